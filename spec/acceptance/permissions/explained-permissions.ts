@@ -1,41 +1,108 @@
 import type { GrantedPermission } from './granted-permissions.ts';
 
-/** Permissions that a program needs though no acceptance spec makes it use them. */
+/** Permissions that a program needs though no acceptance spec makes it use them for certain. */
 interface Explanation {
   readonly account: string;
   readonly verbs: readonly string[];
   readonly resources: readonly string[];
+  /** The names that it is about; any where none are given. */
+  readonly names?: readonly string[];
   readonly reason: string;
 }
 
+const METRICS_SERVER = 'kube-system:metrics-server';
 const AUTOSCALER = 'kube-system:autoscaler';
 
-/** The one table of permissions that acceptance does not see used, each with its reason. */
+/** The one table of permissions that acceptance need not see used, each with its reason. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
-    ...{ account: 'kube-system:metrics-server', verbs: ['get'], resources: ['nodes/metrics', 'nodes/stats'] },
+    ...{ account: METRICS_SERVER, verbs: ['get'], resources: ['nodes/metrics', 'nodes/stats'] },
     reason: 'kubelets decide by them; metrics-server.acceptance.ts compares what they were asked',
   },
+  ...[METRICS_SERVER, AUTOSCALER].map((account) => ({
+    ...{ account, verbs: ['get', 'list', 'watch'], resources: ['configmaps'] },
+    names: ['extension-apiserver-authentication'],
+    reason: "a role of Kubernetes' own, which grants all three for reading the one ConfigMap",
+  })),
   {
     ...{ account: AUTOSCALER, verbs: ['create', 'patch'], resources: ['events'] },
     reason: 'events of the core group, for API servers older than 1.19, which have no events.k8s.io/v1',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['patch'], resources: ['events.events.k8s.io'] },
+    reason: 'an event that repeats within minutes',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['get'] },
+    resources: [
+      ...['horizontalpodautoscalers.autoscaling', 'cronhorizontalpodautoscalers.autoscaling.stke.com'],
+      ...['scaledobjects.keda.sh', 'scaledjobs.keda.sh'],
+      ...['triggerauthentications.keda.sh', 'clustertriggerauthentications.keda.sh'],
+    ],
+    reason: 'read again after a conflict with a writer of the same object',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['patch'] },
+    resources: ['triggerauthentications.keda.sh', 'clustertriggerauthentications.keda.sh'],
+    reason: "removes KEDA's finalizer from one that is deleted",
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['patch'], resources: ['clustertriggerauthentications/status.keda.sh'] },
+    reason: 'written as the status of a TriggerAuthentication is, by the same code',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['create'], resources: ['horizontalpodautoscalers.autoscaling'] },
+    reason: 'server-side apply of an HPA that is not there takes it, and is a patch in the audit log',
+  },
+  {
+    ...{
+      account: AUTOSCALER,
+      verbs: ['get'],
+      resources: ['deployments.apps', 'statefulsets.apps', 'replicasets.apps'],
+    },
+    reason: 'the environment for parameters FromEnv, and the selector of a target of a custom metric',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['list'], resources: ['endpointslices.discovery.k8s.io'] },
+    reason: 'metrics-api with aggregateFromKubeServiceEndpoints, for which there are no pods in acceptance',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get', 'list'], resources: ['rollouts.argoproj.io'] },
     reason: 'a target of HPAs that no acceptance spec installs',
   },
   {
-    ...{
-      account: AUTOSCALER,
-      verbs: ['get'],
-      resources: ['routegroups.zalando.org', 'ingresses.networking.k8s.io'],
-    },
-    reason: 'what metrics of Skipper are about, which no acceptance spec installs',
+    ...{ account: AUTOSCALER, verbs: ['get'] },
+    resources: ['services', 'routegroups.zalando.org', 'ingresses.networking.k8s.io'],
+    reason: 'what Object metrics are about, of kinds that no acceptance spec measures',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['get', 'list'] },
+    resources: ['*.custom.metrics.k8s.io', '*.external.metrics.k8s.io'],
+    reason:
+      "a read is get or list by the form of its path; granted as Kubernetes' own HPA controller has them",
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['get', 'update', 'delete'], resources: ['configmaps'] },
+    names: [
+      'autoscaler-hpa-memory',
+      'autoscaler-hpa-memory-2',
+      'autoscaler-hpa-memory-3',
+      'autoscaler-hpa-memory-4',
+    ],
+    reason: 'the later parts of a memory that only thousands of HPAs fill, and parts that have become empty',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get', 'update'] },
     resources: ['replicasets/scale.apps', 'statefulsets/scale.apps', 'replicationcontrollers/scale'],
     reason: 'scaled as Deployments are, by the same code',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['get'], resources: ['clusterscalingschedules.zalando.org'] },
+    reason: 'read before its status is written, as a ScalingSchedule is, by the same code',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['update'], resources: ['clusterscalingschedules/status.zalando.org'] },
+    reason: 'written as the status of a ScalingSchedule is, by the same code',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['update'] },
@@ -45,12 +112,13 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
 ];
 
-/** The reason why acceptance does not see a permission used; `undefined` where there is none. */
+/** The reason why acceptance need not see a permission used; `undefined` where there is none. */
 export function explanationOf(permission: GrantedPermission): string | undefined {
   return EXPLANATIONS.find(
-    ({ account, verbs, resources }) =>
+    ({ account, verbs, resources, names }) =>
       account === permission.account &&
       verbs.includes(permission.verb) &&
-      resources.includes(permission.resource),
+      resources.includes(permission.resource) &&
+      (names === undefined ? permission.name === undefined : names.includes(permission.name ?? '')),
   )?.reason;
 }
