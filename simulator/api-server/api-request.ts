@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../access/authenticator.ts';
-import { splitUrl } from '../split-url.ts';
+import { splitUrl } from '../access/http-request.ts';
 import { isTrue, type RequestTarget, requestTarget, verbOf } from './request-target.ts';
 import type { ResponseStyle } from './respond.ts';
 import { badRequest } from './status.ts';

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ANONYMOUS, type Authenticator, type Caller } from '../access/authenticator.ts';
-import { credentialsOf } from '../access/credentials.ts';
+import { credentialsOf } from '../access/http-request.ts';
 import type { Rbac } from '../access/rbac.ts';
 import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
 import type { ClusterPki } from '../pki/cluster-pki.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { splitUrl } from '#simulator/split-url.ts';
+import { splitUrl } from '#simulator/access/http-request.ts';
 
 describe('splitUrl', () => {
   it('tells path and query apart', () => {
