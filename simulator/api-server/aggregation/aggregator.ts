@@ -3,11 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
+import type { ServerAddress } from '../../cluster/cluster-options.ts';
+import { formatTimestamp, type KubernetesObject, type NewObject } from '../../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
 import type { ApiRequest } from '../api-request.ts';
-import type { AggregatedGroup, AggregatedResource } from './aggregated-group.ts';
-import { type Availability, apiServiceObject, type Backend, withAvailability } from './api-service.ts';
 import { BackendConnection } from './backend-connection.ts';
 import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';
 
@@ -226,4 +226,115 @@ function urlOf({ host, port }: Backend, path: string): string {
 
 function keyOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return `${group}/${version}`;
+}
+
+/** An API group that somebody else serves, and what it says it has. */
+export interface AggregatedGroup {
+  readonly group: string;
+  readonly version: string;
+  /** `resources` of its APIResourceList; `undefined` while it can't be asked. */
+  readonly resources: readonly AggregatedResource[] | undefined;
+}
+
+/** The part of `metav1.APIResource` that discovery passes on. */
+export interface AggregatedResource {
+  readonly name: string;
+  readonly singularName?: string;
+  readonly namespaced?: boolean;
+  readonly kind: string;
+  readonly verbs?: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** A server that serves one version of an API group behind the API server. */
+interface Backend {
+  readonly group: string;
+  readonly version: string;
+  readonly host: string;
+  readonly port: number;
+  /** The service that its APIService names, and that its certificate must. */
+  readonly service: { readonly namespace: string; readonly name: string };
+  /** PEM to verify it by; without one it is not verified (`insecureSkipTLSVerify`). */
+  readonly caPem?: string;
+}
+
+/** What the API server last found out about an aggregated server. */
+interface Availability {
+  readonly isAvailable: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The APIService of apiregistration.k8s.io/v1 that registers an aggregated server. */
+function apiServiceObject({ group, version, service, caPem }: Backend): NewObject {
+  return {
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: { name: `${version}.${group}`, labels: { 'k8s-app': service.name } },
+    spec: {
+      service: { ...service, port: 443 },
+      group,
+      version,
+      ...(caPem === undefined
+        ? { insecureSkipTLSVerify: true }
+        : { caBundle: Buffer.from(caPem).toString('base64') }),
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+    },
+    status: {},
+  };
+}
+
+/** The APIService with its condition Available as it is now. */
+function withAvailability(
+  object: KubernetesObject,
+  { isAvailable, reason, message }: Availability,
+  clock: Clock,
+): KubernetesObject {
+  const condition = {
+    type: 'Available',
+    status: isAvailable ? 'True' : 'False',
+    lastTransitionTime: formatTimestamp(clock.nowMs()),
+    reason,
+    message,
+  };
+  return { ...object, status: { conditions: [condition] } };
+}
+
+/** What a server behind the API server serves, and the service that stands for it. */
+interface AggregatedServer {
+  readonly service: string;
+  readonly versions: readonly { readonly group: string; readonly version: string }[];
+}
+
+/** The servers of resource metrics, and of custom and external ones, as the manifests register them. */
+export const AGGREGATED_SERVERS = {
+  metricsServer: {
+    service: 'metrics-server',
+    versions: [{ group: 'metrics.k8s.io', version: 'v1beta1' }],
+  },
+  autoscaler: {
+    service: 'autoscaler',
+    versions: [
+      { group: 'custom.metrics.k8s.io', version: 'v1beta1' },
+      { group: 'custom.metrics.k8s.io', version: 'v1beta2' },
+      { group: 'external.metrics.k8s.io', version: 'v1beta1' },
+    ],
+  },
+} as const satisfies Record<string, AggregatedServer>;
+
+/** Sends requests for what a server serves to an address from now on. */
+export function registerServer(
+  aggregator: Aggregator,
+  { service, versions }: AggregatedServer,
+  { host, port, caPem }: ServerAddress,
+): void {
+  for (const one of versions) {
+    aggregator.register({
+      ...{ ...one, host, port },
+      service: { namespace: 'kube-system', name: service },
+      ...(caPem === undefined ? {} : { caPem }),
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import type { ResourceRegistry } from '../../resources/resource-registry.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { compareVersions } from '../../resources/version-order.ts';
-import type { AggregatedGroup, AggregatedResource } from '../aggregation/aggregated-group.ts';
+import type { AggregatedGroup, AggregatedResource } from '../aggregation/aggregator.ts';
 import { clausesOf } from '../negotiation.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;
