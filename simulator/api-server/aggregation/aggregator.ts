@@ -8,8 +8,7 @@ import { formatTimestamp, type KubernetesObject, type NewObject } from '../../ob
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
 import type { ApiRequest } from '../api-request.ts';
-import { BackendConnection } from './backend-connection.ts';
-import { forwardedHeaders, returnedHeaders } from './forwarded-headers.ts';
+import { BackendConnection, forwardedHeaders, returnedHeaders } from './backend-connection.ts';
 
 interface Registration {
   readonly backend: Backend;
