@@ -1,11 +1,10 @@
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreConflict } from '../objects/object-store.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest, ResourceTarget } from './api-request.ts';
 import { type ListPage, listPage } from './list.ts';
 import { listOptions } from './list-options.ts';
 import { negotiate } from './negotiation.ts';
-import type { ResourceTarget } from './request-target.ts';
 import { sendJson, sendPieces } from './respond.ts';
 import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
 import { type IncludeObject, type ViewOptions, viewOfList, viewOfObject } from './view.ts';

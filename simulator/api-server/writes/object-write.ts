@@ -3,8 +3,7 @@ import type { Manager } from '../../apply/managed-fields.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { ResourceRegistry } from '../../resources/resource-registry.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
-import type { ApiRequest } from '../api-request.ts';
-import type { ResourceTarget } from '../request-target.ts';
+import type { ApiRequest, ResourceTarget } from '../api-request.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** What handlers of stored resources work with. */

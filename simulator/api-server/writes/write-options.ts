@@ -1,6 +1,5 @@
 import { unsupportedValue } from '../../schema/validate.ts';
-import type { ApiRequest } from '../api-request.ts';
-import { isTrue } from '../request-target.ts';
+import { type ApiRequest, isTrue } from '../api-request.ts';
 import { badRequest, invalidObject } from '../status.ts';
 
 /** `CreateOptions`, `UpdateOptions` and `PatchOptions` of meta.k8s.io, read and checked. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { requestTarget, verbOf } from '#simulator/api-server/request-target.ts';
+import { requestTarget, verbOf } from '#simulator/api-server/api-request.ts';
 
 describe('requestTarget', () => {
   for (const [path, expected] of [
