@@ -4,6 +4,8 @@ import type { Rbac } from '../access/rbac.ts';
 import { compareVersions } from '../resources/version-order.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
+import { serveOpenApi } from './discovery/openapi.ts';
+import { versionInfo } from './discovery/version.ts';
 import {
   AGGREGATED_DISCOVERY,
   apiGroup,
@@ -14,9 +16,7 @@ import {
   groupDiscovery,
   ownGroups,
   wantsAggregatedDiscovery,
-} from './discovery/discovery.ts';
-import { serveOpenApi } from './discovery/openapi.ts';
-import { versionInfo } from './discovery/version.ts';
+} from './discovery.ts';
 import { serveResource } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
 import { serveReview } from './reviews/reviews.ts';

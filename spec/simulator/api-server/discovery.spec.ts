@@ -4,7 +4,7 @@ import {
   apiResourceList,
   groupDiscovery,
   wantsAggregatedDiscovery,
-} from '#simulator/api-server/discovery/discovery.ts';
+} from '#simulator/api-server/discovery.ts';
 import { builtInTypes } from '#simulator/resources/built-in/built-in-types.ts';
 import { ResourceRegistry } from '#simulator/resources/resource-registry.ts';
 import { startCluster } from '#simulator/start-cluster.ts';
