@@ -4,7 +4,6 @@ import type { Rbac } from '../access/rbac.ts';
 import { compareVersions } from '../resources/version-order.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
-import { serveOpenApi } from './discovery/openapi.ts';
 import { versionInfo } from './discovery/version.ts';
 import {
   AGGREGATED_DISCOVERY,
@@ -17,6 +16,7 @@ import {
   ownGroups,
   wantsAggregatedDiscovery,
 } from './discovery.ts';
+import { serveOpenApi } from './openapi.ts';
 import { serveResource } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
 import { serveReview } from './reviews/reviews.ts';
