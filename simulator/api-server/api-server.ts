@@ -13,7 +13,7 @@ import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize, impersonated, mayNotImpersonate } from './authorize.ts';
-import type { ApiFault } from './faults/api-fault.ts';
+import type { ApiFault } from './faults.ts';
 import { apiErrorOf } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
 import { route } from './routes.ts';

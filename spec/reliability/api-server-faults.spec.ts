@@ -1,15 +1,17 @@
 import { expect } from 'chai';
-import { type ApiFault, type ConcernedRequests, concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { delayResponses } from '#simulator/api-server/faults/delay-responses.ts';
-import { endWatches } from '#simulator/api-server/faults/end-watches.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import {
+  type ApiFault,
   addUnknownEvents,
+  type ConcernedRequests,
+  concerning,
+  delayResponses,
+  endWatches,
   muteWatches,
+  refuseRequests,
   repeatEvents,
   swapEvents,
   withholdBookmarks,
-} from '#simulator/api-server/faults/rewrite-watches.ts';
+} from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
 import { type HttpsResponse, requestHttps } from '#spec/support/https-request.ts';

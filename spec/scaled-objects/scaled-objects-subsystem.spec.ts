@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { delayWatches } from '#simulator/api-server/faults/delay-watches.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { concerning, delayWatches, refuseRequests } from '#simulator/api-server/faults.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiRequest } from '#simulator/api-server/api-request.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { refuseRequests } from '#simulator/api-server/faults.ts';
 import { refuseScales } from '#spec/support/replica-set-target.ts';
 import {
   PATHS,

@@ -6,7 +6,7 @@ import { ScaleClient } from '#lib/control/scale-client.ts';
 import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';

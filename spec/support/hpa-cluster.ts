@@ -9,7 +9,7 @@ import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';

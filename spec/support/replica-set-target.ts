@@ -1,4 +1,4 @@
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { refuseRequests } from '#simulator/api-server/faults.ts';
 import type { ScaledObjectsCluster } from './scaled-objects-cluster.ts';
 
 /** Where ReplicaSets are. */

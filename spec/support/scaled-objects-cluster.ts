@@ -21,7 +21,7 @@ import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

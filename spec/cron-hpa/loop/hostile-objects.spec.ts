@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { conflictWrites } from '#simulator/api-server/faults/conflict-writes.ts';
+import { concerning, conflictWrites } from '#simulator/api-server/faults.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
-import { delayWatches } from '#simulator/api-server/faults/delay-watches.ts';
+import { type ApiFault, delayWatches } from '#simulator/api-server/faults.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import type { Finding } from '#lib/doctor/finding.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { refuseRequests } from '#simulator/api-server/faults.ts';
 import {
   created,
   EXAMINED_AT,

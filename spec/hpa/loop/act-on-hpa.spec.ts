@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 /** Longer than what was read for one HPA may be used for others. */

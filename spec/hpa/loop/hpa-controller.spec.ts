@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { type ApiFault, concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { conflictWrites } from '#simulator/api-server/faults/conflict-writes.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { type ApiFault, concerning, conflictWrites, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaController', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('the memory of the HPA controller', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiFault, concerning } from '#simulator/api-server/faults/api-fault.ts';
+import { type ApiFault, concerning } from '#simulator/api-server/faults.ts';
 import { startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaSubsystem', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { ApiError } from '#simulator/api-server/status.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 

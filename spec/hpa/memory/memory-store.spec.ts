@@ -3,7 +3,7 @@ import { bytesOfAll, type ConfigMap } from '#lib/hpa/memory/memory-part.ts';
 import { MemoryStore } from '#lib/hpa/memory/memory-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { ApiFault } from '#simulator/api-server/faults/api-fault.ts';
+import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { ApiError } from '#simulator/api-server/status.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 

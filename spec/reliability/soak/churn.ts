@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endWatches } from '#simulator/api-server/faults/end-watches.ts';
+import { endWatches } from '#simulator/api-server/faults.ts';
 import { seededFraction } from '#simulator/seeded.ts';
 import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';

@@ -8,8 +8,7 @@ import { ExaminedObjects } from '#lib/scaled-objects/doctor/examined-objects.ts'
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
 import { otherKeda } from '#lib/scaled-objects/doctor/other-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
+import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
   PATHS,

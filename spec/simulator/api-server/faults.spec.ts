@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import { concerning } from '#simulator/api-server/faults/api-fault.ts';
-import { conflictWrites } from '#simulator/api-server/faults/conflict-writes.ts';
-import { CutWatches } from '#simulator/api-server/faults/cut-watches.ts';
-import { delayResponses } from '#simulator/api-server/faults/delay-responses.ts';
-import { delayWatches } from '#simulator/api-server/faults/delay-watches.ts';
-import { endWatches } from '#simulator/api-server/faults/end-watches.ts';
-import { expireVersions } from '#simulator/api-server/faults/expire-versions.ts';
-import { refuseRequests } from '#simulator/api-server/faults/refuse-requests.ts';
 import {
   addUnknownEvents,
+  CutWatches,
+  concerning,
+  conflictWrites,
+  delayResponses,
+  delayWatches,
+  endWatches,
+  expireVersions,
   muteWatches,
+  refuseRequests,
   repeatEvents,
   swapEvents,
   withholdBookmarks,
-} from '#simulator/api-server/faults/rewrite-watches.ts';
+} from '#simulator/api-server/faults.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
