@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../access/authenticator.ts';
 import type { AccessRequest, Rbac } from '../access/rbac.ts';
+import { parseFieldSelector } from '../objects/field-selector.ts';
 import type { ApiRequest } from './api-request.ts';
-import { parseFieldSelector } from './field-selector.ts';
 import { ApiError } from './status.ts';
 
 /** @throws ApiError 403 in the words of the real server */

@@ -1,6 +1,6 @@
+import { type FieldSelector, parseFieldSelector } from '../objects/field-selector.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { isTrue, type ResourceTarget } from './api-request.ts';
-import { type FieldSelector, parseFieldSelector } from './field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from './label-selector.ts';
 import { ApiError, badRequest } from './status.ts';
 

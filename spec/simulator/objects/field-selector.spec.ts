@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseFieldSelector } from '#simulator/api-server/field-selector.ts';
+import { parseFieldSelector } from '#simulator/objects/field-selector.ts';
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 
 describe('parseFieldSelector', () => {

@@ -1,4 +1,4 @@
-import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { fieldAt, type KubernetesObject } from './kubernetes-object.ts';
 
 /** Conditions on fields that an object must meet, all of them. */
 export interface FieldSelector {
