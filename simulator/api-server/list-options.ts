@@ -1,7 +1,7 @@
 import { type FieldSelector, parseFieldSelector } from '../objects/field-selector.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { type LabelSelector, parseLabelSelector } from '../objects/label-selector.ts';
 import { isTrue, type ResourceTarget } from './api-request.ts';
-import { type LabelSelector, parseLabelSelector } from './label-selector.ts';
 import { ApiError, badRequest } from './status.ts';
 
 /** `metav1.ListOptions`, read and checked. */

@@ -1,6 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { formatSelector } from '../objects/label-selector.ts';
 import { AGE, type Column, count, listAt, NAME, NONE, numberAt, text, textAt } from './column.ts';
-import { formatSelector } from './label-selector-object.ts';
 
 /** The columns of workloads and what scales them, by resource. */
 export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {

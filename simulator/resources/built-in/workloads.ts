@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { formatSelector, selectsLabels } from '../../objects/label-selector.ts';
 import { type FieldError, invalidValue } from '../../schema/validate.ts';
-import { formatSelector, selectsLabels } from '../label-selector-object.ts';
 import type { ScaleFields } from '../resource-type.ts';
 import { type BuiltIn, builtIn } from './built-in-type.ts';
 import { POD_TEMPLATE, ROLLING_UPDATE } from './pod-template.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseLabelSelector } from '#simulator/api-server/label-selector.ts';
+import { parseLabelSelector } from '#simulator/objects/label-selector.ts';
 
 describe('parseLabelSelector', () => {
   const labels = { app: 'web', tier: 'front', 'example.com/size': '3', empty: '' };
