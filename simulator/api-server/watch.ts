@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
-import { versionTooLarge } from './list.ts';
-import { isSelected, type ListOptions } from './list-options.ts';
+import { isSelected, type ListOptions, versionTooLarge } from './list.ts';
 import { expired } from './status.ts';
 import { bookmarkObject, type ViewOptions, viewOfObject } from './view.ts';
 

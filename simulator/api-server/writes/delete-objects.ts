@@ -3,8 +3,7 @@ import { deleteObject, markedForDeletion, type PropagationPolicy } from '../../o
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { unsupportedValue } from '../../schema/validate.ts';
 import { readBody } from '../api-request.ts';
-import { listPage } from '../list.ts';
-import { listOptions } from '../list-options.ts';
+import { listOptions, listPage } from '../list.ts';
 import { badRequest, conflict, invalidObject, notFound, type Status } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
