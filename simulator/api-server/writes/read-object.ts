@@ -1,13 +1,12 @@
 import { parse as parseYaml } from 'yaml';
 import { generatedName } from '../../objects/generated-name.ts';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { messageOf, readEnvelope } from '../../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue, requiredValue } from '../../schema/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
-import { messageOf } from '../protobuf/object-protobuf.ts';
 import { decodeMessage, UnknownFieldError } from '../protobuf/protobuf-message.ts';
-import { readEnvelope } from '../reviews/review-protobuf.ts';
 import { ApiError, badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
