@@ -3,10 +3,10 @@ import { generatedName } from '../../objects/generated-name.ts';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { messageOf, readEnvelope } from '../../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
+import { decodeMessage, UnknownFieldError } from '../../schema/protobuf.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue, requiredValue } from '../../schema/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
-import { decodeMessage, UnknownFieldError } from '../protobuf/protobuf-message.ts';
 import { ApiError, badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 

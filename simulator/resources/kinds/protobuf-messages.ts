@@ -1,8 +1,4 @@
-import {
-  decodeMessage,
-  type MessageField,
-  type MessageSchema,
-} from '../../api-server/protobuf/protobuf-message.ts';
+import { decodeMessage, type MessageField, type MessageSchema } from '../../schema/protobuf.ts';
 
 const text = (name: string): MessageField => ({ name, type: 'string' });
 const texts = (name: string): MessageField => ({ name, type: 'string', isRepeated: true });
