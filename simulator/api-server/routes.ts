@@ -19,7 +19,7 @@ import {
 import { serveOpenApi } from './openapi.ts';
 import { serveResource } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
-import { serveReview } from './reviews/reviews.ts';
+import { serveReview } from './reviews.ts';
 import { methodNotAllowed, noSuchPath } from './status.ts';
 import type { ResourceContext } from './writes/object-write.ts';
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Authenticator } from '../../access/authenticator.ts';
-import type { AccessRequest, Decision, Rbac } from '../../access/rbac.ts';
-import { decodeReview } from '../../resources/kinds/protobuf-messages.ts';
-import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
-import { type ApiRequest, readBody } from '../api-request.ts';
-import { sendJson } from '../respond.ts';
-import { ApiError, badRequest, methodNotAllowed } from '../status.ts';
+import type { Authenticator } from '../access/authenticator.ts';
+import type { AccessRequest, Decision, Rbac } from '../access/rbac.ts';
+import { decodeReview } from '../resources/kinds/protobuf-messages.ts';
+import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
+import { type ApiRequest, readBody } from './api-request.ts';
+import { sendJson } from './respond.ts';
+import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 
 /** Who knows the responses to reviews. */
-export interface ReviewContext {
+interface ReviewContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
 }
