@@ -14,9 +14,8 @@ import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize, impersonated, mayNotImpersonate } from './authorize.ts';
 import type { ApiFault } from './faults.ts';
-import { apiErrorOf } from './resource-handlers.ts';
 import { sendJson } from './respond.ts';
-import { route } from './routes.ts';
+import { apiErrorOf, route } from './routes.ts';
 import { ApiError } from './status.ts';
 
 const IDLE_TIMEOUT_MS = 90_000;

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
+import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import type { StoreConflict } from '../objects/object-store.ts';
+import type { ResourceType } from '../resources/resource-type.ts';
 import { compareVersions } from '../resources/version-order.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
-import type { ApiRequest } from './api-request.ts';
-import { versionInfo } from './discovery/version.ts';
+import type { ApiRequest, ResourceTarget } from './api-request.ts';
 import {
   AGGREGATED_DISCOVERY,
   apiGroup,
@@ -16,15 +18,25 @@ import {
   ownGroups,
   wantsAggregatedDiscovery,
 } from './discovery.ts';
+import { type ListPage, listOptions, listPage } from './list.ts';
+import { negotiate } from './negotiation.ts';
 import { serveOpenApi } from './openapi.ts';
-import { serveResource } from './resource-handlers.ts';
-import { sendJson } from './respond.ts';
+import { sendJson, sendPieces } from './respond.ts';
 import { serveReview } from './reviews.ts';
-import { methodNotAllowed, noSuchPath } from './status.ts';
-import type { ResourceContext } from './writes/object-write.ts';
+import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
+import { type IncludeObject, type ViewOptions, viewOfList, viewOfObject } from './view.ts';
+import { serveWatch } from './watch.ts';
+import { createObject } from './writes/create-object.ts';
+import { deleteNamed, deleteSelected } from './writes/delete-objects.ts';
+import type { ObjectWrite, ResourceContext } from './writes/object-write.ts';
+import { patchObject } from './writes/patch-object.ts';
+import { readStructured } from './writes/read-object.ts';
+import { serveScale } from './writes/serve-scale.ts';
+import { updateObject } from './writes/update-object.ts';
+import { writeOptions } from './writes/write-options.ts';
 
 /** What routes need besides the request. */
-export interface RouteContext extends ResourceContext {
+interface RouteContext extends ResourceContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
   readonly aggregator: Aggregator;
@@ -108,4 +120,133 @@ function sendDiscovery({ raw, response, style }: ApiRequest, document: unknown):
   }
   response.setHeader('Content-Type', AGGREGATED_DISCOVERY);
   sendJson(response, 200, document, style);
+}
+
+/** What `/version` tells: the Kubernetes 1.`minor` that this API server behaves like. */
+function versionInfo(minor: number) {
+  return {
+    major: '1',
+    minor: String(minor),
+    emulationMajor: '1',
+    emulationMinor: String(minor),
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: String(minor - 1),
+    gitVersion: `v1.${minor}.2`,
+    gitCommit: 'simulated',
+    gitTreeState: 'clean',
+    buildDate: '2026-01-01T00:00:00Z',
+    goVersion: 'go1.24.9',
+    compiler: 'gc',
+    platform: 'linux/amd64',
+  } as const;
+}
+
+/** Serves a request for a stored resource, or one of its objects. */
+async function serveResource(
+  request: ApiRequest,
+  target: ResourceTarget,
+  type: ResourceType,
+  context: ResourceContext,
+): Promise<void> {
+  const { store } = context;
+  const { verb } = request;
+  const write = (): ObjectWrite => ({ request, target, type, context, options: writeOptions(request) });
+  const reply = (status: number, object: KubernetesObject) =>
+    sendJson(
+      request.response,
+      status,
+      viewOfObject(object, viewOptions(request, type, context)),
+      request.style,
+    );
+  if (target.subresource === 'scale' && type.scale)
+    return sendJson(request.response, 200, await serveScale(write(), type.scale), request.style);
+  if (target.subresource !== undefined && !(target.subresource === 'status' && type.hasStatus))
+    throw noSuchPath();
+  if (!type.verbs.includes(verb)) throw methodNotAllowed();
+  switch (verb) {
+    case 'get':
+      return reply(200, existing(target, type, context));
+    case 'list':
+      return serveList(
+        request,
+        listPage(store, type, listOptions(target, request.query)),
+        viewOptions(request, type, context),
+      );
+    case 'watch': {
+      const view = viewOptions(request, type, context);
+      const list = listOptions(target, request.query);
+      return serveWatch(request.response, { ...context, list, view, signal: request.signal });
+    }
+    case 'create': {
+      if (target.name !== undefined) throw methodNotAllowed();
+      const body = await readStructured(request);
+      return reply(201, createObject(body, write()));
+    }
+    case 'update': {
+      const body = await readStructured(request);
+      const previous = store.get(type.storage, target.namespace, target.name ?? '');
+      if (!previous && type.createsOnUpdate) return reply(201, createObject(body, write()));
+      return reply(200, updateObject(body, existing(target, type, context), write()));
+    }
+    case 'patch': {
+      const { object, isNew } = await patchObject(write());
+      return reply(isNew ? 201 : 200, object);
+    }
+    case 'delete': {
+      if (target.subresource !== undefined) throw methodNotAllowed();
+      const { object, status } = await deleteNamed(write());
+      return status ? sendJson(request.response, 200, status, request.style) : reply(200, object);
+    }
+    case 'deletecollection': {
+      const items = await deleteSelected(write());
+      const page = { resourceVersion: store.resourceVersion, items };
+      return serveList(request, page, viewOptions(request, type, context));
+    }
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+/** A refusal of the store in the words of the API. */
+export function apiErrorOf(error: StoreConflict, { target }: ApiRequest): ApiError {
+  if (!target.isResource) return badRequest(error.message);
+  const { name = '' } = target;
+  switch (error.kind) {
+    case 'NotFound':
+      return notFound(target, name);
+    case 'Conflict':
+      return conflict(target, name, error.message);
+    case 'AlreadyExists': {
+      const details = { name, ...(target.group ? { group: target.group } : {}), kind: target.resource };
+      return new ApiError(409, 'AlreadyExists', error.message, details);
+    }
+  }
+}
+
+async function serveList(request: ApiRequest, page: ListPage, view: ViewOptions): Promise<void> {
+  const { head, itemsField, item } = viewOfList(page, view);
+  if (request.style.isPretty) {
+    return sendJson(request.response, 200, { ...head, [itemsField]: page.items.map(item) }, request.style);
+  }
+  const pieces = (function* () {
+    yield `${JSON.stringify(head).slice(0, -1)},"${itemsField}":[`;
+    for (const [index, object] of page.items.entries()) {
+      yield `${index === 0 ? '' : ','}${JSON.stringify(item(object))}`;
+    }
+    yield ']}\n';
+  })();
+  await sendPieces(request.response, pieces, request.style);
+}
+
+function existing(target: ResourceTarget, type: ResourceType, { store }: ResourceContext): KubernetesObject {
+  const object = store.get(type.storage, target.namespace, target.name ?? '');
+  if (!object) throw notFound(target, target.name ?? '');
+  return object;
+}
+
+function viewOptions(request: ApiRequest, type: ResourceType, { clock }: ResourceContext): ViewOptions {
+  const asked = request.query.get('includeObject') ?? 'Metadata';
+  if (!['None', 'Metadata', 'Object'].includes(asked))
+    throw badRequest(`unrecognized includeObject value: ${asked}`);
+  return { ...negotiate(request.raw.headers.accept), type, clock, includeObject: asked as IncludeObject };
 }
