@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../access/authenticator.ts';
 import { splitUrl } from '../access/http-request.ts';
-import type { ResponseStyle } from './respond.ts';
+import type { ResponseStyle } from './representation.ts';
 import { badRequest } from './status.ts';
 
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024;

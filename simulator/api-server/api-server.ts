@@ -14,7 +14,7 @@ import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize, impersonated, mayNotImpersonate } from './authorize.ts';
 import type { ApiFault } from './faults.ts';
-import { sendJson } from './respond.ts';
+import { sendJson } from './representation.ts';
 import { apiErrorOf, route } from './routes.ts';
 import { ApiError } from './status.ts';
 

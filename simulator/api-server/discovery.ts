@@ -2,7 +2,7 @@ import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
 import { compareVersions } from '../resources/version-order.ts';
 import type { AggregatedGroup, AggregatedResource } from './aggregation/aggregator.ts';
-import { clausesOf } from './negotiation.ts';
+import { clausesOf } from './representation.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;
 

@@ -4,8 +4,7 @@ import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
-import { clausesOf } from './negotiation.ts';
-import { sendJson } from './respond.ts';
+import { clausesOf, sendJson } from './representation.ts';
 import { noSuchPath } from './status.ts';
 
 const INFO = { title: 'Kubernetes', version: 'v1.34.2' };

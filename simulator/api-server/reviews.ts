@@ -4,7 +4,7 @@ import type { AccessRequest, Decision, Rbac } from '../access/rbac.ts';
 import { decodeReview } from '../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
 import { type ApiRequest, readBody } from './api-request.ts';
-import { sendJson } from './respond.ts';
+import { sendJson } from './representation.ts';
 import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 
 /** Who knows the responses to reviews. */

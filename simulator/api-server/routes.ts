@@ -19,12 +19,18 @@ import {
   wantsAggregatedDiscovery,
 } from './discovery.ts';
 import { type ListPage, listOptions, listPage } from './list.ts';
-import { negotiate } from './negotiation.ts';
 import { serveOpenApi } from './openapi.ts';
-import { sendJson, sendPieces } from './respond.ts';
+import {
+  type IncludeObject,
+  negotiate,
+  sendJson,
+  sendPieces,
+  type ViewOptions,
+  viewOfList,
+  viewOfObject,
+} from './representation.ts';
 import { serveReview } from './reviews.ts';
 import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
-import { type IncludeObject, type ViewOptions, viewOfList, viewOfObject } from './view.ts';
 import { serveWatch } from './watch.ts';
 import { createObject } from './writes/create-object.ts';
 import { deleteNamed, deleteSelected } from './writes/delete-objects.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
 import { isSelected, type ListOptions, versionTooLarge } from './list.ts';
+import { bookmarkObject, type ViewOptions, viewOfObject } from './representation.ts';
 import { expired } from './status.ts';
-import { bookmarkObject, type ViewOptions, viewOfObject } from './view.ts';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 // The real server bookmarks once more shortly before a watch times out.

@@ -1,10 +1,14 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gzipSync } from 'node:zlib';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { Column } from '../resources/column.ts';
 import { columnsOf, rowOf } from '../resources/columns.ts';
 import { groupVersion, presented, type ResourceType } from '../resources/resource-type.ts';
 import type { ListPage } from './list.ts';
-import type { Negotiated } from './negotiation.ts';
+import { ApiError } from './status.ts';
 
 /** What `includeObject` may ask to have with each row of a Table. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -30,7 +34,7 @@ export function viewOfObject(stored: KubernetesObject, options: ViewOptions): un
 }
 
 /** The head of a list, to which the caller adds items (rows, for a Table) one by one. */
-export interface ListView {
+interface ListView {
   readonly head: Readonly<Record<string, unknown>>;
   readonly itemsField: 'items' | 'rows';
   item(object: KubernetesObject): unknown;
@@ -133,4 +137,123 @@ function row(object: KubernetesObject, columns: readonly Column[], options: View
 
 function partial({ metadata }: KubernetesObject, { viewVersion }: ViewOptions) {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${viewVersion}`, metadata };
+}
+
+/** The form in which a response is wanted: as stored, reduced to metadata, or as rows for a person. */
+type View = 'Object' | 'PartialObjectMetadata' | 'Table';
+
+/** What an Accept header comes down to. */
+interface Negotiated {
+  readonly view: View;
+  /** `v1` or `v1beta1` of meta.k8s.io; only where a view was asked for. */
+  readonly viewVersion: string;
+}
+
+const VIEWS: Readonly<Record<string, View>> = {
+  PartialObjectMetadata: 'PartialObjectMetadata',
+  PartialObjectMetadataList: 'PartialObjectMetadata',
+  Table: 'Table',
+};
+
+/**
+ * Picks the first clause that the simulator can serve; it speaks JSON alone, which every client of Kubernetes
+ * takes besides protobuf.
+ *
+ * @throws ApiError 406 when no clause will do
+ */
+export function negotiate(accept: string | undefined): Negotiated {
+  for (const { type, parameters } of clausesOf(accept ?? '*/*')) {
+    if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
+    const asked = parameters.get('as');
+    if (asked === undefined) return { view: 'Object', viewVersion: 'v1' };
+    const view = VIEWS[asked];
+    const version = parameters.get('v') ?? '';
+    if (view && parameters.get('g') === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(version)) {
+      return { view, viewVersion: version };
+    }
+  }
+  throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+}
+
+/** One media range of an Accept header. */
+interface AcceptClause {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** The clauses of an Accept header, the most wanted first. */
+export function clausesOf(accept: string): readonly AcceptClause[] {
+  return accept
+    .split(',')
+    .map((clause) => {
+      const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
+      return {
+        type: type.toLowerCase(),
+        parameters: new Map(parameters.map((pair) => pair.split('=', 2) as [string, string])),
+      };
+    })
+    .sort((left, right) => quality(right) - quality(left));
+}
+
+function quality({ parameters }: AcceptClause): number {
+  const q = Number(parameters.get('q') ?? 1);
+  return Number.isNaN(q) ? 0 : q;
+}
+
+/** What the writer of a response must know of the request. */
+export interface ResponseStyle {
+  /** Indented by two spaces, for people. */
+  readonly isPretty: boolean;
+  readonly acceptsGzip: boolean;
+}
+
+// The real server leaves responses below this size uncompressed.
+const GZIP_FROM_BYTES = 128 * 1024;
+
+/** Sends a value as JSON. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  { isPretty, acceptsGzip }: ResponseStyle,
+): void {
+  const text = Buffer.from(isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`);
+  const isZipped = acceptsGzip && text.length > GZIP_FROM_BYTES;
+  const body = isZipped ? gzipSync(text, { level: 1 }) : text;
+  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
+  if (isZipped) response.setHeader('Content-Encoding', 'gzip');
+  response.writeHead(status, { 'Content-Length': body.length });
+  response.end(body);
+}
+
+/** Sends a list in pieces of text, so that the largest one costs no more memory than a few of them. */
+export async function sendPieces(
+  response: ServerResponse,
+  pieces: Iterable<string>,
+  { acceptsGzip }: ResponseStyle,
+): Promise<void> {
+  const chunks = inChunks(pieces);
+  const first = chunks.next().value ?? '';
+  response.setHeader('Content-Type', 'application/json');
+  const rest = (function* () {
+    yield first;
+    yield* chunks;
+  })();
+  if (acceptsGzip && first.length >= GZIP_FROM_BYTES) {
+    response.setHeader('Content-Encoding', 'gzip');
+    await pipeline(Readable.from(rest), createGzip({ level: 1 }), response);
+  } else {
+    await pipeline(Readable.from(rest), response);
+  }
+}
+
+function* inChunks(pieces: Iterable<string>): Generator<string, undefined> {
+  let chunk = '';
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < GZIP_FROM_BYTES) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { negotiate } from '#simulator/api-server/negotiation.ts';
+import { negotiate } from '#simulator/api-server/representation.ts';
 import { ApiError } from '#simulator/api-server/status.ts';
 
 describe('negotiate', () => {
