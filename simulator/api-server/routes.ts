@@ -33,7 +33,7 @@ import { serveReview } from './reviews.ts';
 import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
 import { serveWatch } from './watch.ts';
 import { createObject } from './writes/create-object.ts';
-import { deleteNamed, deleteSelected } from './writes/delete-objects.ts';
+import { deleteNamed, deleteSelected } from './writes/delete-object.ts';
 import type { ObjectWrite, ResourceContext } from './writes/object-write.ts';
 import { patchObject } from './writes/patch-object.ts';
 import { readStructured } from './writes/read-object.ts';

@@ -24,7 +24,7 @@ interface DeleteOptions {
 }
 
 /** What a DELETE has come to. */
-export interface DeletedObject {
+interface DeletedObject {
   /** Its last state, or the one in which it waits. */
   readonly object: KubernetesObject;
   /** What the caller is told instead, as of most resources when the object is gone. */
