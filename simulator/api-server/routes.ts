@@ -34,12 +34,11 @@ import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound 
 import { serveWatch } from './watch.ts';
 import { createObject } from './writes/create-object.ts';
 import { deleteNamed, deleteSelected } from './writes/delete-object.ts';
-import type { ObjectWrite, ResourceContext } from './writes/object-write.ts';
+import { type ObjectWrite, type ResourceContext, writeOptions } from './writes/object-write.ts';
 import { patchObject } from './writes/patch-object.ts';
 import { readStructured } from './writes/read-object.ts';
 import { serveScale } from './writes/serve-scale.ts';
 import { updateObject } from './writes/update-object.ts';
-import { writeOptions } from './writes/write-options.ts';
 
 /** What routes need besides the request. */
 interface RouteContext extends ResourceContext {
