@@ -37,7 +37,7 @@ import { deleteNamed, deleteSelected } from './writes/delete-object.ts';
 import { type ObjectWrite, type ResourceContext, writeOptions } from './writes/object-write.ts';
 import { patchObject } from './writes/patch-object.ts';
 import { readStructured } from './writes/read-object.ts';
-import { serveScale } from './writes/serve-scale.ts';
+import { serveScale } from './writes/scale.ts';
 import { updateObject } from './writes/update-object.ts';
 
 /** What routes need besides the request. */
