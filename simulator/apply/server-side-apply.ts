@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
 import {
+  compare,
   difference,
   displayPath,
   type FieldSet,
   intersection,
+  isSameManager,
+  isServersOwn,
   leavesOf,
+  type Manager,
+  type Ownership,
   pathTo,
   reachesInto,
   stepsInto,
   union,
-} from './field-set.ts';
-import { isSameManager, type Manager, type Ownership } from './managed-fields.ts';
-import { compare, isServersOwn } from './track-update.ts';
+} from '../patches/managed-fields.ts';
+import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
 
 /** Fields that somebody else manages and that would get another value. */
 export interface ApplyConflict {

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Manager, type Ownership, writeManagedFields } from '../../apply/managed-fields.ts';
-import { compare, trackUpdate } from '../../apply/track-update.ts';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import {
+  compare,
+  type Manager,
+  type Ownership,
+  trackUpdate,
+  writeManagedFields,
+} from '../../patches/managed-fields.ts';
 import { qualified, type ResourceType } from '../../resources/resource-type.ts';
 import { ApiError } from '../status.ts';
 import { conformObject } from './conform-object.ts';

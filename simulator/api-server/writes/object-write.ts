@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { Manager } from '../../apply/managed-fields.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import type { Manager } from '../../patches/managed-fields.ts';
 import type { ResourceRegistry } from '../../resources/resource-registry.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { unsupportedValue } from '../../schema/validate.ts';

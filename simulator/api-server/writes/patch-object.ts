@@ -1,9 +1,8 @@
 import { withEmptyTextsAsNulls } from '../../apply/empty-texts.ts';
-import { type Ownership, readManagedFields } from '../../apply/managed-fields.ts';
 import { type ApplyConflict, serverSideApply } from '../../apply/server-side-apply.ts';
-import { compare, trackUpdate } from '../../apply/track-update.ts';
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { jsonPatch, PatchError } from '../../patches/json-patch.ts';
+import { compare, type Ownership, readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
 import { mergePatch } from '../../patches/merge-patch.ts';
 import { strategicMergePatch } from '../../patches/strategic-merge-patch.ts';
 import { groupVersion, presented } from '../../resources/resource-type.ts';

@@ -1,6 +1,5 @@
-import { readManagedFields } from '../../apply/managed-fields.ts';
-import { trackUpdate } from '../../apply/track-update.ts';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
 import { presented, type ScaleFields } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue } from '../../schema/validate.ts';

@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Ownership, readManagedFields, writeManagedFields } from '../../apply/managed-fields.ts';
-import { compare, trackUpdate } from '../../apply/track-update.ts';
 import { updateOrFinish } from '../../objects/deletion.ts';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import {
+  compare,
+  type Ownership,
+  readManagedFields,
+  trackUpdate,
+  writeManagedFields,
+} from '../../patches/managed-fields.ts';
 import { presented, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue } from '../../schema/validate.ts';

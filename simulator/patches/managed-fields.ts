@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
 
 /**
@@ -37,7 +39,7 @@ function collect(value: unknown, schema: Schema | undefined, { path, leaves }: P
 }
 
 /** One element below a value. */
-export interface Step {
+interface Step {
   readonly element: string;
   readonly item: unknown;
   readonly itemSchema: Schema | undefined;
@@ -151,4 +153,120 @@ export function displayPath(path: string): string {
       return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
     })
     .join('');
+}
+
+/** Who set fields, and how: each of these has an entry of its own. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource?: string;
+}
+
+/** A manager and its fields. */
+export interface Ownership extends Manager {
+  readonly fields: FieldSet;
+  /** RFC 3339, when the manager last changed anything; not when others took fields over. */
+  readonly time?: string;
+}
+
+const entries = z.array(
+  z.looseObject({
+    manager: z.string().default(''),
+    operation: z.enum(['Apply', 'Update']),
+    apiVersion: z.string().default(''),
+    time: z.string().optional(),
+    subresource: z.string().optional(),
+    fieldsV1: z.unknown(),
+  }),
+);
+
+/** Reads `metadata.managedFields`; what is none owns nothing. */
+export function readManagedFields(managedFields: unknown): readonly Ownership[] {
+  const parsed = entries.safeParse(managedFields ?? []);
+  if (!parsed.success) return [];
+  return parsed.data.map(({ manager, operation, apiVersion, time, subresource, fieldsV1 }) => ({
+    manager,
+    operation,
+    apiVersion,
+    ...(subresource ? { subresource } : {}),
+    ...(time === undefined ? {} : { time }),
+    fields: fromFieldsV1(fieldsV1),
+  }));
+}
+
+/** Writes `metadata.managedFields`: those who apply first, then by time, which is now of who has none. A set that is empty is left out. */
+export function writeManagedFields(ownerships: readonly Ownership[], now: string): readonly unknown[] {
+  const stamped = ownerships
+    .filter(({ fields }) => fields.size > 0)
+    .map((ownership) => ({ ...ownership, time: ownership.time ?? now }));
+  const rank = ({ operation, time, manager }: Ownership) => `${operation} ${time} ${manager}`;
+  return stamped
+    .sort((left, right) => (rank(left) < rank(right) ? -1 : 1))
+    .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
+      manager,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: 'FieldsV1',
+      fieldsV1: toFieldsV1(fields),
+      ...(subresource === undefined ? {} : { subresource }),
+    }));
+}
+
+/** Whether two entries are of one manager: who applies may change the version meanwhile. */
+export function isSameManager(left: Manager, right: Manager): boolean {
+  return (
+    left.manager === right.manager &&
+    left.operation === right.operation &&
+    left.subresource === right.subresource &&
+    (left.operation === 'Apply' || left.apiVersion === right.apiVersion)
+  );
+}
+
+/** What differs between two states of an object, field by field. */
+interface Comparison {
+  /** New, or of another value. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** Compares two states; what identifies an object, and what only the server writes, is no field of anybody. */
+export function compare(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
+  const old = leavesOf(before, schema);
+  const next = leavesOf(after, schema);
+  const changed = new Set<string>();
+  for (const [path, value] of next)
+    if (!isServersOwn(path) && !(old.has(path) && isDeepStrictEqual(old.get(path), value))) changed.add(path);
+  return { changed, removed: new Set([...old.keys()].filter((path) => !next.has(path))) };
+}
+
+/** Gives to the manager that made a change what it changed, and takes that from everybody else; whose entry it is has no time, as it is new. */
+export function trackUpdate(
+  ownerships: readonly Ownership[],
+  manager: Manager,
+  { changed, removed }: Comparison,
+): readonly Ownership[] {
+  if (changed.size === 0 && removed.size === 0) return ownerships;
+  const others = ownerships
+    .filter((one) => !isSameManager(one, manager))
+    .map((one) => ({ ...one, fields: difference(difference(one.fields, changed), removed) }));
+  const own = ownerships.find((one) => isSameManager(one, manager))?.fields ?? new Set();
+  return [...others, { ...manager, fields: union(difference(own, removed), changed) }];
+}
+
+const SERVERS_OWN = new Set(
+  [
+    ['apiVersion'],
+    ['kind'],
+    ...[
+      ...['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'],
+      ...['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields'],
+    ].map((field) => ['metadata', field]),
+  ].map((path) => path.map((field) => `f:${field}`).join('\n')),
+);
+
+/** Whether a path is of those that nobody manages. */
+export function isServersOwn(path: string): boolean {
+  return SERVERS_OWN.has(path) || SERVERS_OWN.has(path.split('\n', 2).join('\n')) || path === 'f:metadata';
 }
