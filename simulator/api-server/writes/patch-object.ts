@@ -1,9 +1,12 @@
-import { withEmptyTextsAsNulls } from '../../apply/empty-texts.ts';
-import { type ApplyConflict, serverSideApply } from '../../apply/server-side-apply.ts';
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { jsonPatch, PatchError } from '../../patches/json-patch.ts';
 import { compare, type Ownership, readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
 import { mergePatch } from '../../patches/merge-patch.ts';
+import {
+  type ApplyConflict,
+  serverSideApply,
+  withEmptyTextsAsNulls,
+} from '../../patches/server-side-apply.ts';
 import { strategicMergePatch } from '../../patches/strategic-merge-patch.ts';
 import { groupVersion, presented } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';

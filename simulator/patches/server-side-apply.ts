@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
 import {
   compare,
   difference,
@@ -14,8 +15,7 @@ import {
   reachesInto,
   stepsInto,
   union,
-} from '../patches/managed-fields.ts';
-import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
+} from './managed-fields.ts';
 
 /** Fields that somebody else manages and that would get another value. */
 export interface ApplyConflict {
@@ -25,12 +25,12 @@ export interface ApplyConflict {
 }
 
 /** What applying comes to, unless somebody is in the way. */
-export type Applied =
+type Applied =
   | { readonly object: unknown; readonly ownerships: readonly Ownership[] }
   | { readonly conflicts: readonly ApplyConflict[] };
 
 /** Whose configuration is applied to what. */
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly manager: Manager;
   readonly ownerships: readonly Ownership[];
   readonly schema: Schema | undefined;
@@ -124,4 +124,15 @@ function isKeyOfItem(path: string, element: string): boolean {
 
 function reachesIntoOrRoot(set: FieldSet, path: string): boolean {
   return path === '' ? set.size > 0 : reachesInto(set, path);
+}
+
+/**
+ * What Kubernetes 1.20 makes of a custom resource that is applied: an empty text becomes null, at every depth, which the schema then
+ * refuses unless it is nullable.
+ */
+export function withEmptyTextsAsNulls(value: unknown): unknown {
+  if (value === '') return null;
+  if (Array.isArray(value)) return value.map(withEmptyTextsAsNulls);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withEmptyTextsAsNulls(field)]));
 }

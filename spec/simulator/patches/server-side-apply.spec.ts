@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { serverSideApply } from '#simulator/apply/server-side-apply.ts';
 import { fromFieldsV1, type Ownership, toFieldsV1 } from '#simulator/patches/managed-fields.ts';
+import { serverSideApply } from '#simulator/patches/server-side-apply.ts';
 import type { Schema } from '#simulator/schema/schema.ts';
 
 const SCHEMA: Schema = {
