@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { serviceAccount } from '../access/authenticator.ts';
 import { AUTOSCALER_USER, METRICS_SERVER_USER } from '../access/default-grants.ts';
 import { AGGREGATED_SERVERS, registerServer } from '../api-server/aggregation/aggregator.ts';
+import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from '../cluster-files.ts';
 import type { SimulatedNode } from '../fleet/node-fleet.ts';
 import { planNode, planPod, planPods } from '../fleet/population.ts';
 import type { ContainerPath } from '../fleet/truth.ts';
@@ -14,11 +15,9 @@ import type { CertificateKind } from '../kubelet/serving-certificate.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { withFinishedContainers } from '../objects/pod-object.ts';
 import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from '../scenario.ts';
-import { type ClusterFiles, writeClusterFiles } from './cluster-files.ts';
 import type { ClusterOptions, ServerAddress } from './cluster-options.ts';
 import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
 import { createInitialObjects } from './initial-objects.ts';
-import { formatKubeconfig } from './kubeconfig.ts';
 
 /** A running cluster, and everything that can be done to it. Dispose it to end it. */
 export class SimulatedCluster {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { defaultGrants, METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
-import { formatKubeconfig } from '#simulator/cluster/kubeconfig.ts';
+import { formatKubeconfig } from '#simulator/cluster-files.ts';
 import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatKubeconfig } from '#simulator/cluster/kubeconfig.ts';
+import { formatKubeconfig } from '#simulator/cluster-files.ts';
 import type { KeyedCertificate } from '#simulator/pki/certificate-authority.ts';
 import { type ClusterPki, createClusterPki } from '#simulator/pki/cluster-pki.ts';
 import { freePort } from '#spec/support/free-port.ts';

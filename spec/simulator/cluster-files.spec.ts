@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { formatKubeconfig } from '#simulator/cluster/kubeconfig.ts';
+import { formatKubeconfig } from '#simulator/cluster-files.ts';
 
 describe('formatKubeconfig', () => {
   const facts = { server: 'https://127.0.0.1:6443', serverCaPem: 'CA', user: 'alice' };
