@@ -9,6 +9,7 @@ import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from '../clust
 import type { SimulatedNode } from '../fleet/node-fleet.ts';
 import { planNode, planPod, planPods } from '../fleet/population.ts';
 import type { ContainerPath } from '../fleet/truth.ts';
+import { createInitialObjects } from '../initial-objects.ts';
 import { type FaultInput, faultOf } from '../kubelet/faults/fault-schema.ts';
 import { steadyLoad } from '../kubelet/load.ts';
 import type { CertificateKind } from '../kubelet/serving-certificate.ts';
@@ -17,7 +18,6 @@ import { withFinishedContainers } from '../objects/pod-object.ts';
 import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from '../scenario.ts';
 import type { ClusterOptions, ServerAddress } from './cluster-options.ts';
 import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
-import { createInitialObjects } from './initial-objects.ts';
 
 /** A running cluster, and everything that can be done to it. Dispose it to end it. */
 export class SimulatedCluster {
