@@ -1,8 +1,7 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import type { ControllerContext } from './controller-context.ts';
-import { Dependents, ownersOf, type Place } from './dependents.ts';
+import { type ControllerContext, Dependents, ownersOf, type Place } from './controller-context.ts';
 import { syncDeployment } from './deployment.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { syncJob } from './job.ts';

@@ -1,8 +1,7 @@
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import type { ControllerContext } from './controller-context.ts';
-import { type OwnerReference, ownersOf } from './dependents.ts';
+import { type ControllerContext, type OwnerReference, ownersOf } from './controller-context.ts';
 
 /**
  * Deletes what has lost its last owner. An owner that is deleted in the foreground waits for its dependents, and one
