@@ -3,9 +3,8 @@ import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
 import { type ControllerContext, Dependents, ownersOf, type Place } from './controller-context.ts';
 import { syncDeployment } from './deployment.ts';
-import { GarbageCollector } from './garbage-collector.ts';
+import { GarbageCollector, syncNamespace } from './garbage-collector.ts';
 import { syncJob } from './job.ts';
-import { syncNamespace } from './namespace.ts';
 import { syncReplicaSet } from './replica-set.ts';
 import { syncStatefulSet } from './stateful-set.ts';
 
