@@ -6,7 +6,7 @@ import { Rbac } from '../access/rbac.ts';
 import { Aggregator } from '../api-server/aggregation/aggregator.ts';
 import { ApiServer } from '../api-server/api-server.ts';
 import { Controllers } from '../controllers/controllers.ts';
-import { CustomResources } from '../custom-resources/custom-resources.ts';
+import { CustomResources } from '../controllers/custom-resource-definition.ts';
 import { NodeFleet } from '../fleet/node-fleet.ts';
 import { Scheduler } from '../fleet/scheduler.ts';
 import { Truth } from '../fleet/truth.ts';

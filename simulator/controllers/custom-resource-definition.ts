@@ -13,7 +13,7 @@ const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** What the definitions are followed in and served by. */
-export interface CustomResourcesOptions {
+interface CustomResourcesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: ObjectStore;
