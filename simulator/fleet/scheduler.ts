@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
+import type { SimulatedNode } from '../nodes/node-fleet.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { podObject } from '../objects/pod-object.ts';
-import type { SimulatedNode } from './node-fleet.ts';
 import { podAddress } from './workloads.ts';
 
 /** What there is to be scheduled, and onto what. */
