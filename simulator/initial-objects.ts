@@ -1,4 +1,4 @@
-import { planNamespaces } from './fleet/population.ts';
+import { planNamespaces } from './nodes/population.ts';
 import type { NewObject } from './objects/kubernetes-object.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { type ClusterPki, FRONT_PROXY_NAME } from './pki/cluster-pki.ts';

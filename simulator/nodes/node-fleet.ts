@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
-import type { NodePlan } from '../fleet/population.ts';
 import { Kubelet } from '../kubelet/kubelet.ts';
 import type { KubeletGate } from '../kubelet/kubelet-access.ts';
 import { KubeletServer } from '../kubelet/kubelet-server.ts';
@@ -17,6 +16,7 @@ import { generateKeys } from '../pki/certificate-authority.ts';
 import type { ClusterPki } from '../pki/cluster-pki.ts';
 import type { Scenario } from '../scenario.ts';
 import { seededBetween } from '../seeded.ts';
+import type { NodePlan } from './population.ts';
 
 /** A node: the machine, its kubelet, and what was planned. */
 export interface SimulatedNode {

@@ -1,4 +1,4 @@
-import { nodeAddress } from '#simulator/kubelet/node-network.ts';
+import { nodeAddress } from '#simulator/nodes/population.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';

@@ -1,9 +1,9 @@
 import { systemClock } from '#lib/time/system-clock.ts';
-import { planNode } from '#simulator/fleet/population.ts';
 import { Truth } from '#simulator/fleet/truth.ts';
 import { Workloads } from '#simulator/fleet/workloads.ts';
 import { steadyLoad } from '#simulator/kubelet/load.ts';
 import { NodeFleet, type SimulatedNode } from '#simulator/nodes/node-fleet.ts';
+import { planNode } from '#simulator/nodes/population.ts';
 import type { KubernetesObject, NewObject } from '#simulator/objects/kubernetes-object.ts';
 import { ObjectStore } from '#simulator/objects/object-store.ts';
 import { parseScenario } from '#simulator/scenario.ts';

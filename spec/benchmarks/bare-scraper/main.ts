@@ -1,7 +1,7 @@
 // Scrapes barely, in a process of its own: takes its order as JSON and goes on until it is ended.
 import { readFileSync } from 'node:fs';
 import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
-import { nodeAddress } from '#simulator/kubelet/node-network.ts';
+import { nodeAddress } from '#simulator/nodes/population.ts';
 import { BareScraper } from './bare-scraper.ts';
 import type { BareScraperOrder } from './spawn-bare-scraper.ts';
 

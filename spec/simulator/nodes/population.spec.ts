@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planContainer, planNamespaces, planNode, planPod, planPods } from '#simulator/fleet/population.ts';
+import { planContainer, planNamespaces, planNode, planPod, planPods } from '#simulator/nodes/population.ts';
 import { parseScenario } from '#simulator/scenario.ts';
 
 describe('planNode', () => {

@@ -1,4 +1,3 @@
-import { nodeAddress } from '../kubelet/node-network.ts';
 import type { UnknownToKubelet } from '../kubelet/running-container.ts';
 import type { PodPhase } from '../objects/pod-object.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
@@ -156,4 +155,14 @@ function planDealtPod(
 
 function containerNames({ containersPerPod }: Scenario): readonly string[] {
   return Array.from({ length: containersPerPod }, (_, index) => (index === 0 ? 'main' : `sidecar-${index}`));
+}
+
+/**
+ * The loopback address of a node: all of 127.0.0.0/8 is this machine, so every kubelet can have an address of its
+ * own and all of them the same port.
+ *
+ * @param ordinal 1 for the first node, 127.1.0.1
+ */
+export function nodeAddress(ordinal: number): string {
+  return `127.${1 + (ordinal >> 16)}.${(ordinal >> 8) & 0xff}.${ordinal & 0xff}`;
 }
