@@ -1,12 +1,12 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { SimulatedNode } from '../nodes/node-fleet.ts';
+import { podAddress } from '../fleet/workloads.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { podObject } from '../objects/pod-object.ts';
-import { podAddress } from './workloads.ts';
+import type { SimulatedNode } from './node-fleet.ts';
 
 /** What there is to be scheduled, and onto what. */
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly clock: Clock;
   readonly store: ObjectStore;
   nodes(): Iterable<SimulatedNode>;
