@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { SimulatedCluster } from '#simulator/cluster/simulated-cluster.ts';
-import type { TrueUsage, TruthWindow } from '#simulator/fleet/truth.ts';
+import type { TrueUsage, TruthWindow } from '#simulator/nodes/actual-usage.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { startCluster } from '#simulator/start-cluster.ts';
 import { BACKGROUND_LOADS } from '#spec/benchmarks/background/measure-background-loads.ts';
