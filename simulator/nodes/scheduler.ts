@@ -1,9 +1,9 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { podAddress } from '../fleet/workloads.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { podObject } from '../objects/pod-object.ts';
 import type { SimulatedNode } from './node-fleet.ts';
+import { podAddress } from './pod-runner.ts';
 
 /** What there is to be scheduled, and onto what. */
 interface SchedulerOptions {

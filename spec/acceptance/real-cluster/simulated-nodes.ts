@@ -1,8 +1,8 @@
 import { systemClock } from '#lib/time/system-clock.ts';
-import { Workloads } from '#simulator/fleet/workloads.ts';
 import { steadyLoad } from '#simulator/kubelet/load.ts';
 import { Truth } from '#simulator/nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from '#simulator/nodes/node-fleet.ts';
+import { Workloads } from '#simulator/nodes/pod-runner.ts';
 import { planNode } from '#simulator/nodes/population.ts';
 import type { KubernetesObject, NewObject } from '#simulator/objects/kubernetes-object.ts';
 import { ObjectStore } from '#simulator/objects/object-store.ts';

@@ -2,16 +2,16 @@ import type { Clock } from '#lib/time/clock.ts';
 import { steadyLoad } from '../kubelet/load.ts';
 import type { NodeMachine } from '../kubelet/node-machine.ts';
 import { RunningContainer } from '../kubelet/running-container.ts';
-import type { ContainerPath } from '../nodes/actual-usage.ts';
-import type { SimulatedNode } from '../nodes/node-fleet.ts';
-import { type ContainerPlan, type PodPlan, planContainer } from '../nodes/population.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
 import { podObject, withRestartedContainer } from '../objects/pod-object.ts';
 import type { Scenario } from '../scenario.ts';
+import type { ContainerPath } from './actual-usage.ts';
+import type { SimulatedNode } from './node-fleet.ts';
+import { type ContainerPlan, type PodPlan, planContainer } from './population.ts';
 
 /** Where workloads live. */
-export interface WorkloadsOptions {
+interface WorkloadsOptions {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly scenario: Scenario;
