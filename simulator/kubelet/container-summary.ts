@@ -1,7 +1,7 @@
-import { ContainerSampler } from './container-sample.ts';
 import type { RunningContainer } from './running-container.ts';
 import type { RunningPod } from './running-pod.ts';
 import { anonymousShare, type SummaryMoment } from './summary-moment.ts';
+import { ContainerSampler } from './usage-sample.ts';
 
 /** One container's part in the summaries of its kubelet, with what is the same in all of them. */
 export class ContainerSummary {

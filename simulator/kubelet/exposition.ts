@@ -1,8 +1,7 @@
-import { sampleContainer } from './container-sample.ts';
 import { formatGoFloat } from './go-float.ts';
-import { latestHousekeeping } from './housekeeping.ts';
 import type { NodeMachine } from './node-machine.ts';
 import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, runningContainers } from './running-pod.ts';
+import { latestHousekeeping, sampleContainer } from './usage-sample.ts';
 
 /**
  * A kubelet's response to `/metrics/resource` in the Prometheus text format, with the families, order, label order

@@ -1,9 +1,9 @@
 import { ContainerSummary } from './container-summary.ts';
-import { housekeepingIntervalMs, latestLook, usageAtLook } from './housekeeping.ts';
 import { appendList } from './json-template.ts';
 import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, type RunningPod } from './running-pod.ts';
 import { anonymousShare, type SummaryMoment } from './summary-moment.ts';
 import { CONTAINER_DEPTH, POD_DEPTH } from './summary-templates.ts';
+import { housekeepingIntervalMs, latestLook, usageAtLook } from './usage-sample.ts';
 
 /** One pod's part in the summaries of its kubelet, with what is the same in all of them. */
 export class PodSummary {

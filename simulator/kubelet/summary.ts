@@ -1,4 +1,3 @@
-import { latestHousekeeping, usageAtLook } from './housekeeping.ts';
 import { JsonBytes } from './json-bytes.ts';
 import { appendList } from './json-template.ts';
 import type { NodeMachine } from './node-machine.ts';
@@ -7,6 +6,7 @@ import type { RunningPod } from './running-pod.ts';
 import { Stamps } from './stamps.ts';
 import { anonymousShare, SummaryMoment, type SummaryTools } from './summary-moment.ts';
 import { POD_DEPTH, summaryTemplates } from './summary-templates.ts';
+import { latestHousekeeping, usageAtLook } from './usage-sample.ts';
 
 /** What `/stats/summary` is asked for. */
 export interface SummaryOptions {

@@ -1,5 +1,3 @@
-import { sampleContainer } from '#simulator/kubelet/container-sample.ts';
-import { latestHousekeeping, nanocoresBetweenLooks } from '#simulator/kubelet/housekeeping.ts';
 import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
 import type { RunningContainer } from '#simulator/kubelet/running-container.ts';
 import {
@@ -10,6 +8,11 @@ import {
   runningContainers,
 } from '#simulator/kubelet/running-pod.ts';
 import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
+import {
+  latestHousekeeping,
+  nanocoresBetweenLooks,
+  sampleContainer,
+} from '#simulator/kubelet/usage-sample.ts';
 import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
 /** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */

@@ -1,11 +1,10 @@
 import { seededBetween } from '../seeded.ts';
-import { housekeepingIntervalMs, latestLook, usageAtLook } from './housekeeping.ts';
 import type { RuntimeKind } from './node-machine.ts';
 import type { RunningContainer } from './running-container.ts';
 import type { RunningPod } from './running-pod.ts';
 
 /** What a kubelet knows of one container when it is asked. */
-export interface ContainerSample {
+interface ContainerSample {
   readonly startedAtMs: number;
   readonly takenAtMs: number;
   readonly usageNanoCores: number;
@@ -14,7 +13,7 @@ export interface ContainerSample {
 }
 
 /** How to sample. */
-export interface SamplingOptions {
+interface SamplingOptions {
   readonly nowMs: number;
   readonly runtime: RuntimeKind;
   /** Whether this request counts as one for the runtime's rate since anybody last asked. */
@@ -79,4 +78,58 @@ export function sampleContainer(
   options: SamplingOptions,
 ): ContainerSample {
   return new ContainerSampler(pod, container).sample(options);
+}
+
+/** When cAdvisor last looked at a cgroup, and when before that. */
+interface HousekeepingSample {
+  readonly takenAtMs: number;
+  /** `undefined` at the first look, from which no rate can be told. */
+  readonly previousAtMs: number | undefined;
+}
+
+/**
+ * The moments at which cAdvisor samples a cgroup: once as it appears, then every 10 to 20 s, each cgroup in a
+ * rhythm of its own.
+ */
+export function latestHousekeeping(id: string, startedAtMs: number, nowMs: number): HousekeepingSample {
+  return latestLook(housekeepingIntervalMs(id), startedAtMs, nowMs);
+}
+
+/** How long after each other cAdvisor looks at a cgroup. */
+export function housekeepingIntervalMs(id: string): number {
+  return seededBetween({ from: 10_000, to: 20_000 }, 0, id);
+}
+
+/** {@link latestHousekeeping} of a cgroup whose interval is known. */
+export function latestLook(intervalMs: number, startedAtMs: number, nowMs: number): HousekeepingSample {
+  const rounds = Math.max(0, Math.floor((nowMs - startedAtMs) / intervalMs));
+  const takenAtMs = startedAtMs + rounds * intervalMs;
+  return { takenAtMs, previousAtMs: rounds > 0 ? takenAtMs - intervalMs : undefined };
+}
+
+/** What cAdvisor tells of a counter: its value at the latest look, and the mean rate since the one before. */
+interface LookedAtUsage {
+  readonly coreNanoseconds: number;
+  /** 0 when there was only one look. */
+  readonly nanocores: number;
+}
+
+/** Looks at a counter. */
+export function usageAtLook(
+  { takenAtMs, previousAtMs }: HousekeepingSample,
+  cpuCoreNanoseconds: (atMs: number) => number,
+): LookedAtUsage {
+  const coreNanoseconds = cpuCoreNanoseconds(takenAtMs);
+  if (previousAtMs === undefined) return { coreNanoseconds, nanocores: 0 };
+  const used = coreNanoseconds - cpuCoreNanoseconds(previousAtMs);
+  const nanocores = Math.max(0, Math.floor(used / ((takenAtMs - previousAtMs) / 1000)));
+  return { coreNanoseconds, nanocores };
+}
+
+/** The mean rate between the two latest looks, in nanocores; 0 when there was only one. */
+export function nanocoresBetweenLooks(
+  look: HousekeepingSample,
+  cpuCoreNanoseconds: (atMs: number) => number,
+): number {
+  return usageAtLook(look, cpuCoreNanoseconds).nanocores;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latestHousekeeping, nanocoresBetweenLooks } from '#simulator/kubelet/housekeeping.ts';
+import { latestHousekeeping, nanocoresBetweenLooks } from '#simulator/kubelet/usage-sample.ts';
 
 describe('latestHousekeeping', () => {
   it('looks as soon as there is something, and then every 10 to 20 s', () => {
