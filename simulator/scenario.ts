@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { faultSchema } from './kubelet/faults/fault-schema.ts';
+import { faultSchema } from './kubelet/faults.ts';
 import { MINORS } from './resources/built-in/built-in-types.ts';
 
 const range = (from: number, to: number) =>

@@ -7,7 +7,7 @@ import { AUTOSCALER_USER, METRICS_SERVER_USER } from '../access/default-grants.t
 import { AGGREGATED_SERVERS, registerServer } from '../api-server/aggregation/aggregator.ts';
 import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from '../cluster-files.ts';
 import { createInitialObjects } from '../initial-objects.ts';
-import { type FaultInput, faultOf } from '../kubelet/faults/fault-schema.ts';
+import { type FaultInput, faultOf } from '../kubelet/faults.ts';
 import { steadyLoad } from '../kubelet/load.ts';
 import type { CertificateKind } from '../kubelet/serving-certificate.ts';
 import type { ContainerPath } from '../nodes/actual-usage.ts';

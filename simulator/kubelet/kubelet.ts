@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import type { Clock } from '#lib/time/clock.ts';
 import { credentialsOf, splitUrl } from '../access/http-request.ts';
 import type { KeyedCertificate } from '../pki/certificate-authority.ts';
-import type { Fault } from './faults/fault.ts';
+import type { Fault } from './faults.ts';
 import { type KubeletGate, refusalOf } from './kubelet-access.ts';
 import { type KubeletResponse, sendResponse } from './kubelet-response.ts';
 import { type KubeletSources, routedResponse } from './kubelet-routes.ts';

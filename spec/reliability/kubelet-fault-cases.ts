@@ -1,4 +1,4 @@
-import type { FaultInput } from '#simulator/kubelet/faults/fault-schema.ts';
+import type { FaultInput } from '#simulator/kubelet/faults.ts';
 import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts';
 import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Fault } from '#simulator/kubelet/faults/fault.ts';
+import type { Fault } from '#simulator/kubelet/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';

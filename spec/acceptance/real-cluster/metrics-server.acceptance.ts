@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { Fault } from '#simulator/kubelet/faults/fault.ts';
+import type { Fault } from '#simulator/kubelet/faults.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { serverContainer } from '#spec/support/manifest-objects.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { FaultInput } from '#simulator/kubelet/faults/fault-schema.ts';
+import type { FaultInput } from '#simulator/kubelet/faults.ts';
 import { withPlace } from '#simulator/objects/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type FaultInput, faultOf } from '#simulator/kubelet/faults/fault-schema.ts';
+import { type FaultInput, faultOf } from '#simulator/kubelet/faults.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
 import { type HttpsResponse, openHttps, requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,0 +1,293 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import type { Clock } from '#lib/time/clock.ts';
+import { type KubeletResponse, textResponse } from './kubelet-response.ts';
+
+// How many connections the kernel completes for a listener that never accepts is its own affair: one or two.
+const FILLERS = 4;
+
+/**
+ * Packets vanish: a listener that never accepts has its queue full, so that the kernel drops further SYNs and the
+ * caller's connection attempt hangs. Only a thread that sleeps for good can hold such a listener.
+ */
+const blackHole: Fault = {
+  takePort: async (endpoint) => {
+    const worker = new Worker(new URL('./deaf-listener.ts', import.meta.url), { workerData: endpoint });
+    await once(worker, 'message');
+    const fillers = Array.from({ length: FILLERS }, () => fill(endpoint));
+    await Promise.race(fillers.map((socket) => once(socket, 'connect')));
+    return {
+      [Symbol.asyncDispose]: async () => {
+        for (const socket of fillers) socket.destroy();
+        await worker.terminate();
+      },
+    };
+  },
+};
+
+function fill({ address, port }: { readonly address: string; readonly port: number }): Socket {
+  const socket = connect({ host: address, port });
+  socket.on('error', () => {}); // it may still hang when the fault ends
+  return socket;
+}
+
+/** Responds to the TLS greeting with something that is no TLS, as a plain HTTP server on that port would. */
+const breakTls: Fault = {
+  takeConnection: (socket) => {
+    socket.once('data', () => socket.end('HTTP/1.0 400 Bad Request\r\n\r\n'));
+  },
+};
+
+/** JSON of the right shape in which every text is a number and every number a text. */
+const changeTypes: Fault = {
+  change: (reply) => ({
+    ...reply,
+    body: Buffer.from(
+      JSON.stringify(JSON.parse(reply.body.toString()), (_name, value: unknown) => {
+        if (typeof value === 'string') return value.length;
+        return typeof value === 'number' ? String(value) : value;
+      }),
+    ),
+  }),
+};
+
+/** The response as it should be, late. */
+function delay(durationMs: number): Fault {
+  return {
+    deliver: async (reply, _response, { clock, signal, next }) => {
+      await clock.sleep(durationMs, { signal });
+      await next(reply);
+    },
+  };
+}
+
+/** Sends headers at once and then one byte of the body after another. */
+function drip(bytesPerSecond: number): Fault {
+  return {
+    deliver: async ({ status, headers, body }, response, { clock, signal }) => {
+      response.writeHead(status, headers);
+      response.flushHeaders();
+      for (const byte of body) {
+        await clock.sleep(1000 / bytesPerSecond, { signal });
+        response.write(Buffer.of(byte));
+      }
+      response.end();
+    },
+  };
+}
+
+const CHUNK = Buffer.alloc(64 * 1024, ' ');
+
+/** Goes on with white space, which JSON allows, for as long as the caller reads. */
+const endlessBody: Fault = {
+  deliver: async ({ status, headers }, response, { signal }) => {
+    response.writeHead(status, headers);
+    while (!signal.aborted) {
+      if (!response.write(CHUNK)) await once(response, 'drain', { signal });
+    }
+  },
+};
+
+/** The kubelet is down: the kernel refuses connections, and those that were open are closed. */
+const refuse: Fault = {
+  takePort: async () => ({ [Symbol.asyncDispose]: async () => {} }),
+};
+
+/** Accepts the connection and says nothing: not even TLS begins. */
+const hang: Fault = {
+  takeConnection: (socket) => {
+    socket.resume();
+  },
+};
+
+/** Ends the connection as soon as the caller has said something, in the middle of the TLS handshake. */
+const hangUp: Fault = {
+  takeConnection: (socket) => {
+    socket.once('data', () => socket.destroy());
+  },
+};
+
+/** A successful response whose body is neither JSON nor an exposition, and not even UTF-8. */
+const respondGarbage: Fault = {
+  change: (reply) => ({
+    ...reply,
+    body: Buffer.from('\x00\xff\xfe<html>no kubelet here</html>', 'latin1'),
+  }),
+};
+
+/** A complete HTTP response whose body breaks off in the middle. */
+const truncateBody: Fault = {
+  change: (reply) => ({ ...reply, body: reply.body.subarray(0, Math.floor(reply.body.length / 2)) }),
+};
+
+/** Bytes here and there that are NUL or that no UTF-8 text has, as from a broken disk. */
+const spoilText: Fault = {
+  change: (reply) => {
+    const body = Buffer.from(reply.body);
+    for (let index = EVERY; index < body.length; index += EVERY) {
+      body[index] = index % 2 === 0 ? NUL : NEVER_UTF8;
+    }
+    return { ...reply, body };
+  },
+};
+
+const EVERY = 97;
+
+const NUL = 0x00;
+const NEVER_UTF8 = 0xff;
+
+/** Sends headers and then nothing. */
+const stall: Fault = {
+  deliver: async ({ status, headers }, response) => {
+    response.writeHead(status, headers);
+    response.flushHeaders();
+  },
+};
+
+/** Sends half of the body and then resets the connection. */
+const resetMidBody: Fault = {
+  deliver: async ({ status, headers, body }, response, { signal, resetConnection }) => {
+    response.writeHead(status, { ...headers, 'Content-Length': body.length });
+    if (!response.write(body.subarray(0, Math.floor(body.length / 2)))) {
+      await once(response, 'drain', { signal });
+    }
+    resetConnection();
+  },
+};
+
+const PLAIN_FAULTS = {
+  refuse,
+  'black-hole': blackHole,
+  hang,
+  'hang-up': hangUp,
+  'break-tls': breakTls,
+  garbage: respondGarbage,
+  truncate: truncateBody,
+  'wrong-types': changeTypes,
+  'spoiled-text': spoilText,
+  stall,
+  endless: endlessBody,
+  'reset-mid-body': resetMidBody,
+} as const satisfies Record<string, Fault>;
+
+const plainName = z.enum(
+  Object.keys(PLAIN_FAULTS) as [keyof typeof PLAIN_FAULTS, ...(keyof typeof PLAIN_FAULTS)[]],
+);
+
+/** How a scenario writes a fault: a name, or an object with what the fault needs to know. */
+export const faultSchema = z
+  .union([
+    plainName,
+    z.strictObject({
+      status: z.number().int().min(200).max(599),
+      headers: z.record(z.string(), z.string()).optional(),
+    }),
+    z.strictObject({ delayMs: z.number().nonnegative() }),
+    z.strictObject({ dripBytesPerSecond: z.number().positive() }),
+    z.strictObject({ bodyBytes: z.number().int().min(2) }),
+    z.strictObject({ nestingLevels: z.number().int().positive() }),
+    z.strictObject({ gzipBombMebibytes: z.number().int().positive() }),
+  ])
+  .transform((written): Fault => {
+    if (typeof written === 'string') return PLAIN_FAULTS[written];
+    if ('status' in written) return respondStatus(written.status, written.headers);
+    if ('delayMs' in written) return delay(written.delayMs);
+    if ('bodyBytes' in written) return hugeBody(written.bodyBytes);
+    if ('nestingLevels' in written) return nestDeeply(written.nestingLevels);
+    if ('gzipBombMebibytes' in written) return gzipBomb(written.gzipBombMebibytes);
+    return drip(written.dripBytesPerSecond);
+  });
+
+/** A fault, or what a scenario writes for one. */
+export type FaultInput = Fault | z.input<typeof faultSchema>;
+
+/** @throws ZodError when it is neither */
+export function faultOf(input: FaultInput): Fault {
+  return isFault(input) ? input : faultSchema.parse(input);
+}
+
+function isFault(input: FaultInput): input is Fault {
+  if (typeof input === 'string') return false;
+  return Object.values(input).some((one) => typeof one === 'function');
+}
+
+/**
+ * One way in which a kubelet misbehaves. A kubelet may have several: of those that take the port or connections
+ * the first counts, and responses pass through all in their order.
+ */
+export interface Fault {
+  /** Takes the kubelet's port over, which has been closed before, until the result is disposed. */
+  takePort?(endpoint: { readonly address: string; readonly port: number }): Promise<AsyncDisposable>;
+
+  /** Takes a TCP connection over before TLS; the kubelet closes it when it is itself closed. */
+  takeConnection?(socket: Socket): void;
+
+  /** Makes of what a healthy kubelet would respond something else. */
+  change?(reply: KubeletResponse): KubeletResponse;
+
+  /** Sends the response in a manner of its own. */
+  deliver?(reply: KubeletResponse, response: ServerResponse, context: DeliveryContext): Promise<void>;
+}
+
+/** What a fault needs to take its time. */
+interface DeliveryContext {
+  readonly clock: Clock;
+  /** Aborts when the caller is gone or the kubelet closes. */
+  readonly signal: AbortSignal;
+  /** Breaks the TCP connection so that the caller sees a reset and not an end. */
+  resetConnection(): void;
+  /** Goes on as if this fault were not there. */
+  next(reply: KubeletResponse): Promise<void>;
+}
+
+/** A mebibyte of white space compressed; any number of them in a row are a valid gzip file, too. */
+const MEMBER = gzipSync(Buffer.alloc(1024 * 1024, ' '), { level: 9 });
+
+/** A response of about a megabyte that says it is compressed, to every client, and unpacks to so many mebibytes. */
+function gzipBomb(mebibytes: number): Fault {
+  return {
+    change: (reply) => ({
+      ...reply,
+      headers: { ...reply.headers, 'Content-Encoding': 'gzip' },
+      body: Buffer.concat(Array.from({ length: mebibytes }, () => MEMBER)),
+    }),
+  };
+}
+
+/** A complete response, made as long as told by white space, which JSON allows. */
+function hugeBody(bytes: number): Fault {
+  return {
+    deliver: async ({ status, headers }, response, { signal }) => {
+      response.writeHead(status, { ...headers, 'Content-Length': bytes });
+      for (let left = bytes - 2; left > 0; left -= CHUNK.length) {
+        if (!response.write(CHUNK.subarray(0, left))) await once(response, 'drain', { signal });
+      }
+      response.end('{}');
+    },
+  };
+}
+
+/** Lists in lists, down so many levels. */
+function nestDeeply(levels: number): Fault {
+  return {
+    change: (reply) => ({ ...reply, body: Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`) }),
+  };
+}
+
+/**
+ * Another status instead of the response.
+ *
+ * @param headers more headers, such as `Location` or `Retry-After`
+ */
+function respondStatus(status: number, headers: Readonly<Record<string, string>> = {}): Fault {
+  return {
+    change: () => {
+      const reply = textResponse(status, `simulated status ${status}\n`);
+      return { ...reply, headers: { ...reply.headers, ...headers } };
+    },
+  };
+}
