@@ -1,6 +1,5 @@
-import type { JsonBytes, JsonPiece } from './json-bytes.ts';
+import type { JsonBytes, JsonPiece, Stamps } from './json-template.ts';
 import type { NodeMachine } from './node-machine.ts';
-import type { Stamps } from './stamps.ts';
 import type { SummaryTemplates } from './summary-templates.ts';
 
 /** What the summaries of all kubelets of a process are written with. */

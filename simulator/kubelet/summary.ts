@@ -1,9 +1,7 @@
-import { JsonBytes } from './json-bytes.ts';
-import { appendList } from './json-template.ts';
+import { appendList, JsonBytes, Stamps } from './json-template.ts';
 import type { NodeMachine } from './node-machine.ts';
 import { PodSummary } from './pod-summary.ts';
 import type { RunningPod } from './running-pod.ts';
-import { Stamps } from './stamps.ts';
 import { anonymousShare, SummaryMoment, type SummaryTools } from './summary-moment.ts';
 import { POD_DEPTH, summaryTemplates } from './summary-templates.ts';
 import { latestHousekeeping, usageAtLook } from './usage-sample.ts';

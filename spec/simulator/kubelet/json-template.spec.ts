@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonBytes, JsonPiece } from '#simulator/kubelet/json-bytes.ts';
-import { appendList, JsonTemplate } from '#simulator/kubelet/json-template.ts';
+import { appendList, JsonBytes, JsonPiece, JsonTemplate, Stamps } from '#simulator/kubelet/json-template.ts';
 
 describe('JsonTemplate', () => {
   it('appends what JSON.stringify writes of the shape with its values', () => {
@@ -49,3 +48,66 @@ describe('appendList', () => {
 function finite() {
   return fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true }));
 }
+
+describe('JsonBytes', () => {
+  it('gives what was appended, in its order, as UTF-8', () => {
+    const bytes = new JsonBytes();
+    const text = fc.string({ unit: 'grapheme', maxLength: 200 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), text)), (parts) => {
+        for (const [isPiece, part] of parts) {
+          if (isPiece) bytes.appendPiece(new JsonPiece(part));
+          else bytes.appendText(part);
+        }
+        expect(bytes.take().toString()).to.equal(
+          parts
+            .map(([, part]) => part)
+            .join('')
+            .toWellFormed(),
+        );
+      }),
+    );
+  });
+
+  it('grows as it needs to', () => {
+    const bytes = new JsonBytes();
+    const texts = Array.from({ length: 3 }, (_, index) => String(index).repeat(100_001));
+    for (const part of texts) bytes.appendPiece(new JsonPiece(part));
+    for (const part of texts) bytes.appendText(`ü${part}`);
+    expect(bytes.take().toString()).to.equal([...texts, ...texts.map((part) => `ü${part}`)].join(''));
+  });
+
+  it('writes numbers as JSON.stringify does', () => {
+    const bytes = new JsonBytes();
+    const special = [0, -0, 9, 10, 99_999_999, 1e8, 1e16, 2 ** 53, 1e21, 0.1, -1];
+    const number = fc.oneof(
+      fc.constantFrom(...special),
+      fc.maxSafeNat(),
+      fc.nat(),
+      fc.double({ noNaN: true }),
+    );
+    fc.assert(
+      fc.property(number.filter(Number.isFinite), (value) => {
+        bytes.appendNumber(value);
+        expect(bytes.take().toString()).to.equal(JSON.stringify(value));
+      }),
+    );
+  });
+});
+
+describe('Stamps', () => {
+  it('writes the second that has begun, however often and for however many', () => {
+    const stamps = new Stamps();
+    const bytes = new JsonBytes();
+    const textAt = (epochMs: number) => {
+      bytes.appendPiece(stamps.at(epochMs));
+      return bytes.take().toString();
+    };
+    for (let round = 0; round < 2; round++) {
+      for (let second = 0; second < 30_000; second += 7) {
+        const expected = JSON.stringify(`${new Date(second * 1000).toISOString().slice(0, 19)}Z`);
+        expect(textAt(second * 1000 + 999.9)).to.equal(expected);
+      }
+    }
+  });
+});
