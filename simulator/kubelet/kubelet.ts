@@ -7,9 +7,8 @@ import type { KeyedCertificate } from '../pki/certificate-authority.ts';
 import type { Fault } from './faults.ts';
 import { type KubeletGate, refusalOf } from './kubelet-access.ts';
 import { type KubeletResponse, sendResponse } from './kubelet-response.ts';
-import { type KubeletSources, routedResponse } from './kubelet-routes.ts';
+import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
 import type { KubeletServer } from './kubelet-server.ts';
-import { RequestCounts } from './request-counts.ts';
 import { SummaryWriter } from './summary.ts';
 import type { SummaryTools } from './summary-moment.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestCounts } from '#simulator/kubelet/request-counts.ts';
+import { RequestCounts } from '#simulator/kubelet/kubelet-routes.ts';
 
 describe('RequestCounts', () => {
   it('counts by method and root of the path, as a kubelet does', () => {
