@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
-import { type KubeletResponse, textResponse } from './kubelet-response.ts';
+import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 
 // How many connections the kernel completes for a listener that never accepts is its own affair: one or two.
 const FILLERS = 4;

@@ -1,6 +1,6 @@
 import type { Caller, Credentials } from '../access/authenticator.ts';
 import type { ResourceRequest } from '../access/rbac.ts';
-import { type KubeletResponse, textResponse } from './kubelet-response.ts';
+import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 
 /** Whom the cluster knows and what it lets them do; kubelets ask it by TokenReview and SubjectAccessReview. */
 export interface KubeletGate {

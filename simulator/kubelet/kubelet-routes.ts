@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expositionOf } from './exposition.ts';
-import { type KubeletResponse, textResponse } from './kubelet-response.ts';
+import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 import type { NodeMachine } from './node-machine.ts';
 import type { SummaryWriter } from './summary.ts';
 

@@ -6,9 +6,8 @@ import { credentialsOf, splitUrl } from '../access/http-request.ts';
 import type { KeyedCertificate } from '../pki/certificate-authority.ts';
 import type { Fault } from './faults.ts';
 import { type KubeletGate, refusalOf } from './kubelet-access.ts';
-import { type KubeletResponse, sendResponse } from './kubelet-response.ts';
+import { type KubeletResponse, type KubeletServer, sendResponse } from './kubelet-http.ts';
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
-import type { KubeletServer } from './kubelet-server.ts';
 import { SummaryWriter } from './summary.ts';
 import type { SummaryTools } from './summary-moment.ts';
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
 import { Kubelet } from '../kubelet/kubelet.ts';
 import type { KubeletGate } from '../kubelet/kubelet-access.ts';
-import { KubeletServer } from '../kubelet/kubelet-server.ts';
+import { KubeletServer } from '../kubelet/kubelet-http.ts';
 import { steadyLoad } from '../kubelet/load.ts';
 import { NodeClock } from '../kubelet/node-clock.ts';
 import { NodeMachine } from '../kubelet/node-machine.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { REASONS, type ReasonCode, type RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
 import { METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
-import type { KubeletResponse } from '#simulator/kubelet/kubelet-response.ts';
+import type { KubeletResponse } from '#simulator/kubelet/kubelet-http.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KubeletResponse } from '#simulator/kubelet/kubelet-response.ts';
+import type { KubeletResponse } from '#simulator/kubelet/kubelet-http.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('nodeClocks', () => {
