@@ -1,5 +1,5 @@
+import type { NodeClock } from '../machine/node-clock.ts';
 import type { Load } from './load.ts';
-import type { NodeClock } from './node-clock.ts';
 import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, type RunningPod } from './running-pod.ts';
 
 /** Where a kubelet has container usage from. */
