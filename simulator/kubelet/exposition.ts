@@ -1,5 +1,10 @@
-import type { NodeMachine } from './node-machine.ts';
-import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, runningContainers } from './running-pod.ts';
+import {
+  type NodeMachine,
+  podCoreNanoseconds,
+  podMemoryBytes,
+  podSwapBytes,
+  runningContainers,
+} from '../machine/node-machine.ts';
 import { latestHousekeeping, sampleContainer } from './usage-sample.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import type { NodeMachine } from '../machine/node-machine.ts';
 import { expositionOf } from './exposition.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
-import type { NodeMachine } from './node-machine.ts';
 import type { SummaryWriter } from './summary.ts';
 
 /** What a kubelet is asked, once it has let the caller in. */

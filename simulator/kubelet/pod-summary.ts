@@ -1,6 +1,11 @@
+import {
+  podCoreNanoseconds,
+  podMemoryBytes,
+  podSwapBytes,
+  type RunningPod,
+} from '../machine/node-machine.ts';
 import { ContainerSummary } from './container-summary.ts';
 import { appendList } from './json-template.ts';
-import { podCoreNanoseconds, podMemoryBytes, podSwapBytes, type RunningPod } from './running-pod.ts';
 import { anonymousShare, type SummaryMoment } from './summary-moment.ts';
 import { CONTAINER_DEPTH, POD_DEPTH } from './summary-templates.ts';
 import { housekeepingIntervalMs, latestLook, usageAtLook } from './usage-sample.ts';

@@ -1,5 +1,5 @@
+import type { NodeMachine } from '../machine/node-machine.ts';
 import type { JsonBytes, JsonPiece, Stamps } from './json-template.ts';
-import type { NodeMachine } from './node-machine.ts';
 import type { SummaryTemplates } from './summary-templates.ts';
 
 /** What the summaries of all kubelets of a process are written with. */

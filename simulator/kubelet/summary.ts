@@ -1,7 +1,6 @@
+import type { NodeMachine, RunningPod } from '../machine/node-machine.ts';
 import { appendList, JsonBytes, Stamps } from './json-template.ts';
-import type { NodeMachine } from './node-machine.ts';
 import { PodSummary } from './pod-summary.ts';
-import type { RunningPod } from './running-pod.ts';
 import { anonymousShare, SummaryMoment, type SummaryTools } from './summary-moment.ts';
 import { POD_DEPTH, summaryTemplates } from './summary-templates.ts';
 import { latestHousekeeping, usageAtLook } from './usage-sample.ts';

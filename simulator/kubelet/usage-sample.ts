@@ -1,7 +1,6 @@
+import type { RunningPod, RuntimeKind } from '../machine/node-machine.ts';
 import { seededBetween } from '../seeded.ts';
-import type { RuntimeKind } from './node-machine.ts';
 import type { RunningContainer } from './running-container.ts';
-import type { RunningPod } from './running-pod.ts';
 
 /** What a kubelet knows of one container when it is asked. */
 interface ContainerSample {

@@ -1,7 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { NodeMachine } from '../kubelet/node-machine.ts';
 import type { RunningContainer } from '../kubelet/running-container.ts';
-import type { RunningPod } from '../kubelet/running-pod.ts';
+import type { NodeMachine, RunningPod } from '../machine/node-machine.ts';
 
 /** A stretch of time by the cluster's wall clock, in milliseconds since the epoch. */
 export interface TruthWindow {

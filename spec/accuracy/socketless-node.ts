@@ -2,9 +2,9 @@ import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet
 import type { Clock } from '#lib/time/clock.ts';
 import { expositionOf } from '#simulator/kubelet/exposition.ts';
 import { steadyLoad } from '#simulator/kubelet/load.ts';
-import { NodeMachine, type RuntimeKind } from '#simulator/kubelet/node-machine.ts';
 import { summaryOf } from '#simulator/kubelet/summary.ts';
 import { NodeClock } from '#simulator/machine/node-clock.ts';
+import { NodeMachine, type RuntimeKind } from '#simulator/machine/node-machine.ts';
 
 /** What a kubelet responds: everything, or `/metrics/resource` alone. */
 export type EndpointKind = 'summary' | 'resource';

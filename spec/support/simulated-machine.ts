@@ -1,8 +1,7 @@
 import { steadyLoad } from '#simulator/kubelet/load.ts';
-import { NodeMachine, type RuntimeKind } from '#simulator/kubelet/node-machine.ts';
 import { RunningContainer, type UnknownToKubelet } from '#simulator/kubelet/running-container.ts';
-import type { RunningPod } from '#simulator/kubelet/running-pod.ts';
 import { NodeClock } from '#simulator/machine/node-clock.ts';
+import { NodeMachine, type RunningPod, type RuntimeKind } from '#simulator/machine/node-machine.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;

@@ -1,18 +1,18 @@
-import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
 import type { RunningContainer } from '#simulator/kubelet/running-container.ts';
-import {
-  podCoreNanoseconds,
-  podMemoryBytes,
-  podSwapBytes,
-  type RunningPod,
-  runningContainers,
-} from '#simulator/kubelet/running-pod.ts';
 import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
 import {
   latestHousekeeping,
   nanocoresBetweenLooks,
   sampleContainer,
 } from '#simulator/kubelet/usage-sample.ts';
+import {
+  type NodeMachine,
+  podCoreNanoseconds,
+  podMemoryBytes,
+  podSwapBytes,
+  type RunningPod,
+  runningContainers,
+} from '#simulator/machine/node-machine.ts';
 import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
 /** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */

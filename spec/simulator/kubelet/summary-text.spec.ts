@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { steadyLoad } from '#simulator/kubelet/load.ts';
-import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
 import { RunningContainer } from '#simulator/kubelet/running-container.ts';
-import type { RunningPod } from '#simulator/kubelet/running-pod.ts';
 import { summaryOf } from '#simulator/kubelet/summary.ts';
+import type { NodeMachine, RunningPod } from '#simulator/machine/node-machine.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { simulatedMachine } from '#spec/support/simulated-machine.ts';
 import { plainSummaryOf } from './plain-summary.ts';
