@@ -8,8 +8,8 @@ import { AGGREGATED_SERVERS, registerServer } from '../api-server/aggregation/ag
 import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from '../cluster-files.ts';
 import { createInitialObjects } from '../initial-objects.ts';
 import { type FaultInput, faultOf } from '../kubelet/faults.ts';
-import { steadyLoad } from '../kubelet/load.ts';
 import type { CertificateKind } from '../kubelet/serving-certificate.ts';
+import { steadyLoad } from '../machine/running-container.ts';
 import type { ContainerPath } from '../nodes/actual-usage.ts';
 import type { SimulatedNode } from '../nodes/node-fleet.ts';
 import { planNode, planPod, planPods } from '../nodes/population.ts';

@@ -1,5 +1,5 @@
 import type { RunningPod } from '../machine/node-machine.ts';
-import type { RunningContainer } from './running-container.ts';
+import type { RunningContainer } from '../machine/running-container.ts';
 import { anonymousShare, type SummaryMoment } from './summary-moment.ts';
 import { ContainerSampler } from './usage-sample.ts';
 

@@ -1,6 +1,5 @@
-import type { Load } from '../kubelet/load.ts';
-import type { RunningContainer } from '../kubelet/running-container.ts';
 import type { NodeClock } from './node-clock.ts';
+import type { Load, RunningContainer } from './running-container.ts';
 
 /** Where a kubelet has container usage from. */
 export type RuntimeKind = 'cri' | 'cadvisor';

@@ -1,7 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { steadyLoad } from '../kubelet/load.ts';
-import { RunningContainer } from '../kubelet/running-container.ts';
 import type { NodeMachine } from '../machine/node-machine.ts';
+import { RunningContainer, steadyLoad } from '../machine/running-container.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
 import { podObject, withRestartedContainer } from '../objects/pod-object.ts';

@@ -1,4 +1,4 @@
-import type { UnknownToKubelet } from '../kubelet/running-container.ts';
+import type { UnknownToKubelet } from '../machine/running-container.ts';
 import type { PodPhase } from '../objects/pod-object.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
 import { seededBetween, seededFraction, seededSuffix } from '../seeded.ts';

@@ -1,9 +1,8 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Load } from '#simulator/kubelet/load.ts';
-import { RunningContainer, type UnknownToKubelet } from '#simulator/kubelet/running-container.ts';
 import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts';
+import { type Load, RunningContainer, type UnknownToKubelet } from '#simulator/machine/running-container.ts';
 import { type EndpointKind, SocketlessNode } from './socketless-node.ts';
 
 /** A node to be. */

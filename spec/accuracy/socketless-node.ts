@@ -1,10 +1,10 @@
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { expositionOf } from '#simulator/kubelet/exposition.ts';
-import { steadyLoad } from '#simulator/kubelet/load.ts';
 import { summaryOf } from '#simulator/kubelet/summary.ts';
 import { NodeClock } from '#simulator/machine/node-clock.ts';
 import { NodeMachine, type RuntimeKind } from '#simulator/machine/node-machine.ts';
+import { steadyLoad } from '#simulator/machine/running-container.ts';
 
 /** What a kubelet responds: everything, or `/metrics/resource` alone. */
 export type EndpointKind = 'summary' | 'resource';

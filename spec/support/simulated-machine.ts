@@ -1,7 +1,6 @@
-import { steadyLoad } from '#simulator/kubelet/load.ts';
-import { RunningContainer, type UnknownToKubelet } from '#simulator/kubelet/running-container.ts';
 import { NodeClock } from '#simulator/machine/node-clock.ts';
 import { NodeMachine, type RunningPod, type RuntimeKind } from '#simulator/machine/node-machine.ts';
+import { RunningContainer, steadyLoad, type UnknownToKubelet } from '#simulator/machine/running-container.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;

@@ -1,4 +1,3 @@
-import type { RunningContainer } from '#simulator/kubelet/running-container.ts';
 import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
 import {
   latestHousekeeping,
@@ -13,6 +12,7 @@ import {
   type RunningPod,
   runningContainers,
 } from '#simulator/machine/node-machine.ts';
+import type { RunningContainer } from '#simulator/machine/running-container.ts';
 import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
 /** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */

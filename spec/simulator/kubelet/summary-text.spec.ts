@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { steadyLoad } from '#simulator/kubelet/load.ts';
-import { RunningContainer } from '#simulator/kubelet/running-container.ts';
 import { summaryOf } from '#simulator/kubelet/summary.ts';
 import type { NodeMachine, RunningPod } from '#simulator/machine/node-machine.ts';
+import { RunningContainer, steadyLoad } from '#simulator/machine/running-container.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { simulatedMachine } from '#spec/support/simulated-machine.ts';
 import { plainSummaryOf } from './plain-summary.ts';
