@@ -8,8 +8,7 @@ import type { Fault } from './faults.ts';
 import { type KubeletGate, refusalOf } from './kubelet-access.ts';
 import { type KubeletResponse, type KubeletServer, sendResponse } from './kubelet-http.ts';
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
-import { SummaryWriter } from './summary.ts';
-import type { SummaryTools } from './summary-moment.ts';
+import { type SummaryTools, SummaryWriter } from './summary.ts';
 
 /** What a kubelet needs of its cluster. */
 export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {

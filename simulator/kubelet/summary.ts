@@ -1,9 +1,20 @@
-import type { NodeMachine, RunningPod } from '../machine/node-machine.ts';
-import { appendList, JsonBytes, Stamps } from './json-template.ts';
-import { PodSummary } from './pod-summary.ts';
-import { anonymousShare, SummaryMoment, type SummaryTools } from './summary-moment.ts';
-import { POD_DEPTH, summaryTemplates } from './summary-templates.ts';
-import { latestHousekeeping, usageAtLook } from './usage-sample.ts';
+import {
+  type NodeMachine,
+  podCoreNanoseconds,
+  podMemoryBytes,
+  podSwapBytes,
+  type RunningPod,
+} from '../machine/node-machine.ts';
+import type { RunningContainer } from '../machine/running-container.ts';
+import { appendList, JsonBytes, type JsonPiece, Stamps } from './json-template.ts';
+import { CONTAINER_DEPTH, POD_DEPTH, type SummaryTemplates, summaryTemplates } from './summary-templates.ts';
+import {
+  ContainerSampler,
+  housekeepingIntervalMs,
+  latestHousekeeping,
+  latestLook,
+  usageAtLook,
+} from './usage-sample.ts';
 
 /** What `/stats/summary` is asked for. */
 export interface SummaryOptions {
@@ -98,4 +109,132 @@ function appendNode(moment: SummaryMoment): void {
     swapAvailableBytes: machine.swapBytes - swapUsageBytes,
     swapUsageBytes,
   });
+}
+
+/** One container's part in the summaries of its kubelet, with what is the same in all of them. */
+class ContainerSummary {
+  readonly #container: RunningContainer;
+  readonly #name: string;
+  readonly #sampler: ContainerSampler;
+
+  constructor(pod: RunningPod, container: RunningContainer) {
+    this.#container = container;
+    this.#name = JSON.stringify(container.name);
+    this.#sampler = new ContainerSampler(pod, container);
+  }
+
+  isRunning(atMs: number): boolean {
+    return this.#container.isRunning(atMs);
+  }
+
+  append(moment: SummaryMoment): void {
+    const { machine, nowMs } = moment;
+    const sample = this.#sampler.sample({ nowMs, runtime: machine.runtime, asks: true });
+    const swapUsageBytes = this.#container.swapBytes(sample.takenAtMs);
+    moment.templates.container.append(moment.bytes, {
+      name: this.#name,
+      startTime: moment.stamp(sample.startedAtMs),
+      time: moment.stamp(sample.takenAtMs),
+      now: moment.now,
+      disksReadAt: moment.disksReadAt,
+      usageNanoCores: sample.usageNanoCores,
+      usageCoreNanoSeconds: sample.usageCoreNanoSeconds,
+      workingSetBytes: sample.workingSetBytes,
+      rssBytes: anonymousShare(sample.workingSetBytes),
+      swapAvailableBytes: machine.swapBytes - swapUsageBytes,
+      swapUsageBytes,
+    });
+  }
+}
+
+/** One pod's part in the summaries of its kubelet, with what is the same in all of them. */
+class PodSummary {
+  readonly #pod: RunningPod;
+  readonly #reference: string;
+  readonly #housekeepingIntervalMs: number;
+  readonly #containers: readonly ContainerSummary[];
+
+  constructor(pod: RunningPod) {
+    this.#pod = pod;
+    this.#reference = referenceTo(pod);
+    this.#housekeepingIntervalMs = housekeepingIntervalMs(pod.uid);
+    this.#containers = pod.containers.map((container) => new ContainerSummary(pod, container));
+  }
+
+  append(moment: SummaryMoment): void {
+    const pod = this.#pod;
+    const look = latestLook(this.#housekeepingIntervalMs, pod.startedAtMs, moment.nowMs);
+    const { takenAtMs } = look;
+    const cpu = usageAtLook(look, (atMs) => podCoreNanoseconds(pod, atMs));
+    const workingSetBytes = podMemoryBytes(pod, takenAtMs);
+    moment.templates.pod.append(moment.bytes, {
+      podRef: this.#reference,
+      startTime: moment.stamp(pod.startedAtMs),
+      containers: () => this.#appendContainers(moment),
+      time: moment.stamp(takenAtMs),
+      now: moment.now,
+      usageNanoCores: cpu.nanocores,
+      usageCoreNanoSeconds: cpu.coreNanoseconds,
+      workingSetBytes,
+      rssBytes: anonymousShare(workingSetBytes),
+      swapUsageBytes: podSwapBytes(pod, takenAtMs),
+    });
+  }
+
+  /** Without one that waits to be restarted after a crash. */
+  #appendContainers(moment: SummaryMoment): void {
+    const running = this.#containers.filter((container) => container.isRunning(moment.nowMs));
+    appendList(moment.bytes, running, {
+      depth: CONTAINER_DEPTH,
+      append: (container) => container.append(moment),
+    });
+  }
+}
+
+function referenceTo({ name, namespace, uid }: RunningPod): string {
+  const indent = `\n${' '.repeat(POD_DEPTH + 1)}`;
+  return JSON.stringify({ name, namespace, uid }, null, 1).replaceAll('\n', indent);
+}
+
+/** What the summaries of all kubelets of a process are written with. */
+export interface SummaryTools {
+  readonly bytes: JsonBytes;
+  readonly stamps: Stamps;
+}
+
+/** Disks are looked at now and then, and what was seen is told until the next time. */
+const DISKS_READ_AGO_MS = 3000;
+
+/** What all parts of one summary have in common. */
+class SummaryMoment {
+  readonly machine: NodeMachine;
+  readonly templates: SummaryTemplates;
+  readonly bytes: JsonBytes;
+  readonly nowMs: number;
+  /** Stamps in JSON, as all that {@link stamp} gives. */
+  readonly now: JsonPiece;
+  readonly disksReadAt: JsonPiece;
+  readonly #stamps: Stamps;
+  readonly #stampMs: (momentMs: number) => number;
+
+  constructor(machine: NodeMachine, templates: SummaryTemplates, { bytes, stamps }: SummaryTools) {
+    this.machine = machine;
+    this.templates = templates;
+    this.bytes = bytes;
+    this.#stamps = stamps;
+    this.#stampMs = machine.clock.reading();
+    this.nowMs = machine.clock.nowMs();
+    this.now = this.stamp(this.nowMs);
+    this.disksReadAt = this.stamp(this.nowMs - DISKS_READ_AGO_MS);
+  }
+
+  /** @param momentMs of the node's monotonic clock */
+  stamp(momentMs: number): JsonPiece {
+    return this.#stamps.at(this.#stampMs(momentMs));
+  }
+}
+
+/** Whole pages of a working set that are not file cache: nine tenths will do. */
+function anonymousShare(bytes: number): number {
+  return Math.floor((bytes * 0.9) / 4096) * 4096;
 }
