@@ -10,12 +10,12 @@ import { NodeClock } from '../machine/node-clock.ts';
 import { NodeMachine } from '../machine/node-machine.ts';
 import { steadyLoad } from '../machine/running-container.ts';
 import { fieldAt } from '../objects/kubernetes-object.ts';
-import { nodeObject, withPlace } from '../objects/node-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { generateKeys } from '../pki/certificate-authority.ts';
 import type { ClusterPki } from '../pki/cluster-pki.ts';
 import type { Scenario } from '../scenario.ts';
 import { seededBetween } from '../seeded.ts';
+import { nodeObject, withPlace } from './node-object.ts';
 import type { NodePlan } from './population.ts';
 
 /** A node: the machine, its kubelet, and what was planned. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { FaultInput } from '#simulator/kubelet/faults.ts';
-import { withPlace } from '#simulator/objects/node-object.ts';
+import { withPlace } from '#simulator/nodes/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletResponses', () => {

@@ -1,7 +1,7 @@
-import { formatTimestamp, type KubernetesObject, type NewObject } from './kubernetes-object.ts';
+import { formatTimestamp, type KubernetesObject, type NewObject } from '../objects/kubernetes-object.ts';
 
 /** What a Node object is made from. */
-export interface NodeFacts {
+interface NodeFacts {
   readonly name: string;
   readonly ordinal: number;
   readonly labels: Readonly<Record<string, string>>;
