@@ -1,8 +1,7 @@
-import { lowerBound } from '../lower-bound.ts';
 import { type FieldSelector, parseFieldSelector } from '../objects/field-selector.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { type LabelSelector, parseLabelSelector } from '../objects/label-selector.ts';
-import { keyOf, type ObjectStore, type StoreSnapshot } from '../objects/object-store.ts';
+import { keyOf, lowerBound, type ObjectStore, type StoreSnapshot } from '../objects/object-store.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import { isTrue, type ResourceTarget } from './api-request.ts';
 import { ApiError, badRequest, expired } from './status.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#lib/time/clock.ts';
-import { lowerBound } from '../lower-bound.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from './kubernetes-object.ts';
 
 /** One change of one object, as watches tell it. */
@@ -226,4 +225,17 @@ function snapshotKey(resource: string, resourceVersion: number): string {
 
 function withResourceVersion(object: KubernetesObject, version: number): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+}
+
+/** Index of the first item of a sorted array from which on a claim holds; the length where it never does. */
+export function lowerBound<T>(sorted: readonly T[], holds: (item: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = sorted[middle];
+    if (item !== undefined && holds(item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

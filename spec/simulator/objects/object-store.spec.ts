@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
-import { ObjectStore, StoreConflict, type StoreEvent } from '#simulator/objects/object-store.ts';
+import { lowerBound, ObjectStore, StoreConflict, type StoreEvent } from '#simulator/objects/object-store.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ObjectStore', () => {
@@ -113,5 +114,17 @@ describe('ObjectStore', () => {
     store.compact();
     expect(store.eventsSince('pods', store.resourceVersion - 1)).to.equal(undefined);
     expect(store.eventsSince('pods', store.resourceVersion)).to.deep.equal([]);
+  });
+});
+
+describe('lowerBound', () => {
+  it('finds what a search from the start finds', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(50)), fc.nat(50), (numbers, limit) => {
+        const sorted = numbers.toSorted((left, right) => left - right);
+        const found = sorted.findIndex((number) => number >= limit);
+        expect(lowerBound(sorted, (number) => number >= limit)).to.equal(found < 0 ? sorted.length : found);
+      }),
+    );
   });
 });
