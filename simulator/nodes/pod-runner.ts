@@ -3,10 +3,10 @@ import type { NodeMachine } from '../machine/node-machine.ts';
 import { RunningContainer, steadyLoad } from '../machine/running-container.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
-import { podObject, withRestartedContainer } from '../objects/pod-object.ts';
 import type { Scenario } from '../scenario.ts';
 import type { ContainerPath } from './actual-usage.ts';
 import type { SimulatedNode } from './node-fleet.ts';
+import { podObject, withRestartedContainer } from './pod-object.ts';
 import { type ContainerPlan, type PodPlan, planContainer } from './population.ts';
 
 /** Where workloads live. */

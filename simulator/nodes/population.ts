@@ -1,7 +1,7 @@
 import type { UnknownToKubelet } from '../machine/running-container.ts';
-import type { PodPhase } from '../objects/pod-object.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
 import { seededBetween, seededFraction, seededSuffix } from '../seeded.ts';
+import type { PodPhase } from './pod-object.ts';
 
 /** A node to be. */
 export interface NodePlan {

@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import { podObject } from '../objects/pod-object.ts';
 import type { SimulatedNode } from './node-fleet.ts';
+import { podObject } from './pod-object.ts';
 import { podAddress } from './pod-runner.ts';
 
 /** What there is to be scheduled, and onto what. */

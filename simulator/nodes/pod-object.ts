@@ -1,10 +1,10 @@
-import { formatTimestamp, type NewObject } from './kubernetes-object.ts';
+import { formatTimestamp, type NewObject } from '../objects/kubernetes-object.ts';
 
 /** The life cycle of a pod, as `status.phase` tells it. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
 /** What a Pod object is made from. */
-export interface PodFacts {
+interface PodFacts {
   readonly namespace: string;
   readonly name: string;
   readonly generateName?: string;
