@@ -1,13 +1,11 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { jsonPatch, PatchError } from '../../patches/json-patch.ts';
 import { compare, type Ownership, readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
-import { mergePatch } from '../../patches/merge-patch.ts';
+import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from '../../patches/patches.ts';
 import {
   type ApplyConflict,
   serverSideApply,
   withEmptyTextsAsNulls,
 } from '../../patches/server-side-apply.ts';
-import { strategicMergePatch } from '../../patches/strategic-merge-patch.ts';
 import { groupVersion, presented } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { requiredValue } from '../../schema/validate.ts';
