@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterPki } from './pki/cluster-pki.ts';
+import type { ClusterPki } from './pki/certificate-authority.ts';
 
 /** Where the files lie that programs beside the cluster may need. */
 export interface ClusterFiles {

@@ -12,7 +12,7 @@ import { NodeFleet } from '../nodes/node-fleet.ts';
 import { Workloads } from '../nodes/pod-runner.ts';
 import { Scheduler } from '../nodes/scheduler.ts';
 import { ObjectStore } from '../objects/object-store.ts';
-import { createClusterPki } from '../pki/cluster-pki.ts';
+import { createClusterPki } from '../pki/certificate-authority.ts';
 import { builtInTypes } from '../resources/built-in/built-in-types.ts';
 import { ResourceRegistry } from '../resources/resource-registry.ts';
 import type { Scenario } from '../scenario.ts';

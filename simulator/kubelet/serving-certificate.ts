@@ -1,11 +1,11 @@
 import { issueCertificate } from '../pki/certificate.ts';
 import {
+  type ClusterPki,
   decadeAround,
   type KeyedCertificate,
   type KeyPair,
   privateKeyPem,
 } from '../pki/certificate-authority.ts';
-import type { ClusterPki } from '../pki/cluster-pki.ts';
 
 /** What is right or wrong with the certificate that a kubelet serves with. */
 export type CertificateKind =

@@ -6,7 +6,7 @@ import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { delayResponses } from '#simulator/api-server/faults.ts';
-import { FRONT_PROXY_NAME } from '#simulator/pki/cluster-pki.ts';
+import { FRONT_PROXY_NAME } from '#simulator/pki/certificate-authority.ts';
 import { startCluster } from '#simulator/start-cluster.ts';
 import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
 import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatKubeconfig } from '#simulator/cluster-files.ts';
-import type { KeyedCertificate } from '#simulator/pki/certificate-authority.ts';
-import { type ClusterPki, createClusterPki } from '#simulator/pki/cluster-pki.ts';
+import {
+  type ClusterPki,
+  createClusterPki,
+  type KeyedCertificate,
+} from '#simulator/pki/certificate-authority.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
