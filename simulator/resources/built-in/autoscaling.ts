@@ -1,6 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { type FieldError, invalidValue } from '../../schema/validate.ts';
-import { autoscalerFromV1, autoscalerToV1, V1_STATUS_ANNOTATIONS } from './autoscaler-v1.ts';
+import { autoscalerFromV1, autoscalerToV1, V1_STATUS_ANNOTATIONS } from '../kinds/autoscaling-v1.ts';
 import { type BuiltIn, builtIn } from './built-in-type.ts';
 import { CONDITIONS, integer, kind, list, object, open, text } from './schema-builders.ts';
 
