@@ -1,5 +1,5 @@
+import { AUTOSCALING } from '../kinds/autoscaling.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { AUTOSCALING } from './autoscaling.ts';
 import { CORE } from './core.ts';
 import { API_REGISTRATION, OTHER_GROUPS, REVIEWS } from './other-groups.ts';
 import { RBAC } from './rbac.ts';
