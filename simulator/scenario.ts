@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { faultSchema } from './kubelet/faults.ts';
-import { MINORS } from './resources/built-in/built-in-types.ts';
+import { MINORS } from './resources/kinds/built-in-types.ts';
 
 const range = (from: number, to: number) =>
   z

@@ -5,7 +5,7 @@ import {
   groupDiscovery,
   wantsAggregatedDiscovery,
 } from '#simulator/api-server/discovery.ts';
-import { builtInTypes } from '#simulator/resources/built-in/built-in-types.ts';
+import { builtInTypes } from '#simulator/resources/kinds/built-in-types.ts';
 import { ResourceRegistry } from '#simulator/resources/resource-registry.ts';
 import { startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { builtInTypes } from '#simulator/resources/built-in/built-in-types.ts';
+import { builtInTypes } from '#simulator/resources/kinds/built-in-types.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const versionsOf = (minor: number, group: string) => [
