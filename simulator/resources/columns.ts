@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { AGE, type Column, listAt, NAME, text, textAt } from './column.ts';
-import { CORE_COLUMNS } from './core-columns.ts';
+import { CORE_COLUMNS } from './kinds/core.ts';
 import { WORKLOAD_COLUMNS } from './workload-columns.ts';
 
 /** The columns that the real server has for a resource; name and age for what it has none for. */
