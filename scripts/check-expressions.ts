@@ -2,7 +2,8 @@ import { faultOf, readExpressions } from '#spec/support/regular-expressions.ts';
 
 /** Files in which expressions may be put together at run time, and why. */
 const AT_RUN_TIME: Readonly<Record<string, string>> = {
-  'simulator/resources/built-in/crd-schema.ts': 'looks whether a pattern is one, and matches nothing',
+  'simulator/resources/kinds/custom-resource-definitions.ts':
+    'looks whether a pattern is one, and matches nothing',
   'simulator/schema/validate.ts': 'patterns of custom resources, which are those of our own manifests',
 };
 

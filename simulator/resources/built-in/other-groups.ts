@@ -1,6 +1,10 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import {
+  CRD_SCHEMA,
+  checkCustomResourceDefinition,
+  completeCustomResourceDefinition,
+} from '../kinds/custom-resource-definitions.ts';
 import { type BuiltIn, builtIn, review } from './built-in-type.ts';
-import { CRD_SCHEMA, checkCustomResourceDefinition, completeCustomResourceDefinition } from './crd-schema.ts';
 import {
   CONDITIONS,
   integer,
