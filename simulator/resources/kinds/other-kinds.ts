@@ -1,10 +1,5 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import {
-  CRD_SCHEMA,
-  checkCustomResourceDefinition,
-  completeCustomResourceDefinition,
-} from '../kinds/custom-resource-definitions.ts';
-import { type BuiltIn, builtIn, review } from './built-in-type.ts';
+import { type BuiltIn, builtIn, review } from '../built-in/built-in-type.ts';
 import {
   CONDITIONS,
   integer,
@@ -15,7 +10,12 @@ import {
   open,
   openKind,
   text,
-} from './schema-builders.ts';
+} from '../built-in/schema-builders.ts';
+import {
+  CRD_SCHEMA,
+  checkCustomResourceDefinition,
+  completeCustomResourceDefinition,
+} from './custom-resource-definitions.ts';
 
 const leaseSchema = kind('Lease defines a lease concept.', {
   spec: object('What is known of the holder.', {
