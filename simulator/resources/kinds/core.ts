@@ -1,6 +1,5 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { type BuiltIn, builtIn } from '../built-in/built-in-type.ts';
-import { POD_SPEC } from '../built-in/pod-template.ts';
 import {
   integer,
   integerOrText,
@@ -13,6 +12,7 @@ import {
 } from '../built-in/schema-builders.ts';
 import { AGE, type Column, listAt, NAME, NONE, textAt, text as textColumn } from '../column.ts';
 import { humanDuration } from '../human-duration.ts';
+import { POD_SPEC } from './pod-template.ts';
 
 const core = { group: '', version: 'v1' } as const;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from '#simulator/patches/patches.ts';
-import { POD_SPEC } from '#simulator/resources/built-in/pod-template.ts';
+import { POD_SPEC } from '#simulator/resources/kinds/pod-template.ts';
 import { OBJECT_META } from '#simulator/schema/schema.ts';
 
 describe('jsonPatch', () => {

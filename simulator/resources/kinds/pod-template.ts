@@ -1,5 +1,14 @@
 import type { Schema } from '../../schema/schema.ts';
-import { integer, integerOrText, keyed, list, object, open, text, textMap } from './schema-builders.ts';
+import {
+  integer,
+  integerOrText,
+  keyed,
+  list,
+  object,
+  open,
+  text,
+  textMap,
+} from '../built-in/schema-builders.ts';
 
 const quantities: Schema = {
   type: 'object',
