@@ -2,10 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { formatSelector, selectsLabels } from '../../objects/label-selector.ts';
 import { type FieldError, invalidValue } from '../../schema/validate.ts';
+import {
+  type BuiltIn,
+  builtIn,
+  CONDITIONS,
+  flag,
+  integer,
+  kind,
+  LABEL_SELECTOR,
+  object,
+  open,
+  text,
+} from '../kinds/kind-builders.ts';
 import { POD_TEMPLATE, ROLLING_UPDATE } from '../kinds/pod-template.ts';
 import type { ScaleFields } from '../resource-type.ts';
-import { type BuiltIn, builtIn } from './built-in-type.ts';
-import { CONDITIONS, flag, integer, kind, LABEL_SELECTOR, object, open, text } from './schema-builders.ts';
 
 const apps = { group: 'apps', version: 'v1', isNamespaced: true } as const;
 const REPLICAS = integer('Number of desired pods.', { default: 1, minimum: 0 });

@@ -1,8 +1,17 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { type FieldError, invalidValue } from '../../schema/validate.ts';
-import { type BuiltIn, builtIn } from '../built-in/built-in-type.ts';
-import { CONDITIONS, integer, kind, list, object, open, text } from '../built-in/schema-builders.ts';
 import { autoscalerFromV1, autoscalerToV1, V1_STATUS_ANNOTATIONS } from './autoscaling-v1.ts';
+import {
+  type BuiltIn,
+  builtIn,
+  CONDITIONS,
+  integer,
+  kind,
+  list,
+  object,
+  open,
+  text,
+} from './kind-builders.ts';
 
 const scaleTargetRef = object(
   'What it scales.',

@@ -1,6 +1,9 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { type BuiltIn, builtIn } from '../built-in/built-in-type.ts';
+import { AGE, type Column, listAt, NAME, NONE, textAt, text as textColumn } from '../column.ts';
+import { humanDuration } from '../human-duration.ts';
 import {
+  type BuiltIn,
+  builtIn,
   integer,
   integerOrText,
   keyed,
@@ -9,9 +12,7 @@ import {
   openKind,
   text,
   textMap,
-} from '../built-in/schema-builders.ts';
-import { AGE, type Column, listAt, NAME, NONE, textAt, text as textColumn } from '../column.ts';
-import { humanDuration } from '../human-duration.ts';
+} from './kind-builders.ts';
 import { POD_SPEC } from './pod-template.ts';
 
 const core = { group: '', version: 'v1' } as const;

@@ -1,6 +1,12 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { type BuiltIn, builtIn, review } from '../built-in/built-in-type.ts';
 import {
+  CRD_SCHEMA,
+  checkCustomResourceDefinition,
+  completeCustomResourceDefinition,
+} from './custom-resource-definitions.ts';
+import {
+  type BuiltIn,
+  builtIn,
   CONDITIONS,
   integer,
   integerOrText,
@@ -9,13 +15,9 @@ import {
   object,
   open,
   openKind,
+  review,
   text,
-} from '../built-in/schema-builders.ts';
-import {
-  CRD_SCHEMA,
-  checkCustomResourceDefinition,
-  completeCustomResourceDefinition,
-} from './custom-resource-definitions.ts';
+} from './kind-builders.ts';
 
 const leaseSchema = kind('Lease defines a lease concept.', {
   spec: object('What is known of the holder.', {

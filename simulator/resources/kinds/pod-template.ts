@@ -1,14 +1,5 @@
 import type { Schema } from '../../schema/schema.ts';
-import {
-  integer,
-  integerOrText,
-  keyed,
-  list,
-  object,
-  open,
-  text,
-  textMap,
-} from '../built-in/schema-builders.ts';
+import { integer, integerOrText, keyed, list, object, open, text, textMap } from './kind-builders.ts';
 
 const quantities: Schema = {
   type: 'object',

@@ -1,5 +1,4 @@
-import { type BuiltIn, builtIn } from '../built-in/built-in-type.ts';
-import { kind, list, object, open, text } from '../built-in/schema-builders.ts';
+import { type BuiltIn, builtIn, kind, list, object, open, text } from './kind-builders.ts';
 
 const common = { group: 'rbac.authorization.k8s.io', version: 'v1', takesAnyName: true } as const;
 
