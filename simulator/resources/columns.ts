@@ -2,7 +2,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { AGE, type Column, listAt, NAME, text, textAt } from './column.ts';
 import { CORE_COLUMNS } from './kinds/core.ts';
-import { WORKLOAD_COLUMNS } from './workload-columns.ts';
+import { WORKLOAD_COLUMNS } from './kinds/workloads.ts';
 
 /** The columns that the real server has for a resource; name and age for what it has none for. */
 export function columnsOf({

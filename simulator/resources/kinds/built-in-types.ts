@@ -1,9 +1,9 @@
-import { WORKLOADS } from '../built-in/workloads.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { AUTOSCALING } from './autoscaling.ts';
 import { CORE } from './core.ts';
 import { API_REGISTRATION, OTHER_GROUPS, REVIEWS } from './other-kinds.ts';
 import { RBAC } from './rbac.ts';
+import { WORKLOADS } from './workloads.ts';
 
 /** The oldest minor of Kubernetes 1 that is simulated, and the one that is unless told otherwise. */
 export const MINORS = { oldest: 20, default: 34 } as const;

@@ -3,6 +3,18 @@ import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.
 import { formatSelector, selectsLabels } from '../../objects/label-selector.ts';
 import { type FieldError, invalidValue } from '../../schema/validate.ts';
 import {
+  AGE,
+  type Column,
+  count as countColumn,
+  listAt,
+  NAME,
+  NONE,
+  numberAt,
+  textAt,
+  text as textColumn,
+} from '../column.ts';
+import type { ScaleFields } from '../resource-type.ts';
+import {
   type BuiltIn,
   builtIn,
   CONDITIONS,
@@ -13,9 +25,8 @@ import {
   object,
   open,
   text,
-} from '../kinds/kind-builders.ts';
-import { POD_TEMPLATE, ROLLING_UPDATE } from '../kinds/pod-template.ts';
-import type { ScaleFields } from '../resource-type.ts';
+} from './kind-builders.ts';
+import { POD_TEMPLATE, ROLLING_UPDATE } from './pod-template.ts';
 
 const apps = { group: 'apps', version: 'v1', isNamespaced: true } as const;
 const REPLICAS = integer('Number of desired pods.', { default: 1, minimum: 0 });
@@ -240,4 +251,80 @@ function withOwnSelector(job: KubernetesObject): KubernetesObject {
       },
     },
   };
+}
+
+/** The columns of workloads and what scales them, by resource. */
+export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
+  deployments: [
+    NAME,
+    textColumn(
+      'Ready',
+      'Number of the pod with ready state',
+      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
+    ),
+    textColumn(
+      'Up-to-date',
+      'How many pods are of the present template.',
+      (one) => textAt(one, 'status', 'updatedReplicas') || '0',
+    ),
+    textColumn(
+      'Available',
+      'How many pods are available.',
+      (one) => textAt(one, 'status', 'availableReplicas') || '0',
+    ),
+    AGE,
+    textColumn('Selector', 'What its pods are selected by.', selectorText, 1),
+  ],
+  replicasets: [
+    NAME,
+    countColumn('Desired', 'How many pods there should be.', 'spec', 'replicas'),
+    countColumn('Current', 'How many pods there are.', 'status', 'replicas'),
+    countColumn('Ready', 'How many pods are ready.', 'status', 'readyReplicas'),
+    AGE,
+    textColumn('Selector', 'What its pods are selected by.', selectorText, 1),
+  ],
+  statefulsets: [
+    NAME,
+    textColumn(
+      'Ready',
+      'How many pods are ready, of how many.',
+      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
+    ),
+    AGE,
+  ],
+  jobs: [
+    NAME,
+    textColumn('Status', 'Running, Complete, Failed or Suspended.', jobStatus),
+    textColumn(
+      'Completions',
+      'How many pods have succeeded, of how many.',
+      (one) => `${numberAt(one, 'status', 'succeeded')}/${textAt(one, 'spec', 'completions') || '1'}`,
+    ),
+    AGE,
+  ],
+  horizontalpodautoscalers: [
+    NAME,
+    textColumn(
+      'Reference',
+      'What it scales.',
+      (one) =>
+        `${textAt(one, 'spec', 'scaleTargetRef', 'kind')}/${textAt(one, 'spec', 'scaleTargetRef', 'name')}`,
+    ),
+    countColumn('MinPods', 'The least number of pods.', 'spec', 'minReplicas'),
+    countColumn('MaxPods', 'The greatest number of pods.', 'spec', 'maxReplicas'),
+    countColumn('Replicas', 'How many pods there are.', 'status', 'currentReplicas'),
+    AGE,
+  ],
+};
+
+function selectorText(object: KubernetesObject): string {
+  return formatSelector(fieldAt(object, 'spec', 'selector')) || NONE;
+}
+
+function jobStatus(job: KubernetesObject): string {
+  const holds = (type: string) =>
+    listAt(job, 'status', 'conditions').some((one) => one.type === type && one.status === 'True');
+  if (holds('Complete')) return 'Complete';
+  if (holds('Failed')) return 'Failed';
+  return fieldAt(job, 'spec', 'suspend') === true ? 'Suspended' : 'Running';
 }
