@@ -1,8 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#lib/time/clock.ts';
-import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import { AGE, type Column, listAt, NAME, text, textAt } from './column.ts';
+import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
+import { isRecord } from '../schema/schema.ts';
 import { CORE_COLUMNS } from './kinds/core.ts';
 import { WORKLOAD_COLUMNS } from './kinds/workloads.ts';
+
+/** A column of a `meta.k8s.io` Table, as `kubectl get` prints it. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly description: string;
+  /** 0 is always shown, 1 with `-o wide`. */
+  readonly priority: number;
+  cell(object: KubernetesObject, nowMs: number): string | number | boolean | null;
+}
+
+/** What a cell has that tells nothing. */
+export const NONE = '<none>';
+
+/** What every table begins with. */
+export const NAME: Column = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'Name must be unique within a namespace.',
+  priority: 0,
+  cell: ({ metadata }) => metadata.name,
+};
+
+/** How long ago an object was created. */
+export const AGE: Column = {
+  name: 'Age',
+  type: 'string',
+  description: 'CreationTimestamp is the server time when this object was created.',
+  priority: 0,
+  cell: ({ metadata }, nowMs) => humanDuration(nowMs - Date.parse(metadata.creationTimestamp)),
+};
+
+/** A column of text. */
+export const text = (name: string, description: string, cell: Column['cell'], priority = 0): Column => ({
+  name,
+  type: 'string',
+  description,
+  priority,
+  cell,
+});
+
+/** A column with a number at a path, or 0. */
+export const count = (name: string, description: string, ...path: readonly string[]): Column => ({
+  name,
+  type: 'integer',
+  description,
+  priority: 0,
+  cell: (object) => numberAt(object, ...path),
+});
+
+/** The text at a path, empty where there is nothing. */
+export function textAt(object: KubernetesObject, ...path: readonly string[]): string {
+  const value = fieldAt(object, ...path);
+  return value === undefined ? '' : String(value);
+}
+
+/** The list at a path, empty where there is none. */
+export function listAt(
+  object: KubernetesObject,
+  ...path: readonly string[]
+): readonly Record<string, unknown>[] {
+  const value = fieldAt(object, ...path);
+  return Array.isArray(value) ? value : [];
+}
+
+/** The number at a path, 0 where there is none. */
+export function numberAt(object: KubernetesObject, ...path: readonly string[]): number {
+  return Number(fieldAt(object, ...path) ?? 0);
+}
+
+type Step =
+  | { readonly field: string }
+  | { readonly index: number }
+  | { readonly isAll: true }
+  | { readonly where: readonly string[]; readonly equals: unknown };
+
+// A field, one in brackets, an index, all, or a filter `[?(@.type=="Ready")]`; none overlaps another.
+const STEP =
+  /\.([\w$-]+(?:\\\.[\w$-]+)*)|\['([^']*)'\]|\["([^"]*)"\]|\[(\d+)\]|(\.\*|\[\*\])|\[\?\(@((?:\.[\w-]+)+)\s*==\s*("[^"]*"|'[^']*'|true|false|\d+)\)\]/y;
+
+/**
+ * Reads the part of JSONPath that printer columns use: `.spec.jobs[0].name`, `.status.conditions[?(@.type=="Ready")].status`.
+ *
+ * @throws Error for a path that is none
+ */
+export function parseJsonPath(path: string): (object: unknown) => readonly unknown[] {
+  const steps: Step[] = [];
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < path.length) {
+    const at = STEP.lastIndex;
+    const match = STEP.exec(path);
+    if (!match) throw new Error(`Cannot read JSON path "${path}" from character ${at} on`);
+    steps.push(stepOf(match));
+  }
+  return (object) =>
+    steps.reduce<readonly unknown[]>((found, step) => found.flatMap((one) => follow(one, step)), [object]);
+}
+
+function stepOf([, field, single, double, index, all, where, value = '']: RegExpExecArray): Step {
+  const name = field?.replaceAll('\\.', '.') ?? single ?? double;
+  if (name !== undefined) return { field: name };
+  if (index !== undefined) return { index: Number(index) };
+  if (all !== undefined) return { isAll: true };
+  return { where: (where ?? '').split('.').slice(1), equals: JSON.parse(value.replaceAll("'", '"')) };
+}
+
+function follow(value: unknown, step: Step): readonly unknown[] {
+  if ('field' in step) return isRecord(value) && Object.hasOwn(value, step.field) ? [value[step.field]] : [];
+  const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+  if ('index' in step) return step.index in items ? [items[step.index]] : [];
+  if ('isAll' in step) return items;
+  return items.filter((item) => {
+    const found = step.where.reduce<unknown>((one, field) => (isRecord(one) ? one[field] : undefined), item);
+    return isDeepStrictEqual(found, step.equals);
+  });
+}
 
 /** The columns that the real server has for a resource; name and age for what it has none for. */
 export function columnsOf({
@@ -50,4 +169,27 @@ function apiServiceAvailability(service: KubernetesObject): string {
   const available = listAt(service, 'status', 'conditions').find(({ type }) => type === 'Available');
   if (!available) return 'Unknown';
   return available.status === 'True' ? 'True' : `${available.status} (${available.reason})`;
+}
+
+/** An age as `duration.HumanDuration` of k8s.io/apimachinery writes it: two units at most, and only for small ones. */
+export function humanDuration(durationMs: number): string {
+  const seconds = Math.floor(durationMs / 1000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  if (days < 8) return withRest(days, 'd', hours % 24, 'h');
+  if (days < 365 * 2) return `${days}d`;
+  const years = Math.floor(days / 365);
+  return years < 8 ? withRest(years, 'y', days % 365, 'd') : `${years}y`;
+}
+
+function withRest(count: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${count}${unit}` : `${count}${unit}${rest}${restUnit}`;
 }

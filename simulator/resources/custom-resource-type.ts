@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { parseJsonPath } from '../custom-resources/json-path.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { withDefaults } from '../schema/apply-defaults.ts';
 import { prune } from '../schema/prune.ts';
 import { isRecord, OBJECT_META, type Schema } from '../schema/schema.ts';
-import { AGE, type Column, NAME } from './column.ts';
-import { humanDuration } from './human-duration.ts';
+import { AGE, type Column, humanDuration, NAME, parseJsonPath } from './columns.ts';
 import { groupVersion, type ResourceType, type ScaleFields } from './resource-type.ts';
 
 const printerColumn = z.looseObject({

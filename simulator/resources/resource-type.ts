@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { FieldError } from '../schema/validate.ts';
-import type { Column } from './column.ts';
+import type { Column } from './columns.ts';
 
 /** One version of a resource that the API server stores or computes: all that requests for it depend on. */
 export interface ResourceType {

@@ -1,6 +1,14 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { AGE, type Column, listAt, NAME, NONE, textAt, text as textColumn } from '../column.ts';
-import { humanDuration } from '../human-duration.ts';
+import {
+  AGE,
+  type Column,
+  humanDuration,
+  listAt,
+  NAME,
+  NONE,
+  textAt,
+  text as textColumn,
+} from '../columns.ts';
 import {
   type BuiltIn,
   builtIn,

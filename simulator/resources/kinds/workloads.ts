@@ -12,7 +12,7 @@ import {
   numberAt,
   textAt,
   text as textColumn,
-} from '../column.ts';
+} from '../columns.ts';
 import type { ScaleFields } from '../resource-type.ts';
 import {
   type BuiltIn,
