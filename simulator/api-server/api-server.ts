@@ -9,7 +9,7 @@ import { credentialsOf } from '../access/http-request.ts';
 import type { Rbac } from '../access/rbac.ts';
 import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
 import type { ClusterPki } from '../pki/certificate-authority.ts';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { ResourceRegistry } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
 import { authorize, impersonated, mayNotImpersonate } from './authorize.ts';

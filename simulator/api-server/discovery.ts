@@ -1,6 +1,9 @@
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
-import { compareVersions } from '../resources/version-order.ts';
+import {
+  compareVersions,
+  groupVersion,
+  type ResourceRegistry,
+  type ResourceType,
+} from '../resources/resource-type.ts';
 import type { AggregatedGroup, AggregatedResource } from './aggregation/aggregator.ts';
 import { clausesOf } from './representation.ts';
 

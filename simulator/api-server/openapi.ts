@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
+import { groupVersion, type ResourceRegistry, type ResourceType } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
 import { clausesOf, sendJson } from './representation.ts';

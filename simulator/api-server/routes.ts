@@ -3,8 +3,7 @@ import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreConflict } from '../objects/object-store.ts';
-import type { ResourceType } from '../resources/resource-type.ts';
-import { compareVersions } from '../resources/version-order.ts';
+import { compareVersions, type ResourceType } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest, ResourceTarget } from './api-request.ts';
 import {

@@ -14,7 +14,7 @@ import { Scheduler } from '../nodes/scheduler.ts';
 import { ObjectStore } from '../objects/object-store.ts';
 import { createClusterPki } from '../pki/certificate-authority.ts';
 import { builtInTypes } from '../resources/kinds/built-in-types.ts';
-import { ResourceRegistry } from '../resources/resource-registry.ts';
+import { ResourceRegistry } from '../resources/resource-type.ts';
 import type { Scenario } from '../scenario.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 

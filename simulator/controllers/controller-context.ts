@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { ResourceRegistry } from '../resources/resource-type.ts';
 
 /** What the controllers read and write. */
 export interface ControllerContext {

@@ -5,7 +5,7 @@ import { deleteObject, updateOrFinish } from '../objects/deletion.ts';
 import { fieldAt, formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
 import { customResourceTypes } from '../resources/custom-resource-type.ts';
-import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { ResourceRegistry } from '../resources/resource-type.ts';
 
 /** Where the store keeps CustomResourceDefinitions. */
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';

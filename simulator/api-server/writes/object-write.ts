@@ -1,8 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Manager } from '../../patches/managed-fields.ts';
-import type { ResourceRegistry } from '../../resources/resource-registry.ts';
-import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
+import { groupVersion, type ResourceRegistry, type ResourceType } from '../../resources/resource-type.ts';
 import { unsupportedValue } from '../../schema/validate.ts';
 import { type ApiRequest, isTrue, type ResourceTarget } from '../api-request.ts';
 import { badRequest, invalidObject } from '../status.ts';

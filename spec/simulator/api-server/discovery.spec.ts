@@ -6,7 +6,7 @@ import {
   wantsAggregatedDiscovery,
 } from '#simulator/api-server/discovery.ts';
 import { builtInTypes } from '#simulator/resources/kinds/built-in-types.ts';
-import { ResourceRegistry } from '#simulator/resources/resource-registry.ts';
+import { ResourceRegistry } from '#simulator/resources/resource-type.ts';
 import { startCluster } from '#simulator/start-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

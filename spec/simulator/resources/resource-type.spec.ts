@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compareVersions } from '#simulator/resources/version-order.ts';
+import { compareVersions } from '#simulator/resources/resource-type.ts';
 
 describe('compareVersions', () => {
   it('prefers as Kubernetes does', () => {
