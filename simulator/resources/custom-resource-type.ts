@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { withDefaults } from '../schema/apply-defaults.ts';
-import { prune } from '../schema/prune.ts';
-import { isRecord, OBJECT_META, type Schema } from '../schema/schema.ts';
+import { isRecord, OBJECT_META, prune, type Schema, withDefaults } from '../schema/schema.ts';
 import { AGE, type Column, humanDuration, NAME, parseJsonPath } from './columns.ts';
 import { groupVersion, type ResourceType, type ScaleFields } from './resource-type.ts';
 

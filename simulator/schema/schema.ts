@@ -1,8 +1,8 @@
 /** Plain JSON, as bodies of requests have it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** The types that a schema may ask for. */
-export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
 /**
  * An OpenAPI v3 schema as CustomResourceDefinitions have it (`JSONSchemaProps`); built-in types are described by it,
@@ -121,3 +121,87 @@ export const OBJECT_META: Schema = {
     },
   },
 };
+
+/** A value with the defaults of its schema where it has nothing, at every depth; what needs none stays the same object. */
+export function withDefaults(value: unknown, schema: Schema | undefined): unknown {
+  if (!schema) return value;
+  if (Array.isArray(value)) return defaultsOfItems(value, schema.items);
+  return isRecord(value) ? defaultsOfFields(value, schema) : value;
+}
+
+function defaultsOfItems(items: readonly unknown[], schema: Schema | undefined): readonly unknown[] {
+  if (!schema) return items;
+  const completed = items.map((item) => withDefaults(item, schema));
+  return completed.some((item, index) => item !== items[index]) ? completed : items;
+}
+
+function defaultsOfFields(value: Readonly<Record<string, unknown>>, schema: Schema): unknown {
+  const completed: Record<string, unknown> = {};
+  let isChanged = false;
+  for (const [field, old] of Object.entries(value)) {
+    const known = schemaOfField(schema, field);
+    // A null that is not allowed counts as absent.
+    const isAbsent = old === null && known !== undefined && known.nullable !== true;
+    if (!isAbsent) completed[field] = withDefaults(old, known);
+    if (isAbsent || completed[field] !== old) isChanged = true;
+  }
+  for (const [field, known] of Object.entries(schema.properties ?? {})) {
+    if (known.default === undefined || Object.hasOwn(completed, field)) continue;
+    completed[field] = withDefaults(structuredClone(known.default), known);
+    isChanged = true;
+  }
+  return isChanged ? completed : value;
+}
+
+/** A value without what its schema does not know, and where that was. */
+interface Pruned {
+  readonly value: unknown;
+  /** As `spec.jobs[0].colour`. */
+  readonly unknownFields: readonly string[];
+}
+
+/** Removes fields that the schema has not, as the API server does; what nothing is removed from stays the same object. */
+export function prune(value: unknown, schema: Schema): Pruned {
+  const unknownFields: string[] = [];
+  return { value: pruned(value, schema, { path: '', unknownFields }), unknownFields };
+}
+
+interface Place {
+  readonly path: string;
+  readonly unknownFields: string[];
+}
+
+function pruned(value: unknown, schema: Schema, place: Place): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (!items) return value;
+    const kept = value.map((item, index) =>
+      pruned(item, items, { ...place, path: `${place.path}[${index}]` }),
+    );
+    return kept.some((item, index) => item !== value[index]) ? kept : value;
+  }
+  return isRecord(value) ? prunedFields(value, schema, place) : value;
+}
+
+function prunedFields(value: Readonly<Record<string, unknown>>, schema: Schema, place: Place): unknown {
+  const keepsUnknown =
+    schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
+  const kept: Record<string, unknown> = {};
+  let isChanged = false;
+  for (const [field, old] of Object.entries(value)) {
+    const path = place.path === '' ? field : `${place.path}.${field}`;
+    const own = isEmbedded ? embeddedField(field) : undefined;
+    const known = own ?? schemaOfField(schema, field);
+    if (known) kept[field] = pruned(old, known, { ...place, path });
+    else if (keepsUnknown) kept[field] = old;
+    else place.unknownFields.push(path);
+    if (kept[field] !== old) isChanged = true;
+  }
+  return isChanged ? kept : value;
+}
+
+function embeddedField(field: string): Schema | undefined {
+  if (field === 'metadata') return OBJECT_META;
+  return field === 'kind' || field === 'apiVersion' ? { type: 'string' } : undefined;
+}

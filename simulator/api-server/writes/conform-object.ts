@@ -1,7 +1,5 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { withDefaults } from '../../schema/apply-defaults.ts';
-import { prune } from '../../schema/prune.ts';
-import { isRecord } from '../../schema/schema.ts';
+import { isRecord, prune, withDefaults } from '../../schema/schema.ts';
 import { type FieldError, validate } from '../../schema/validate.ts';
 import { badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
