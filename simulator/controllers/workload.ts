@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { deleteObject } from '../objects/deletion.ts';
-import { generatedName } from '../objects/generated-name.ts';
 import {
   fieldAt,
   formatTimestamp,
   type KubernetesObject,
   type NewObject,
 } from '../objects/kubernetes-object.ts';
+import { generatedName } from '../random.ts';
 import type { ControllerContext } from './controller-context.ts';
 
 const intOrText = z.union([z.number(), z.string()]);

@@ -1,6 +1,6 @@
 import type { RunningPod, RuntimeKind } from '../machine/node-machine.ts';
 import type { RunningContainer } from '../machine/running-container.ts';
-import { seededBetween } from '../seeded.ts';
+import { seededBetween } from '../random.ts';
 
 /** What a kubelet knows of one container when it is asked. */
 interface ContainerSample {

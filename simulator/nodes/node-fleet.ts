@@ -12,8 +12,8 @@ import { steadyLoad } from '../machine/running-container.ts';
 import { fieldAt } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { type ClusterPki, generateKeys } from '../pki/certificate-authority.ts';
+import { seededBetween } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
-import { seededBetween } from '../seeded.ts';
 import { nodeObject, withPlace } from './node-object.ts';
 import type { NodePlan } from './population.ts';
 

@@ -1,6 +1,6 @@
 import type { UnknownToKubelet } from '../machine/running-container.ts';
+import { seededBetween, seededFraction, seededSuffix } from '../random.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
-import { seededBetween, seededFraction, seededSuffix } from '../seeded.ts';
 import type { PodPhase } from './pod-object.ts';
 
 /** A node to be. */

@@ -1,4 +1,4 @@
-import { seededFraction } from '#simulator/seeded.ts';
+import { seededFraction } from '#simulator/random.ts';
 
 /** Chance that falls the same way for the same seed. */
 export class Dice {

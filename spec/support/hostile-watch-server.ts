@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { seededFraction } from '#simulator/seeded.ts';
+import { seededFraction } from '#simulator/random.ts';
 
 /** One change of an object, as a watch tells it. */
 interface Happened {

@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml';
-import { generatedName } from '../../objects/generated-name.ts';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { generatedName } from '../../random.ts';
 import { messageOf, readEnvelope } from '../../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { decodeMessage, UnknownFieldError } from '../../schema/protobuf.ts';

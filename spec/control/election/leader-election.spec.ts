@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { LeaderElection } from '#lib/control/election/leader-election.ts';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, type ApiRequest, type RequestOptions } from '#lib/kubernetes/client/api-client.ts';
-import { seededFraction } from '#simulator/seeded.ts';
+import { seededFraction } from '#simulator/random.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

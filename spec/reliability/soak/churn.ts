@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWatches } from '#simulator/api-server/faults.ts';
-import { seededFraction } from '#simulator/seeded.ts';
+import { seededFraction } from '#simulator/random.ts';
 import type { SimulatedCluster } from '#simulator/start-cluster.ts';
 import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { seededBetween, seededFraction, seededSuffix } from '#simulator/seeded.ts';
+import { seededBetween, seededFraction, seededSuffix } from '#simulator/random.ts';
 
 describe('seededFraction', () => {
   it('depends on the seed and every word, and on nothing else', () => {
