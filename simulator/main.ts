@@ -3,11 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { parse as parseYaml } from 'yaml';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
-import type { SimulatedCluster } from './cluster/simulated-cluster.ts';
 import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import type { ScenarioInput } from './scenario.ts';
-import { startCluster } from './start-cluster.ts';
+import { type SimulatedCluster, startCluster } from './simulated-cluster.ts';
 
 /** What to do where somebody has a port, maybe a simulator that was started before. */
 const FREE_PORTS =

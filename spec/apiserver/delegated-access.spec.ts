@@ -7,7 +7,7 @@ import type { User } from '#lib/apiserver/http/user.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { delayResponses } from '#simulator/api-server/faults.ts';
 import { FRONT_PROXY_NAME } from '#simulator/pki/certificate-authority.ts';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { type AccessCluster, startAccessCluster } from '#spec/support/access-cluster.ts';
 import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -5,7 +5,7 @@ import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { versionInfo } from '#lib/version.ts';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -1,4 +1,4 @@
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 
 /** What a recorded user shows: a certificate with its key, as PEM, or headers. */

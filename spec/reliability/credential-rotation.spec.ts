@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { defaultGrants, METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
 import { formatKubeconfig } from '#simulator/cluster-files.ts';
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 

@@ -1,6 +1,6 @@
 import type { FaultInput } from '#simulator/kubelet/faults.ts';
 import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts';
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
 /** Something that happens to one kubelet, and what is said of it. */
 export interface KubeletFaultCase {

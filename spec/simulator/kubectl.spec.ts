@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';

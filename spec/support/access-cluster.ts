@@ -3,7 +3,7 @@ import type { ApiServer, ApiServerOptions } from '#lib/apiserver/api-server.ts';
 import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { startTestApiServer } from './test-api-server.ts';

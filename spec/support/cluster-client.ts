@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { type HttpsRequest, type HttpsResponse, openHttps, requestHttps } from './https-request.ts';
 
 /** What a response holds is what the spec finds out. */

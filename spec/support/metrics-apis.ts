@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
 /** A server of the metrics APIs behind a simulated API server, which responds with what a spec puts into it. */
 export interface MetricsApis extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { versionInfo } from '#lib/version.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { eventually } from './eventually.ts';
 import { requestHttps } from './https-request.ts';
 import { ManualClock } from './manual-clock.ts';

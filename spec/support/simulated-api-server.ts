@@ -4,7 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PlainClient } from './plain-client.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioInput } from '#simulator/scenario.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { freePort } from './free-port.ts';
 import { type HttpsRequest, type HttpsResponse, requestHttps } from './https-request.ts';
 import type { SpawnedProgram } from './spawned-program.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 
 /** How many HPAs there are, and of what. */
 export interface ScaledClusterOptions {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { parse } from 'yaml';
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { FilledQueues, type QueueRequests } from './filled-queues.ts';
 import { deployment, hpaStatus, kindOf, pathsOf, placeOf, queueOf, scaledObject } from './queued-objects.ts';
 

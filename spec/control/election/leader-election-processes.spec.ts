@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { BreakableLink } from '#spec/support/breakable-link.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';

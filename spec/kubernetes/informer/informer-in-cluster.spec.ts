@@ -4,8 +4,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { systemClock as clock } from '#lib/time/system-clock.ts';
-import type { SimulatedCluster } from '#simulator/cluster/simulated-cluster.ts';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWatches } from '#simulator/api-server/faults.ts';
 import { seededFraction } from '#simulator/random.ts';
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';
 
 const ROUND_MS = 1_000;

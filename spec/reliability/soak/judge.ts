@@ -1,4 +1,4 @@
-import type { SimulatedCluster } from '#simulator/start-cluster.ts';
+import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
 /** A list of PodMetrics, as far as it is judged. */
 export interface PodMetricsList {

@@ -7,7 +7,7 @@ import {
 } from '#simulator/api-server/discovery.ts';
 import { builtInTypes } from '#simulator/resources/kinds/built-in-types.ts';
 import { ResourceRegistry } from '#simulator/resources/resource-type.ts';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

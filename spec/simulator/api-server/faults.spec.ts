@@ -14,7 +14,7 @@ import {
   swapEvents,
   withholdBookmarks,
 } from '#simulator/api-server/faults.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';

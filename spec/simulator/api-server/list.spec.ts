@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readContinueToken, writeContinueToken } from '#simulator/api-server/list.ts';
 import { ApiError } from '#simulator/api-server/status.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

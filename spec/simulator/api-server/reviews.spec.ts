@@ -1,6 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { expect } from 'chai';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

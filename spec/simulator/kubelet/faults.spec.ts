@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type FaultInput, faultOf } from '#simulator/kubelet/faults.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { type HttpsResponse, openHttps, requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';

@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { openHttps, requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('Truth', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

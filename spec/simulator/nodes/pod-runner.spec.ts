@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fieldAt } from '#simulator/objects/kubernetes-object.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('Workloads', () => {

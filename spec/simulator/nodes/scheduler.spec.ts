@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fieldAt } from '#simulator/objects/kubernetes-object.ts';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
-import { type SimulatedCluster, startCluster } from '#simulator/start-cluster.ts';
+import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';

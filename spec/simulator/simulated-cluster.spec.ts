@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { expect } from 'chai';
-import { startCluster } from '#simulator/start-cluster.ts';
+import { startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

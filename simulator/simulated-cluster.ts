@@ -2,22 +2,40 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceAccount } from '../access/authenticator.ts';
-import { AUTOSCALER_USER, METRICS_SERVER_USER } from '../access/default-grants.ts';
-import { AGGREGATED_SERVERS, registerServer } from '../api-server/aggregation/aggregator.ts';
-import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from '../cluster-files.ts';
-import { createInitialObjects } from '../initial-objects.ts';
-import { type FaultInput, faultOf } from '../kubelet/faults.ts';
-import type { CertificateKind } from '../kubelet/serving-certificate.ts';
-import { steadyLoad } from '../machine/running-container.ts';
-import type { ContainerPath } from '../nodes/actual-usage.ts';
-import type { SimulatedNode } from '../nodes/node-fleet.ts';
-import { withFinishedContainers } from '../nodes/pod-object.ts';
-import { planNode, planPod, planPods } from '../nodes/population.ts';
-import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import { type NodeInput, nodeOverrideSchema, type PodInput, type Scenario } from '../scenario.ts';
-import type { ClusterOptions, ServerAddress } from './cluster-options.ts';
-import { type ClusterParts, createClusterParts } from './cluster-parts.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
+import { Authenticator, serviceAccount } from './access/authenticator.ts';
+import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
+import { Rbac } from './access/rbac.ts';
+import { AGGREGATED_SERVERS, Aggregator, registerServer } from './api-server/aggregation/aggregator.ts';
+import { ApiServer } from './api-server/api-server.ts';
+import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from './cluster-files.ts';
+import { Controllers } from './controllers/controllers.ts';
+import { CustomResources } from './controllers/custom-resource-definition.ts';
+import { createInitialObjects } from './initial-objects.ts';
+import { type FaultInput, faultOf } from './kubelet/faults.ts';
+import type { CertificateKind } from './kubelet/serving-certificate.ts';
+import { steadyLoad } from './machine/running-container.ts';
+import { type ContainerPath, Truth } from './nodes/actual-usage.ts';
+import { NodeFleet, type SimulatedNode } from './nodes/node-fleet.ts';
+import { withFinishedContainers } from './nodes/pod-object.ts';
+import { Workloads } from './nodes/pod-runner.ts';
+import { planNode, planPod, planPods } from './nodes/population.ts';
+import { Scheduler } from './nodes/scheduler.ts';
+import type { KubernetesObject } from './objects/kubernetes-object.ts';
+import { ObjectStore } from './objects/object-store.ts';
+import { createClusterPki } from './pki/certificate-authority.ts';
+import { builtInTypes } from './resources/kinds/built-in-types.ts';
+import { ResourceRegistry } from './resources/resource-type.ts';
+import {
+  type NodeInput,
+  nodeOverrideSchema,
+  type PodInput,
+  parseScenario,
+  type Scenario,
+  type ScenarioInput,
+} from './scenario.ts';
 
 /** A running cluster, and everything that can be done to it. Dispose it to end it. */
 export class SimulatedCluster {
@@ -221,8 +239,92 @@ export class SimulatedCluster {
   }
 }
 
+const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
+
+export type { SimulatedCluster };
+
+/**
+ * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
+ *
+ * @throws Error when the scenario is wrong or a port is taken
+ */
+export async function startCluster(
+  scenario: ScenarioInput = {},
+  options: ClusterOptions = {},
+): Promise<SimulatedCluster> {
+  const cluster = new SimulatedCluster(parseScenario(scenario), options);
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Where a cluster listens and what it takes its time from. */
+interface ClusterOptions {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Of the API server; 127.0.0.1 unless told otherwise. */
+  readonly address?: string;
+  /** Of the API server; 0, the default, for any that is free. */
+  readonly port?: number;
+  /** The one port of all kubelets; 0, the default, for any that is free. */
+  readonly kubeletPort?: number;
+  /** Where metrics.k8s.io is served. */
+  readonly metricsServer?: ServerAddress;
+  /** Where custom.metrics.k8s.io and external.metrics.k8s.io are. */
+  readonly autoscaler?: ServerAddress;
+}
+
+/** Where a server of further groups listens. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** PEM to verify it by; without one its certificate is not verified. */
+  readonly caPem?: string;
+}
+
+/** What a cluster consists of, put together and not started. */
+type ClusterParts = ReturnType<typeof createClusterParts>;
+
+/** Puts a cluster together: who may do what, what the API server serves, the kubelets, and the controllers. */
+function createClusterParts(
+  scenario: Scenario,
+  { clock = systemClock, logger = SILENT, address = '127.0.0.1', kubeletPort = 0 }: ClusterOptions,
+) {
+  const pki = createClusterPki([...new Set([address, '127.0.0.1'])]);
+  const store = new ObjectStore(clock);
+  const registry = new ResourceRegistry(builtInTypes(scenario.kubernetesMinor));
+  const rbac = new Rbac([...defaultGrants(scenario.kubeletAccess), ...scenario.grants]);
+  const authenticator = new Authenticator();
+  for (const [token, holder] of Object.entries(scenario.tokens)) authenticator.setToken(token, holder);
+  const customResources = new CustomResources({ clock, logger, store, registry });
+  const aggregator = new Aggregator({ clock, logger, store, identity: pki.frontProxy });
+  const minor = scenario.kubernetesMinor;
+  const served = { pki, store, registry, minor, authenticator, rbac, aggregator };
+  const apiServer = new ApiServer({ clock, logger, ...served });
+  const fleet = new NodeFleet({
+    ...{ clock, scenario, store, pki, kubeletPort },
+    gate: {
+      authenticate: (credentials) => authenticator.authenticate(credentials),
+      isAllowed: (caller, request) => rbac.decide(caller, request).isAllowed,
+    },
+  });
+  const workloads = new Workloads({ clock, store, scenario, node: (name) => fleet.get(name) });
+  const scheduler = new Scheduler({
+    ...{ clock, store, nodes: () => fleet.values() },
+    podStartupMs: scenario.podStartupSeconds * 1000,
+  });
+  const controllers = new Controllers({ clock, store, registry, logger });
+  const truth = new Truth(clock, () => [...fleet.values()].map(({ machine }) => machine));
+  const simulated = { customResources, fleet, workloads, scheduler, controllers, truth };
+  return { clock, ...served, apiServer, ...simulated };
+}
+
 /** A constant load. */
-export interface SteadyUsage {
+interface SteadyUsage {
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
 }
