@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../access/authenticator.ts';
 import { splitUrl } from '../access/http-request.ts';
-import type { ResponseStyle } from './representation.ts';
 import { badRequest } from './status.ts';
 
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
@@ -144,4 +143,11 @@ export function verbOf(method: string, target: RequestTarget, query: URLSearchPa
 /** What the API machinery takes for true in a query: anything but `false` and `0`. */
 export function isTrue(text: string | null): boolean {
   return text !== null && !['false', '0'].includes(text.toLowerCase());
+}
+
+/** What the writer of a response must know of the request. */
+export interface ResponseStyle {
+  /** Indented by two spaces, for people. */
+  readonly isPretty: boolean;
+  readonly acceptsGzip: boolean;
 }

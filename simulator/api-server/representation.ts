@@ -6,6 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { type Column, columnsOf, rowOf } from '../resources/columns.ts';
 import { groupVersion, presented, type ResourceType } from '../resources/resource-type.ts';
+import type { ResponseStyle } from './api-request.ts';
 import type { ListPage } from './list.ts';
 import { ApiError } from './status.ts';
 
@@ -197,13 +198,6 @@ export function clausesOf(accept: string): readonly AcceptClause[] {
 function quality({ parameters }: AcceptClause): number {
   const q = Number(parameters.get('q') ?? 1);
   return Number.isNaN(q) ? 0 : q;
-}
-
-/** What the writer of a response must know of the request. */
-export interface ResponseStyle {
-  /** Indented by two spaces, for people. */
-  readonly isPretty: boolean;
-  readonly acceptsGzip: boolean;
 }
 
 // The real server leaves responses below this size uncompressed.
