@@ -98,3 +98,34 @@ const QUANTITY_ENTRY: MessageSchema = {
   1: { name: 'key', type: 'string' },
   2: { name: 'value', type: 'quantity' },
 };
+
+/** An object as it travels: what it is, and its message. */
+interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+}
+
+/**
+ * Opens Kubernetes' envelope of protobuf: `k8s\0` and a `runtime.Unknown`.
+ *
+ * @throws Error when it is none
+ */
+export function readEnvelope(body: Uint8Array): Envelope {
+  if (Buffer.from(body.subarray(0, 4)).toString('latin1') !== 'k8s\0')
+    throw new Error('not a Kubernetes message');
+  const { typeMeta, raw } = decodeMessage(body.subarray(4), UNKNOWN, { skipsUnknown: true }) as {
+    typeMeta?: { apiVersion?: string; kind?: string };
+    raw?: Uint8Array;
+  };
+  if (!raw) throw new Error('an envelope without a message');
+  return { apiVersion: typeMeta?.apiVersion ?? '', kind: typeMeta?.kind ?? '', raw };
+}
+
+const UNKNOWN: MessageSchema = {
+  1: {
+    name: 'typeMeta',
+    type: { 1: { name: 'apiVersion', type: 'string' }, 2: { name: 'kind', type: 'string' } },
+  },
+  2: { name: 'raw', type: 'bytes' },
+};

@@ -1,9 +1,10 @@
 import { parse as parseYaml } from 'yaml';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { generatedName } from '../../random.ts';
-import { messageOf, readEnvelope } from '../../resources/kinds/protobuf-messages.ts';
+import { messageOf } from '../../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
-import { decodeMessage, UnknownFieldError } from '../../schema/protobuf.ts';
+import { decodeMessage, readEnvelope, UnknownFieldError } from '../../schema/protobuf.ts';
+
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue, requiredValue } from '../../schema/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';

@@ -1,4 +1,4 @@
-import { decodeMessage, type MessageField, type MessageSchema } from '../../schema/protobuf.ts';
+import { decodeMessage, type MessageField, type MessageSchema, readEnvelope } from '../../schema/protobuf.ts';
 
 const text = (name: string): MessageField => ({ name, type: 'string' });
 const texts = (name: string): MessageField => ({ name, type: 'string', isRepeated: true });
@@ -126,37 +126,6 @@ export function decodeReview(body: Uint8Array): unknown {
   if (!schema) throw new Error(`no kind "${kind}" is known in protobuf`);
   return decodeMessage(raw, schema, { skipsUnknown: true });
 }
-
-/** An object as it travels: what it is, and its message. */
-interface Envelope {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly raw: Uint8Array;
-}
-
-/**
- * Opens Kubernetes' envelope of protobuf: `k8s\0` and a `runtime.Unknown`.
- *
- * @throws Error when it is none
- */
-export function readEnvelope(body: Uint8Array): Envelope {
-  if (Buffer.from(body.subarray(0, 4)).toString('latin1') !== 'k8s\0')
-    throw new Error('not a Kubernetes message');
-  const { typeMeta, raw } = decodeMessage(body.subarray(4), UNKNOWN, { skipsUnknown: true }) as {
-    typeMeta?: { apiVersion?: string; kind?: string };
-    raw?: Uint8Array;
-  };
-  if (!raw) throw new Error('an envelope without a message');
-  return { apiVersion: typeMeta?.apiVersion ?? '', kind: typeMeta?.kind ?? '', raw };
-}
-
-const UNKNOWN: MessageSchema = {
-  1: {
-    name: 'typeMeta',
-    type: { 1: { name: 'apiVersion', type: 'string' }, 2: { name: 'kind', type: 'string' } },
-  },
-  2: { name: 'raw', type: 'bytes' },
-};
 
 const RESOURCE_ATTRIBUTES: MessageSchema = Object.fromEntries(
   ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'].map((name, index) => [
