@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { ServerAddress } from './api-server/aggregation/aggregator.ts';
 import type { ScenarioInput } from './scenario.ts';
-import type { ServerAddress } from './simulated-cluster.ts';
 
 /** What `npm run simulate` was told. */
 export interface CommandLine {

@@ -8,7 +8,12 @@ import { systemClock } from '#lib/time/system-clock.ts';
 import { Authenticator, serviceAccount } from './access/authenticator.ts';
 import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
 import { Rbac } from './access/rbac.ts';
-import { AGGREGATED_SERVERS, Aggregator, registerServer } from './api-server/aggregation/aggregator.ts';
+import {
+  AGGREGATED_SERVERS,
+  Aggregator,
+  registerServer,
+  type ServerAddress,
+} from './api-server/aggregation/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
 import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from './cluster-files.ts';
 import { Controllers } from './controllers/controllers.ts';
@@ -276,14 +281,6 @@ interface ClusterOptions {
   readonly metricsServer?: ServerAddress;
   /** Where custom.metrics.k8s.io and external.metrics.k8s.io are. */
   readonly autoscaler?: ServerAddress;
-}
-
-/** Where a server of further groups listens. */
-export interface ServerAddress {
-  readonly host: string;
-  readonly port: number;
-  /** PEM to verify it by; without one its certificate is not verified. */
-  readonly caPem?: string;
 }
 
 /** What a cluster consists of, put together and not started. */

@@ -6,7 +6,6 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from '../../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
-import type { ServerAddress } from '../../simulated-cluster.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { BackendConnection, forwardedHeaders, returnedHeaders } from './backend-connection.ts';
 
@@ -336,4 +335,12 @@ export function registerServer(
       ...(caPem === undefined ? {} : { caPem }),
     });
   }
+}
+
+/** Where a server of further groups listens. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** PEM to verify it by; without one its certificate is not verified. */
+  readonly caPem?: string;
 }
