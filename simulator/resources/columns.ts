@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { isRecord } from '../schema/schema.ts';
@@ -192,4 +193,59 @@ export function humanDuration(durationMs: number): string {
 
 function withRest(count: number, unit: string, rest: number, restUnit: string): string {
   return rest === 0 ? `${count}${unit}` : `${count}${unit}${rest}${restUnit}`;
+}
+
+export const printerColumn = z.looseObject({
+  name: z.string(),
+  type: z.string(),
+  format: z.string().optional(),
+  description: z.string().default(''),
+  priority: z.number().default(0),
+  jsonPath: z.string(),
+});
+
+export function columnOf({
+  name,
+  type,
+  format,
+  description,
+  priority,
+  jsonPath,
+}: z.output<typeof printerColumn>): Column {
+  const valuesOf = parseJsonPath(
+    jsonPath.startsWith('.') || jsonPath.startsWith('[') ? jsonPath : `.${jsonPath}`,
+  );
+  return {
+    name,
+    type:
+      type === 'date'
+        ? 'date'
+        : type === 'integer' || type === 'number' || type === 'boolean'
+          ? type
+          : 'string',
+    ...(format === undefined ? {} : { format }),
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    priority,
+    cell: (object, nowMs) => cellOf(valuesOf(object), type, nowMs),
+  };
+}
+
+/** As the real server: several values are joined, and a value of another type than the column's is no value. */
+function cellOf(values: readonly unknown[], type: string, nowMs: number): string | number | boolean | null {
+  const [value] = values;
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value) ? (value as number) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date': {
+      const atMs = Date.parse(String(value));
+      return Number.isNaN(atMs) ? '<invalid>' : humanDuration(nowMs - atMs);
+    }
+    default:
+      return values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(',');
+  }
 }

@@ -1,17 +1,8 @@
 import { z } from 'zod';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { isRecord, OBJECT_META, prune, type Schema, withDefaults } from '../schema/schema.ts';
-import { AGE, type Column, humanDuration, NAME, parseJsonPath } from './columns.ts';
+import { AGE, columnOf, NAME, printerColumn } from './columns.ts';
 import { groupVersion, type ResourceType, type ScaleFields } from './resource-type.ts';
-
-const printerColumn = z.looseObject({
-  name: z.string(),
-  type: z.string(),
-  format: z.string().optional(),
-  description: z.string().default(''),
-  priority: z.number().default(0),
-  jsonPath: z.string(),
-});
 
 const crdSchema = z.looseObject({
   spec: z.looseObject({
@@ -142,50 +133,4 @@ function withFieldAt(object: unknown, [field, ...rest]: readonly string[], value
   if (field === undefined) return value;
   const record = isRecord(object) ? object : {};
   return { ...record, [field]: withFieldAt(record[field], rest, value) };
-}
-
-function columnOf({
-  name,
-  type,
-  format,
-  description,
-  priority,
-  jsonPath,
-}: z.output<typeof printerColumn>): Column {
-  const valuesOf = parseJsonPath(
-    jsonPath.startsWith('.') || jsonPath.startsWith('[') ? jsonPath : `.${jsonPath}`,
-  );
-  return {
-    name,
-    type:
-      type === 'date'
-        ? 'date'
-        : type === 'integer' || type === 'number' || type === 'boolean'
-          ? type
-          : 'string',
-    ...(format === undefined ? {} : { format }),
-    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
-    priority,
-    cell: (object, nowMs) => cellOf(valuesOf(object), type, nowMs),
-  };
-}
-
-/** As the real server: several values are joined, and a value of another type than the column's is no value. */
-function cellOf(values: readonly unknown[], type: string, nowMs: number): string | number | boolean | null {
-  const [value] = values;
-  if (value === undefined || value === null) return null;
-  switch (type) {
-    case 'integer':
-      return Number.isInteger(value) ? (value as number) : null;
-    case 'number':
-      return typeof value === 'number' ? value : null;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : null;
-    case 'date': {
-      const atMs = Date.parse(String(value));
-      return Number.isNaN(atMs) ? '<invalid>' : humanDuration(nowMs - atMs);
-    }
-    default:
-      return values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(',');
-  }
 }
