@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario.ts';
 import type { ContainerPath } from './actual-usage.ts';
 import type { SimulatedNode } from './node-fleet.ts';
 import { podObject, withRestartedContainer } from './pod-object.ts';
-import { type ContainerPlan, type PodPlan, planContainer } from './population.ts';
+import { type ContainerPlan, type PodPlan, planContainer, podAddress } from './population.ts';
 
 /** Where workloads live. */
 interface WorkloadsOptions {
@@ -117,9 +117,4 @@ export class Workloads {
 interface ExpectedPod {
   readonly plan: PodPlan;
   readonly isNewHere: boolean;
-}
-
-/** An address out of the node's range; nothing listens there. */
-export function podAddress(nodeOrdinal: number): string {
-  return `10.${128 + (nodeOrdinal >> 8)}.${nodeOrdinal & 0xff}.2`;
 }

@@ -166,3 +166,8 @@ function containerNames({ containersPerPod }: Scenario): readonly string[] {
 export function nodeAddress(ordinal: number): string {
   return `127.${1 + (ordinal >> 16)}.${(ordinal >> 8) & 0xff}.${ordinal & 0xff}`;
 }
+
+/** An address out of the node's range; nothing listens there. */
+export function podAddress(nodeOrdinal: number): string {
+  return `10.${128 + (nodeOrdinal >> 8)}.${nodeOrdinal & 0xff}.2`;
+}

@@ -3,7 +3,7 @@ import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts'
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { SimulatedNode } from './node-fleet.ts';
 import { podObject } from './pod-object.ts';
-import { podAddress } from './pod-runner.ts';
+import { podAddress } from './population.ts';
 
 /** What there is to be scheduled, and onto what. */
 interface SchedulerOptions {
