@@ -294,3 +294,55 @@ function podRestarts(pod: KubernetesObject): string {
   const counts = listAt(pod, 'status', 'containerStatuses').map((status) => Number(status.restartCount ?? 0));
   return String(counts.reduce((sum, count) => sum + count, 0));
 }
+
+/** The core group's Event as events.k8s.io shows it. */
+export function eventFromCore(stored: KubernetesObject): KubernetesObject {
+  const {
+    involvedObject,
+    message,
+    source,
+    firstTimestamp,
+    lastTimestamp,
+    count,
+    reportingComponent,
+    ...rest
+  } = stored;
+  return {
+    ...rest,
+    apiVersion: 'events.k8s.io/v1',
+    ...(stored.eventTime === undefined ? { eventTime: null } : {}),
+    ...(reportingComponent === undefined ? {} : { reportingController: reportingComponent }),
+    ...(involvedObject === undefined ? {} : { regarding: involvedObject }),
+    ...(message === undefined ? {} : { note: message }),
+    deprecatedSource: source ?? {},
+    ...(firstTimestamp == null ? {} : { deprecatedFirstTimestamp: firstTimestamp }),
+    ...(lastTimestamp == null ? {} : { deprecatedLastTimestamp: lastTimestamp }),
+    ...(count === undefined ? {} : { deprecatedCount: count }),
+  };
+}
+
+export function eventToCore(written: KubernetesObject): KubernetesObject {
+  const {
+    regarding,
+    note,
+    reportingController,
+    deprecatedSource,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedCount,
+    ...rest
+  } = written;
+  const namespace = fieldAt(written, 'metadata', 'namespace');
+  return {
+    ...rest,
+    apiVersion: 'v1',
+    involvedObject: regarding ?? { namespace },
+    ...(note === undefined ? {} : { message: note }),
+    source: deprecatedSource ?? {},
+    firstTimestamp: deprecatedFirstTimestamp ?? null,
+    lastTimestamp: deprecatedLastTimestamp ?? null,
+    ...(deprecatedCount === undefined ? {} : { count: deprecatedCount }),
+    reportingComponent: reportingController ?? '',
+    reportingInstance: written.reportingInstance ?? '',
+  };
+}

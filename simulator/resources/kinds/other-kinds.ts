@@ -1,4 +1,4 @@
-import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { eventFromCore, eventToCore } from './core.ts';
 import {
   CRD_SCHEMA,
   checkCustomResourceDefinition,
@@ -136,55 +136,3 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     check: checkCustomResourceDefinition,
   }),
 ];
-
-/** The core group's Event as events.k8s.io shows it. */
-function eventFromCore(stored: KubernetesObject): KubernetesObject {
-  const {
-    involvedObject,
-    message,
-    source,
-    firstTimestamp,
-    lastTimestamp,
-    count,
-    reportingComponent,
-    ...rest
-  } = stored;
-  return {
-    ...rest,
-    apiVersion: 'events.k8s.io/v1',
-    ...(stored.eventTime === undefined ? { eventTime: null } : {}),
-    ...(reportingComponent === undefined ? {} : { reportingController: reportingComponent }),
-    ...(involvedObject === undefined ? {} : { regarding: involvedObject }),
-    ...(message === undefined ? {} : { note: message }),
-    deprecatedSource: source ?? {},
-    ...(firstTimestamp == null ? {} : { deprecatedFirstTimestamp: firstTimestamp }),
-    ...(lastTimestamp == null ? {} : { deprecatedLastTimestamp: lastTimestamp }),
-    ...(count === undefined ? {} : { deprecatedCount: count }),
-  };
-}
-
-function eventToCore(written: KubernetesObject): KubernetesObject {
-  const {
-    regarding,
-    note,
-    reportingController,
-    deprecatedSource,
-    deprecatedFirstTimestamp,
-    deprecatedLastTimestamp,
-    deprecatedCount,
-    ...rest
-  } = written;
-  const namespace = fieldAt(written, 'metadata', 'namespace');
-  return {
-    ...rest,
-    apiVersion: 'v1',
-    involvedObject: regarding ?? { namespace },
-    ...(note === undefined ? {} : { message: note }),
-    source: deprecatedSource ?? {},
-    firstTimestamp: deprecatedFirstTimestamp ?? null,
-    lastTimestamp: deprecatedLastTimestamp ?? null,
-    ...(deprecatedCount === undefined ? {} : { count: deprecatedCount }),
-    reportingComponent: reportingController ?? '',
-    reportingInstance: written.reportingInstance ?? '',
-  };
-}
