@@ -246,8 +246,6 @@ export class SimulatedCluster {
 
 const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
 
-export type { SimulatedCluster };
-
 /**
  * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
  *

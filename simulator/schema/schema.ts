@@ -1,6 +1,3 @@
-/** Plain JSON, as bodies of requests have it. */
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
 /** The types that a schema may ask for. */
 type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
