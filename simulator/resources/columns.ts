@@ -3,8 +3,6 @@ import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { isRecord } from '../schema/schema.ts';
-import { CORE_COLUMNS } from './kinds/core.ts';
-import { WORKLOAD_COLUMNS } from './kinds/workloads.ts';
 
 /** A column of a `meta.k8s.io` Table, as `kubectl get` prints it. */
 export interface Column {
@@ -124,52 +122,9 @@ function follow(value: unknown, step: Step): readonly unknown[] {
   });
 }
 
-/** The columns that the real server has for a resource; name and age for what it has none for. */
-export function columnsOf({
-  resource,
-  columns,
-}: {
-  readonly resource: string;
-  readonly columns?: readonly Column[];
-}): readonly Column[] {
-  return columns ?? COLUMNS[resource] ?? [NAME, AGE];
-}
-
 /** The cells of one row. */
 export function rowOf(columns: readonly Column[], object: KubernetesObject, clock: Clock) {
   return columns.map((column) => column.cell(object, clock.nowMs()));
-}
-
-const CREATED_AT: Column = { ...AGE, name: 'Created At', cell: ({ metadata }) => metadata.creationTimestamp };
-
-const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
-  ...CORE_COLUMNS,
-  ...WORKLOAD_COLUMNS,
-  leases: [NAME, text('Holder', 'Who holds it.', (one) => textAt(one, 'spec', 'holderIdentity')), AGE],
-  customresourcedefinitions: [NAME, CREATED_AT],
-  roles: [NAME, CREATED_AT],
-  clusterroles: [NAME, CREATED_AT],
-  rolebindings: [NAME, text('Role', 'Which role it gives.', roleText), AGE],
-  clusterrolebindings: [NAME, text('Role', 'Which role it gives.', roleText), AGE],
-  apiservices: [
-    NAME,
-    text('Service', 'The service that serves this API', (one) => {
-      const name = textAt(one, 'spec', 'service', 'name');
-      return name ? `${textAt(one, 'spec', 'service', 'namespace')}/${name}` : 'Local';
-    }),
-    text('Available', 'Whether this service is available', apiServiceAvailability),
-    AGE,
-  ],
-};
-
-function roleText(binding: KubernetesObject): string {
-  return `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`;
-}
-
-function apiServiceAvailability(service: KubernetesObject): string {
-  const available = listAt(service, 'status', 'conditions').find(({ type }) => type === 'Available');
-  if (!available) return 'Unknown';
-  return available.status === 'True' ? 'True' : `${available.status} (${available.reason})`;
 }
 
 /** An age as `duration.HumanDuration` of k8s.io/apimachinery writes it: two units at most, and only for small ones. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { columnsOf, humanDuration, parseJsonPath } from '#simulator/resources/columns.ts';
+import { humanDuration, parseJsonPath } from '#simulator/resources/columns.ts';
+import { columnsOf } from '#simulator/resources/kinds/columns-by-kind.ts';
 
 const OBJECT = {
   metadata: { annotations: { 'a.b/c': 'x' } },
