@@ -1,15 +1,13 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { DIGIT_0, isDigit, isNameCode, isSpace } from './sample-codes.ts';
 import { sampleValue, withoutEscapes } from './sample-text.ts';
-import { ShortDecimal } from './short-decimal.ts';
+import { MINUS, ShortDecimal } from './short-decimal.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 const MOST_LINES = 1_000_000;
 
 const LINE_FEED = 0x0a;
-const [QUOTE, HASH, COMMA, MINUS, EQUALS, BACKSLASH, OPENING, CLOSING] = [
-  0x22, 0x23, 0x2c, 0x2d, 0x3d, 0x5c, 0x7b, 0x7d,
-];
+const [QUOTE, HASH, COMMA, EQUALS, BACKSLASH, OPENING, CLOSING] = [0x22, 0x23, 0x2c, 0x3d, 0x5c, 0x7b, 0x7d];
 
 /** The names in labels have 253 characters at most, escapes and all twice as many. */
 const MAX_LABEL_LENGTH = 1024;

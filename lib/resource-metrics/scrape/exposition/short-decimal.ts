@@ -1,4 +1,7 @@
-const [PLUS, MINUS, POINT, DIGIT_0, DIGIT_9, LOWER_E] = [0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x65];
+import { DIGIT_0, isDigit } from './sample-codes.ts';
+
+export const MINUS = 0x2d;
+const [PLUS, POINT, LOWER_E] = [0x2b, 0x2e, 0x65];
 
 /** Those that a double holds exactly. */
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, power) => 10 ** power);
@@ -43,8 +46,4 @@ export class ShortDecimal {
     this.end = position;
     return true;
   }
-}
-
-function isDigit(code: number): boolean {
-  return code >= DIGIT_0 && code <= DIGIT_9;
 }
