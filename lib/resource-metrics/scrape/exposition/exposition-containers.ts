@@ -1,9 +1,9 @@
 import type { Interner } from '#lib/kubernetes/interner.ts';
 import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import type { SampleReader, Span } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { type ExpectedContainer, type ExpectedPod, mayBeExpected } from './expected-containers.ts';
-import type { SampleReader, Span } from './sample-reader.ts';
 
 /** A report that is filled sample by sample. */
 export type ReportDraft = { -readonly [Key in keyof ContainerReport]: ContainerReport[Key] };

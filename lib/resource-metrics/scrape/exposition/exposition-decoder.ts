@@ -2,11 +2,11 @@ import type { MetricsBatch, NodePoint } from '#lib/resource-metrics/batch/metric
 import type { ContainerReport } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { SampleReader } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 import { IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import type { ExpectedContainers } from './expected-containers.ts';
 import { ExpositionContainers, emptyReport, type ReportDraft } from './exposition-containers.ts';
-import { SampleReader } from './sample-reader.ts';
 
 /** What a sample says. */
 interface Sample {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sampleValue, withoutEscapes } from '#lib/resource-metrics/scrape/exposition/sample-text.ts';
+import { sampleValue, withoutEscapes } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 
 describe('sampleValue', () => {
   it('reads every number as it is printed, by Go and by JavaScript', () => {

@@ -1,7 +1,4 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { DIGIT_0, isDigit, isNameCode, isSpace } from './sample-codes.ts';
-import { sampleValue, withoutEscapes } from './sample-text.ts';
-import { MINUS, ShortDecimal } from './short-decimal.ts';
 
 /** Several times as many as the containers of the largest node have, which take eight at most. */
 const MOST_LINES = 1_000_000;
@@ -232,5 +229,109 @@ export class SampleReader {
   /** What comes next; a line feed, or nothing, behind the line. */
   get #code(): number | undefined {
     return this.#body[this.#position];
+  }
+}
+
+const [TAB, CARRIAGE_RETURN, SPACE, DIGIT_9, COLON, UNDERSCORE] = [0x09, 0x0d, 0x20, 0x39, 0x3a, 0x5f];
+const [LOWER_A, LOWER_Z, LOWER_CASE] = [0x61, 0x7a, 0x20];
+const DIGIT_0 = 0x30;
+
+/** Whether a byte may stand in the name of a series or a label; a digit may not be the first. */
+function isNameCode(code: number | undefined): boolean {
+  if (code === undefined) return false;
+  const lower = code | LOWER_CASE;
+  return (lower >= LOWER_A && lower <= LOWER_Z) || code === UNDERSCORE || code === COLON || isDigit(code);
+}
+
+function isDigit(code: number | undefined): code is number {
+  return code !== undefined && code >= DIGIT_0 && code <= DIGIT_9;
+}
+
+/** Whether a byte may stand between the parts of a line. */
+function isSpace(code: number | undefined): boolean {
+  return code === SPACE || code === TAB || code === CARRIAGE_RETURN;
+}
+
+/** The value of a sample where {@link ShortDecimal} does not read it; `undefined` where it is none. */
+export function sampleValue(text: string): number | undefined {
+  return NUMBER.test(text) ? Number(text) : SPECIAL_VALUES.get(text);
+}
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const SPECIAL_VALUES: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Inf', Number.POSITIVE_INFINITY],
+  ['+Inf', Number.POSITIVE_INFINITY],
+  ['-Inf', Number.NEGATIVE_INFINITY],
+]);
+
+/**
+ * The value of a label without its escapes. Written out, since replacing by a function takes five times as long, and a response may
+ * be nothing but escapes.
+ */
+export function withoutEscapes(value: string): string {
+  let unescaped = '';
+  let from = 0;
+  for (let at = value.indexOf('\\'); at !== -1; at = value.indexOf('\\', at + 2)) {
+    const character = UNESCAPED.get(value.charCodeAt(at + 1));
+    if (character === undefined) continue;
+    unescaped += value.slice(from, at) + character;
+    from = at + 2;
+  }
+  return unescaped + value.slice(from);
+}
+
+const UNESCAPED: ReadonlyMap<number, string> = new Map([
+  [0x6e, '\n'],
+  [0x22, '"'],
+  [0x5c, '\\'],
+]);
+
+const MINUS = 0x2d;
+const [PLUS, POINT, LOWER_E] = [0x2b, 0x2e, 0x65];
+
+/** Those that a double holds exactly. */
+const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, power) => 10 ** power);
+
+/**
+ * Reads numbers of few digits without making a text of them, as nearly all in an exposition are: a whole number up to 2^53
+ * times or by a power of ten up to 10^22. A double holds both exactly, so the one operation rounds as reading the text would.
+ */
+export class ShortDecimal {
+  /** What was read last, and where it ended. */
+  value = 0;
+  end = 0;
+
+  /**
+   * @param start where the number begins
+   * @returns `false` where there is another number, or none
+   */
+  read(bytes: Uint8Array, start: number): boolean {
+    let [position, digits, exponent] = [start, 0, 0];
+    let code = bytes[position] as number;
+    if (!isDigit(code)) return false;
+    for (; isDigit(code); code = bytes[++position] as number) digits = digits * 10 + (code - DIGIT_0);
+    if (code === POINT) {
+      const fraction = ++position;
+      for (code = bytes[position] as number; isDigit(code); code = bytes[++position] as number)
+        digits = digits * 10 + (code - DIGIT_0);
+      exponent = fraction - position;
+    }
+    if ((code | 0x20) === LOWER_E) {
+      const sign = bytes[++position];
+      if (sign === PLUS || sign === MINUS) position++;
+      const first = position;
+      let power = 0;
+      for (code = bytes[position] as number; isDigit(code); code = bytes[++position] as number)
+        power = power * 10 + (code - DIGIT_0);
+      if (position === first) return false;
+      exponent += sign === MINUS ? -power : power;
+    }
+    const power = POWERS_OF_TEN[Math.abs(exponent)];
+    if (power === undefined || digits > Number.MAX_SAFE_INTEGER) return false;
+    this.value = exponent < 0 ? digits / power : digits * power;
+    this.end = position;
+    return true;
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SampleReader } from '#lib/resource-metrics/scrape/exposition/sample-reader.ts';
+import { SampleReader } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
 /** One line, from left to right; `undefined` where it is no sample. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ShortDecimal } from '#lib/resource-metrics/scrape/exposition/short-decimal.ts';
+import { ShortDecimal } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 
 /** What is read, and how much is left; `undefined` where nothing is. */
 function read(text: string): { value: number; left: string } | undefined {
