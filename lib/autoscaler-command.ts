@@ -3,9 +3,8 @@ import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { limitHeapGrowth } from '#lib/limit-heap-growth.ts';
-import { growYoungGeneration, growYoungGenerationTo } from '#lib/limit-young-generation.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
 import type { Program } from './program.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 

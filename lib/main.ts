@@ -9,6 +9,7 @@ import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { versionInfo } from '#lib/version.ts';
+import { limitYoungGeneration } from './heap-limits.ts';
 import type { Command, Program } from './program.ts';
 
 /** The programs, of which each is loaded only where it is asked for. */

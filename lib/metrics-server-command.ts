@@ -1,8 +1,8 @@
-import { FittingYoungGeneration } from '#lib/limit-young-generation.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import { FittingYoungGeneration } from './heap-limits.ts';
 import type { Program } from './program.ts';
 import { serveUntilStopped, startLog } from './serve-until-stopped.ts';
 

@@ -1,6 +1,6 @@
 // Scrapes barely, in a process of its own: takes its order as JSON and goes on until it is ended.
 import { readFileSync } from 'node:fs';
-import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
+import { limitYoungGeneration } from '#lib/heap-limits.ts';
 import { nodeAddress } from '#simulator/nodes/population.ts';
 import { BareScraper } from './bare-scraper.ts';
 import type { BareScraperOrder } from './spawn-bare-scraper.ts';
