@@ -1,4 +1,4 @@
-import { ownCopy } from '#lib/kubernetes/interner.ts';
+import { ownCopy } from '#lib/cache/interner.ts';
 
 /** A text of others as far as it is shown: of a longer one how it begins, and how much was left out. */
 export function shortened(text: string, mostCharacters: number): string {

@@ -1,4 +1,4 @@
-import { Interner, stringInterner } from '#lib/kubernetes/interner.ts';
+import { Interner, stringInterner } from '#lib/cache/interner.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { LivePod } from './live-pods.ts';
 

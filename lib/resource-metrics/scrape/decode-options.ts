@@ -1,4 +1,4 @@
-import { type Interner, stringInterner } from '#lib/kubernetes/interner.ts';
+import { type Interner, stringInterner } from '#lib/cache/interner.ts';
 import type { ExtraResources } from '#lib/resource-metrics/batch/metrics-batch.ts';
 
 /** How a kubelet's response is decoded. */

@@ -1,4 +1,4 @@
-import type { Interner } from '#lib/kubernetes/interner.ts';
+import type { Interner } from '#lib/cache/interner.ts';
 import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import type { SampleReader, Span } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';

@@ -1,4 +1,4 @@
-import type { Interner } from '#lib/kubernetes/interner.ts';
+import type { Interner } from '#lib/cache/interner.ts';
 import type {
   ExtraBytes,
   ExtraResources,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Interner } from '#lib/kubernetes/interner.ts';
+import { Interner } from '#lib/cache/interner.ts';
 import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';

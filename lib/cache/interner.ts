@@ -1,5 +1,5 @@
 /** What bounds what an interner holds. */
-export interface InternerOptions {
+interface InternerOptions {
   /** How many keys are remembered at least. */
   readonly capacity: number;
   /** Longer ones, in UTF-16 units, are not remembered: strangers may make as many as they like. */

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { Interner, ownCopy, stringInterner } from '#lib/kubernetes/interner.ts';
+import { Interner, ownCopy, stringInterner } from '#lib/cache/interner.ts';
 
 const interner = () => new Interner<{ key: string }>({ capacity: 2, longestKey: 10 }, (key) => ({ key }));
 
