@@ -1,4 +1,4 @@
-import { Listeners } from '#lib/kubernetes/listeners.ts';
+import { Listeners } from '#lib/concurrency/listeners.ts';
 import type { KeyAndCertificate } from './self-signed-certificate.ts';
 import { isFresh, type KeptCertificateOptions, keptOrMadeCertificate } from './serving-certificate.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { Listeners } from '#lib/concurrency/listeners.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { Listeners } from '../listeners.ts';
 
 /** Which files to read again and again, and what they are. */
 export interface ReloadingFilesOptions<T> {

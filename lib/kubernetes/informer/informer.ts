@@ -1,9 +1,9 @@
+import { Listeners } from '#lib/concurrency/listeners.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Collection, resourceOf } from '../client/collection.ts';
-import { Listeners } from '../listeners.ts';
 import type { ObjectChange } from './object-change.ts';
 import type { IndexFunction } from './object-index.ts';
 import { ObjectStore } from './object-store.ts';

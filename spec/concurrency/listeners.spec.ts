@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Listeners } from '#lib/kubernetes/listeners.ts';
+import { Listeners } from '#lib/concurrency/listeners.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

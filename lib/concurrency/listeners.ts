@@ -2,7 +2,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What a set of listeners works with. */
-export interface ListenersOptions {
+interface ListenersOptions {
   /** What the listeners hear of, as a log line names it. */
   readonly of: string;
   readonly clock: Clock;
