@@ -1,9 +1,9 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { Backoff } from '#lib/kubernetes/client/backoff.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ReviewGate } from './review-gate.ts';
 

@@ -1,10 +1,10 @@
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { ApiError, isExpired, isNotFound } from '../client/api-error.ts';
-import { Backoff } from '../client/backoff.ts';
 import {
   type Collection,
   listCollection,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Backoff } from '#lib/kubernetes/client/backoff.ts';
+import { Backoff } from '#lib/time/backoff.ts';
 
 describe('Backoff', () => {
   const delays = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next());

@@ -1,5 +1,5 @@
 /** How long to wait between attempts that keep failing. */
-export interface BackoffOptions {
+interface BackoffOptions {
   readonly initialMs: number;
   readonly maxMs: number;
   /** A number in [0, 1), so that not all clients come back at once. */
