@@ -9,6 +9,7 @@ import { Manager, SECOND_CYCLE_AFTER_MS } from './manager.ts';
 import { scrapeTargetOf } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
+import { ResourceMetricsTelemetry } from './pipeline-metrics.ts';
 import { PipelineObservers } from './pipeline-observers.ts';
 import { PodCache } from './pods/pod-cache.ts';
 import { EndpointChoice } from './scrape/endpoint-choice.ts';
@@ -19,7 +20,6 @@ import { Scraper } from './scrape/scraper.ts';
 import { SnapshotPublisher } from './scrape/snapshot-publisher.ts';
 import { MetricsSink } from './sink/metrics-sink.ts';
 import { StageGuard } from './stage-guard.ts';
-import { ResourceMetricsTelemetry } from './telemetry.ts';
 
 /** What a pipeline needs from outside. */
 export interface PipelineEnvironment {

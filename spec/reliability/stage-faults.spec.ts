@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { NodeTrends } from '#lib/resource-metrics/debug/node-trends.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
+import { ResourceMetricsTelemetry } from '#lib/resource-metrics/pipeline-metrics.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { ScrapeFailureLog } from '#lib/resource-metrics/scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import { Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
-import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 

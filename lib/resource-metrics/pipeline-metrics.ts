@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { NeverAsked } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ExponentialHistogram } from '#lib/telemetry/exponential-histogram.ts';
 import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
 import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
+import { ExcessiveResponse } from './scrape/response-bounds.ts';
+import { NeverAsked } from './scrape/scrape-error.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 import type { Stage } from './stage-guard.ts';
 
 /** What the series are told by. */
-export interface ResourceMetricsTelemetryOptions {
+interface ResourceMetricsTelemetryOptions {
   readonly registry: SlicedRegistry;
   readonly requestTimeoutMs: number;
   readonly resolutionMs: number;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { ResourceMetricsTelemetry } from '#lib/resource-metrics/pipeline-metrics.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
-import { ResourceMetricsTelemetry } from '#lib/resource-metrics/telemetry.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 
 function setup({ requestTimeoutMs = 10_000, resolutionMs = 15_000 } = {}) {
