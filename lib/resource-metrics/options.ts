@@ -15,11 +15,14 @@ import { formatHelp } from '#lib/flags/format-help.ts';
 import { formatMarkdown } from '#lib/flags/format-markdown.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
-import { watchFlags } from '#lib/resource-metrics/options/general-flags.ts';
-import { compatibilityFlags } from './options/compatibility-flags.ts';
-import { doctorFlags } from './options/doctor-flags.ts';
-import { EXTRA_RESOURCES, generalFlags } from './options/general-flags.ts';
-import { kubeletFlags } from './options/kubelet-flags.ts';
+import {
+  compatibilityFlags,
+  doctorFlags,
+  EXTRA_RESOURCES,
+  generalFlags,
+  kubeletFlags,
+  watchFlags,
+} from './flags.ts';
 import { refuseContradictions } from './options/refuse-contradictions.ts';
 
 const metricsServingFlags = { ...servingFlags, ...watchFlags };

@@ -1,9 +1,8 @@
 import { servingFlags } from '#lib/apiserver/flags/serving-flags.ts';
 import type { FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
+import { generalFlags, kubeletFlags } from '#lib/resource-metrics/flags.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { generalFlags } from './general-flags.ts';
-import { kubeletFlags } from './kubelet-flags.ts';
 
 const FLAGS = { ...generalFlags, ...kubeletFlags, ...servingFlags };
 
