@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';

@@ -3,7 +3,7 @@ import type {
   MetricsBatch,
   NodePoint,
   PodPoints,
-} from '#lib/resource-metrics/batch/metrics-batch.ts';
+} from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A moment by the kubelet's clock that specs count from, in whole seconds. */
 export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);

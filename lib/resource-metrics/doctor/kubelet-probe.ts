@@ -1,4 +1,4 @@
-import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   type AddressRules,

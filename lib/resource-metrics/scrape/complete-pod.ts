@@ -1,4 +1,4 @@
-import type { ContainerPoint, PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ContainerPoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A container as a kubelet reported it: what it did not know is `undefined`. */
 export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {

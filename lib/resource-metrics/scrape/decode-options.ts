@@ -1,5 +1,5 @@
 import { type Interner, stringInterner } from '#lib/cache/interner.ts';
-import type { ExtraResources } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraResources } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** How a kubelet's response is decoded. */
 export interface DecodeOptions {

@@ -1,4 +1,4 @@
-import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from './decode-options.ts';
 import { nameInterner } from './decode-options.ts';
 import { ExpectedContainers } from './exposition/expected-containers.ts';

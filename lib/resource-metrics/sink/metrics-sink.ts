@@ -1,4 +1,4 @@
-import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type HeldSnapshot, nodeUsages, podUsages } from './held-snapshot.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';

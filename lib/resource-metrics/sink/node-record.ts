@@ -4,7 +4,7 @@ import type {
   NodePoint,
   PodPoints,
   StampResolution,
-} from '#lib/resource-metrics/batch/metrics-batch.ts';
+} from '#lib/resource-metrics/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
 import type { NodeUsage } from './snapshot.ts';

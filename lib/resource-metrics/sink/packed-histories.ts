@@ -1,4 +1,4 @@
-import type { ExtraBytes } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
 import type { CounterReading } from './rate.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 

@@ -1,4 +1,4 @@
-import type { StampResolution } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A lifetime CPU counter at one moment. */
 export interface CounterReading {

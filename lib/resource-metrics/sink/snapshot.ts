@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ExtraBytes } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** What a container uses. */
 export interface ContainerUsage {

@@ -1,4 +1,4 @@
-import type { ExtraBytes, MetricsPoint, StampResolution } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraBytes, MetricsPoint, StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
 import {
   type CounterReading,
   cpuBetween,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';

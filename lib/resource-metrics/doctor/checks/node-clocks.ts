@@ -1,9 +1,9 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
-import type { MetricsBatch } from '#lib/resource-metrics/batch/metrics-batch.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
+import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
 /** A sample cannot be from later than now; so much is forgiven. */

@@ -1,5 +1,5 @@
 import type { Interner } from '#lib/cache/interner.ts';
-import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import type { SampleReader, Span } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 import { ContainerCount } from '#lib/resource-metrics/scrape/response-bounds.ts';

@@ -1,4 +1,4 @@
-import type { MetricsBatch, NodePoint } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { MetricsBatch, NodePoint } from '#lib/resource-metrics/metrics-batch.ts';
 import type { ContainerReport } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';

@@ -5,7 +5,7 @@ import type {
   MetricsBatch,
   NodePoint,
   PodPoints,
-} from '#lib/resource-metrics/batch/metrics-batch.ts';
+} from '#lib/resource-metrics/metrics-batch.ts';
 import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import type { ResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
 import { type DecodeOptions, nameInterner } from '#lib/resource-metrics/scrape/decode-options.ts';

@@ -1,4 +1,4 @@
-import type { PodPoints } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
 import {
   emptyReport,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Interner } from '#lib/cache/interner.ts';
-import type { ExtraResource } from '#lib/resource-metrics/batch/metrics-batch.ts';
+import type { ExtraResource } from '#lib/resource-metrics/metrics-batch.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
