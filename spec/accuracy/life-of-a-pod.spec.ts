@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { CYCLE_MS, container, pod, SETTLED_MS, setup } from './small-cluster.ts';
 
 describe('the life of a pod', () => {

@@ -1,5 +1,5 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts';
 import { type Load, RunningContainer, type UnknownToKubelet } from '#simulator/machine/running-container.ts';

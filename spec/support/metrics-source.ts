@@ -1,6 +1,6 @@
 import type { MetricsSource } from '#lib/resource-metrics/api/metrics-source.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { NodeUsage, PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 
 const T0_MS = Date.UTC(2026, 10, 21, 8, 50, 30);

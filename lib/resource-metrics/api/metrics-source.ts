@@ -1,5 +1,5 @@
 import type { LiveNodes } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import type { LivePods } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 
 /** The name of the group that autoscalers and `kubectl top` read. */

@@ -1,4 +1,4 @@
-import type { LivePod } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { PodMetrics } from './metrics-object.ts';

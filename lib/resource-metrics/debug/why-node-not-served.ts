@@ -1,5 +1,5 @@
 import type { LiveNodes } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import type { LivePods } from '#lib/resource-metrics/pods/live-pods.ts';
+import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';

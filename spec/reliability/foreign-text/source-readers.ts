@@ -28,9 +28,11 @@ import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
+import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
+import { readHosts, readSearch } from '#lib/resource-metrics/scrape/dns/resolver-files.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { parseRfc3339 } from '#lib/resource-metrics/scrape/summary/rfc3339.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';

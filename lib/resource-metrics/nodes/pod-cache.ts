@@ -1,6 +1,42 @@
 import { Interner, stringInterner } from '#lib/cache/interner.ts';
+import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { LivePod } from './live-pods.ts';
+
+/** What a pod cache works with. */
+type PodCacheOptions = Pick<InformerOptions<LivePod>, 'client' | 'clock' | 'logger'>;
+
+/** Follows the cluster's running pods by their metadata alone. */
+export class PodCache extends Informer<LivePod> implements LivePods {
+  constructor({ client, clock, logger }: PodCacheOptions) {
+    const reducer = new PodReducer();
+    const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
+    super({ client, clock, logger, collection, transform: (pod) => reducer.reduce(pod) });
+  }
+}
+
+/** What this program keeps of a running Pod; the same object for as long as none of it changes. */
+export interface LivePod {
+  readonly namespace: string;
+  readonly name: string;
+  /**
+   * The UID by which its kubelet knows it: of a static pod the hash of its manifest, which is not the UID of the mirror pod
+   * that stands for it in the API.
+   */
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The running pods that the API server knows, kept current by a metadata-only watch. */
+export interface LivePods {
+  /** Whether the first list has been read completely. */
+  readonly isSynced: boolean;
+  /** Another number whenever something of it has changed. */
+  readonly revision: number;
+  get(namespace: string, name: string): LivePod | undefined;
+  /** @param key `NAMESPACE/NAME`; a lookup by it is quicker */
+  find(key: string): LivePod | undefined;
+  values(): Iterable<LivePod>;
+}
 
 type Labels = LivePod['labels'];
 
