@@ -10,7 +10,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import { NeverAsked, ScrapeError } from './scrape-error.ts';
-import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-under-way.ts';
+import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-in-flight.ts';
 import { SecondScrapes } from './second-scrapes.ts';
 import type { SnapshotPublisher } from './snapshot-publisher.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ScrapeBounds, ScrapesUnderWay } from '#lib/resource-metrics/scrape/scrapes-under-way.ts';
+import { type ScrapeBounds, ScrapesUnderWay } from '#lib/resource-metrics/scrape/scrapes-in-flight.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 /** One scrape of node a that ends when told to, or when its signal aborts. */

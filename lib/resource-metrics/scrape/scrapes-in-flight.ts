@@ -2,7 +2,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 
 /** What is needed from outside. */
-export interface ScrapesUnderWayOptions {
+interface ScrapesUnderWayOptions {
   readonly clock: Clock;
   /** Ends all of them. */
   readonly stopped: AbortSignal;
@@ -17,7 +17,7 @@ export interface ScrapeBounds {
 }
 
 /** A scrape that has begun, maybe in an earlier cycle. */
-export interface ScrapeUnderWay {
+interface ScrapeUnderWay {
   readonly isWaiting: boolean;
   /** In how many cycles its node was not asked because of it. */
   readonly passes: number;
