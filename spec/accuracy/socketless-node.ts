@@ -1,4 +1,4 @@
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { expositionOf } from '#simulator/kubelet/exposition.ts';
 import { summaryOf } from '#simulator/kubelet/summary.ts';

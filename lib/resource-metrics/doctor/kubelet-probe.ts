@@ -9,7 +9,7 @@ import {
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';

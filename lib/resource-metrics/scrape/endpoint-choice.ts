@@ -1,6 +1,6 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
 
 /** Which endpoint kubelets are asked: one of the two, or for each the one that it has. */

@@ -1,6 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */
 export class ScrapeError extends Error {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

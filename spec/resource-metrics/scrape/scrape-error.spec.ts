@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
+import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { NeverAsked, OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 
 const withCode = (code: string, message = 'raw') => Object.assign(new Error(message), { code });

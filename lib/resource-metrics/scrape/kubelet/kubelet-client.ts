@@ -4,9 +4,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { DialDeadline, Dialer } from './dialer.ts';
-import { ConnectionClosed } from './http-error.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
-import { KubeletStatusError } from './kubelet-status-error.ts';
+import { ConnectionClosed, KubeletStatusError } from './kubelet-error.ts';
 import { PatientDeadline } from './patient-deadline.ts';
 import { ResponseMemory } from './response-memory.ts';
 

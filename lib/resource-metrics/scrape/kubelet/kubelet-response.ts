@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { explainHttpError } from './http-error.ts';
-import { KubeletStatusError } from './kubelet-status-error.ts';
+import { explainHttpError, KubeletStatusError } from './kubelet-error.ts';
 import { ReceivedBody, type ReceivedBodyOptions } from './received-body.ts';
 
 /** The rest of a response that is no success is left unread from here on. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
-import { explainHttpError } from '#lib/resource-metrics/scrape/kubelet/http-error.ts';
 import { KubeletConnection } from '#lib/resource-metrics/scrape/kubelet/kubelet-connection.ts';
+import { explainHttpError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { httpResponse, RawServer } from '#spec/support/raw-server.ts';

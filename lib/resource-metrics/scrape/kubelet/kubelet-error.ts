@@ -33,3 +33,13 @@ function explainParserError(message: string): Error {
   if (complaint === 'Invalid EOF state') return new ConnectionClosed();
   return new Error(`the response is not valid HTTP: ${complaint}`);
 }
+
+/** A kubelet whose response has another status than 200. */
+export class KubeletStatusError extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number, text: string) {
+    super(`HTTP status ${statusCode}${text === '' ? '' : `: ${text}`}`);
+    this.statusCode = statusCode;
+  }
+}
