@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import { at } from '#spec/support/points.ts';
 

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { DecodeOptions } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { ExpectedContainers } from '#lib/resource-metrics/scrape/exposition/expected-containers.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 import { readPlainly } from './plain-exposition.ts';
 
 const ORIGIN = {

@@ -3,9 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Interner } from '#lib/cache/interner.ts';
 import type { ExtraResource } from '#lib/resource-metrics/metrics-batch.ts';
+import {
+  decodeSummary,
+  parseBoundedJson,
+  parseRfc3339,
+} from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
-import { decodeSummary } from '#lib/resource-metrics/scrape/summary/summary-decoder.ts';
 
 const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
@@ -278,5 +282,124 @@ describe('decodeSummary', () => {
         }
       }),
     );
+  });
+});
+
+const UNBOUNDED_BYTES = 256 * 1024;
+
+const parse = (text: string) => parseBoundedJson(Buffer.from(text));
+/** Long enough that its parts are counted. */
+const padded = (text: string) => `${text}${' '.repeat(UNBOUNDED_BYTES)}`;
+
+describe('parseBoundedJson', () => {
+  it('reads any JSON text, be it counted or not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (value, space) => {
+        const text = JSON.stringify(value, undefined, space);
+        expect(parse(text)).to.deep.equal(JSON.parse(text));
+        expect(parse(padded(text))).to.deep.equal(JSON.parse(text));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('refuses what lies too deep, by a single level, before it is parsed', () => {
+    const nested = (levels: number) => padded('['.repeat(levels) + ']'.repeat(levels));
+    expect(() => parse(nested(32))).not.to.throw();
+    for (const text of [nested(33), '{"a":'.repeat(3_000_000)]) {
+      expect(() => parse(text))
+        .to.throw(
+          ExcessiveResponse,
+          /^the response is no summary: its parts lie more than 32 levels deep in one another$/,
+        )
+        .with.property('bound', 'depth');
+    }
+  });
+
+  it('refuses what has too many parts, by a single one', () => {
+    const listOf = (elements: number) => `[${'1,'.repeat(elements - 1)}1]`;
+    expect(() => parse(listOf(1_000_000))).not.to.throw();
+    for (const text of [listOf(1_000_001), `[${'{},'.repeat(500_000)}{}]`]) {
+      expect(() => parse(text))
+        .to.throw(ExcessiveResponse, /^the response has more than 1000000 lists, objects and members$/)
+        .with.property('bound', 'parts');
+    }
+  });
+
+  it('does not count what stands in strings', () => {
+    const text = JSON.stringify({ '{"\\': `${'[,{\\"'.repeat(600_000)}` });
+    expect(parse(text)).to.deep.equal(JSON.parse(text));
+    expect(() => parse(padded(`["]]]]","\\"]]]]",${'['.repeat(33)}`)))
+      .to.throw(ExcessiveResponse)
+      .with.property('bound', 'depth');
+  });
+
+  it('tells strings from what is around them wherever they lie', () => {
+    const brackets = '['.repeat(33);
+    for (let length = 65_528; length < 65_540; length++) {
+      for (const escapes of ['\\"', '\\\\', '\\\\\\"', '']) {
+        const string = `"${'a'.repeat(length)}${escapes}${brackets}"`;
+        expect(() => parse(padded(`[${string}]`))).not.to.throw();
+        expect(() => parse(padded(`[${string},${brackets}`)))
+          .to.throw(ExcessiveResponse)
+          .with.property('bound', 'depth');
+      }
+    }
+  });
+
+  it('tells of malformed text without its words', () => {
+    for (const text of ['{"a":secret}', '', padded('{"a":"\\'), padded('"secret'), '{"a":1}secret'])
+      expect(() => parse(text)).to.throw(/^the response is not valid JSON$/);
+  });
+});
+
+describe('parseRfc3339', () => {
+  it('reads each moment of the years 0 to 9999, in any zone', () => {
+    const [first, last] = [Date.parse('0000-01-02T00:00:00Z'), Date.parse('9999-12-30T23:59:59Z')];
+    const zone = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 });
+    fc.assert(
+      fc.property(fc.integer({ min: first, max: last }), zone, (timeMs, minutes) => {
+        const sign = minutes < 0 ? '-' : '+';
+        const clock = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+        const offset = sign + clock.map((part) => String(part).padStart(2, '0')).join(':');
+        const local = new Date(timeMs + minutes * 60_000).toISOString().slice(0, -1);
+        expect(parseRfc3339(local + offset), local + offset).to.equal(timeMs);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('reads whole seconds and any fraction down to nanoseconds', () => {
+    const wholeMs = Date.UTC(2026, 10, 21, 10, 12, 34);
+    expect(parseRfc3339('2026-11-21T10:12:34Z')).to.equal(wholeMs);
+    expect(parseRfc3339('2026-11-21T10:12:34.5Z')).to.equal(wholeMs + 500);
+    expect(parseRfc3339('2026-11-21T10:12:34.123456789Z')).to.equal(wholeMs + 123);
+  });
+
+  it('knows the last days of months', () => {
+    for (const day of ['2024-02-29', '2026-01-31', '2026-04-30', '2026-07-31', '2026-08-31', '2000-02-29'])
+      expect(parseRfc3339(`${day}T00:00:00Z`), day).to.equal(Date.parse(day));
+  });
+
+  it('takes nothing else for a time, though Date.parse may', () => {
+    const texts = [
+      ...['', '5', '2026', '2026-11-21', '2026-11-21T10:12:34', '2026-11-21 10:12:34Z', 'Nov 21, 2026'],
+      ...[
+        '2026-11-21t10:12:34z',
+        '+200000-01-01T00:00:00Z',
+        '-000001-01-01T00:00:00Z',
+        '02026-01-01T00:00:00Z',
+      ],
+      ...['2026-13-01T00:00:00Z', '2026-00-01T00:00:00Z', '2026-02-29T00:00:00Z', '1900-02-29T00:00:00Z'],
+      ...['2026-04-31T00:00:00Z', '2026-01-01T24:00:00Z', '2026-01-01T00:60:00Z', '2026-01-01T00:00:60Z'],
+      ...[
+        '2026-01-01T00:00:00+24:00',
+        '2026-01-01T00:00:00+0100',
+        '2026-01-01T00:00:00.Z',
+        '2026-01-01T00:00:00Z ',
+      ],
+      `2026-01-01T00:00:00.${'0'.repeat(10)}Z`,
+    ];
+    for (const text of texts) expect(parseRfc3339(text), text).to.deep.equal(Number.NaN);
   });
 });
