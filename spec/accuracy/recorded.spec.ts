@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
+import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
-import { decodeExposition } from '#lib/resource-metrics/scrape/exposition/exposition-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 
 const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);

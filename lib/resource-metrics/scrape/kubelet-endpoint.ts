@@ -1,9 +1,8 @@
 import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from './decode-options.ts';
 import { nameInterner } from './decode-options.ts';
+import { decodeExposition, ExpectedContainers } from './decoding/exposition-decoder.ts';
 import { decodeSummary } from './decoding/summary-decoder.ts';
-import { ExpectedContainers } from './exposition/expected-containers.ts';
-import { decodeExposition } from './exposition/exposition-decoder.ts';
 
 /** Something that a kubelet can be asked, and how its response is read. */
 export interface KubeletEndpoint {
