@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
-import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';

@@ -8,7 +8,7 @@ import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
-import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decode-options.ts';
+import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,6 +1,5 @@
 import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
-import type { TimedResponseOrigin } from './decode-options.ts';
-import { nameInterner } from './decode-options.ts';
+import { nameInterner, type TimedResponseOrigin } from './decoding/complete-pod.ts';
 import { decodeExposition, ExpectedContainers } from './decoding/exposition-decoder.ts';
 import { decodeSummary } from './decoding/summary-decoder.ts';
 

@@ -1,13 +1,16 @@
 import type { Interner } from '#lib/cache/interner.ts';
 import type { MetricsBatch, NodePoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
-import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { ContainerCount, IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import {
+  type ContainerReport,
+  completePod,
   type DecodeOptions,
+  knownAmount,
+  knownAmountOrZero,
+  knownTimeMs,
   nameInterner,
   type TimedResponseOrigin,
-} from '#lib/resource-metrics/scrape/decode-options.ts';
-import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
-import { ContainerCount, IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
+} from './complete-pod.ts';
 import { SampleReader, type Span } from './sample-reader.ts';
 
 /** What a sample says. */

@@ -6,19 +6,22 @@ import type {
   NodePoint,
   PodPoints,
 } from '#lib/resource-metrics/metrics-batch.ts';
-import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
-import {
-  type DecodeOptions,
-  nameInterner,
-  type ResponseOrigin,
-} from '#lib/resource-metrics/scrape/decode-options.ts';
-import { knownAmount, knownAmountOrZero, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 import {
   ContainerCount,
   ExcessiveResponse,
   IgnoredParts,
 } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import {
+  type ContainerReport,
+  completePod,
+  type DecodeOptions,
+  knownAmount,
+  knownAmountOrZero,
+  knownTimeMs,
+  nameInterner,
+  type ResponseOrigin,
+} from './complete-pod.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { DecodeOptions } from '#lib/resource-metrics/scrape/decode-options.ts';
+import type { DecodeOptions } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import {
   decodeExposition,
   type ExpectedContainer,

@@ -1,7 +1,6 @@
 import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
-import { completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import { completePod, knownAmount, knownTimeMs } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { emptyReport, type ReportDraft } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
-import { knownAmount, knownTimeMs } from '#lib/resource-metrics/scrape/known-values.ts';
 
 /** What is to be read out of an exposition, found without regard to what that takes. */
 export interface PlainExposition {

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
-import { type ContainerReport, completePod } from '#lib/resource-metrics/scrape/complete-pod.ts';
+import {
+  type ContainerReport,
+  completePod,
+  knownAmount,
+  knownAmountOrZero,
+  knownTimeMs,
+  nameInterner,
+} from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
+import { memoryInUse } from '#spec/support/held-resources.ts';
 import { at, containerPoint } from '#spec/support/points.ts';
 
 /** A container that said nothing but its start. */
@@ -67,5 +75,64 @@ describe('completePod', () => {
     expect(completePod(pod(1_000)).incompleteBecause).to.equal(undefined);
     const growth = await growthOf(completePod, { short: pod(313), long: pod(20_032), parts: 64 });
     expect(growth).to.include({ isLinear: true });
+  });
+});
+
+/** What is held of so many names of a length, in MiB. */
+async function heldOf(count: number, length: number): Promise<number> {
+  const before = await memoryInUse();
+  const names = nameInterner();
+  for (let index = 0; index < count; index++) names.intern(`${index}`.padEnd(length, 'x'));
+  const heldMebibytes = ((await memoryInUse()) - before) / 2 ** 20;
+  names.intern('so that it is held until here');
+  return heldMebibytes;
+}
+
+describe('nameInterner', () => {
+  it('holds twenty thousand names at most, however many come', async () => {
+    expect(await heldOf(20_000, 253)).to.be.within(5, 12);
+    expect(await heldOf(100_000, 253)).to.be.below(12); // all of them are 28 MiB and more
+  });
+
+  it('holds no name that is longer than Kubernetes allows', async () => {
+    expect(await heldOf(10_000, 254)).to.be.below(1);
+  });
+});
+
+describe('knownAmount', () => {
+  it('knows amounts above 0 and below 2^63, and no others', () => {
+    const largest = 2 ** 63 - 1024; // the next double is 2^63
+    for (const amount of [Number.MIN_VALUE, 0.5, 1, largest]) expect(knownAmount(amount)).to.equal(amount);
+    for (const none of [
+      0,
+      -0,
+      -1,
+      2 ** 63,
+      Number.POSITIVE_INFINITY,
+      Number.NaN,
+      '5',
+      5n,
+      null,
+      undefined,
+      {},
+    ])
+      expect(knownAmount(none)).to.equal(undefined);
+  });
+});
+
+describe('knownAmountOrZero', () => {
+  it('knows 0, too', () => {
+    for (const amount of [0, 1, 2 ** 63 - 1024]) expect(knownAmountOrZero(amount)).to.equal(amount);
+    for (const none of [-1, 2 ** 63, Number.NaN, '0', null, undefined])
+      expect(knownAmountOrZero(none)).to.equal(undefined);
+  });
+});
+
+describe('knownTimeMs', () => {
+  it('knows times from 1970 to 9999, and no others', () => {
+    const last = Date.parse('9999-12-31T23:59:59.999Z');
+    for (const timeMs of [1, last]) expect(knownTimeMs(timeMs)).to.equal(timeMs);
+    for (const none of [0, -1, Date.parse('0001-01-01T00:00:00Z'), last + 1, Number.NaN])
+      expect(knownTimeMs(none)).to.equal(undefined);
   });
 });

@@ -1,4 +1,5 @@
-import type { ContainerPoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
+import { type Interner, stringInterner } from '#lib/cache/interner.ts';
+import type { ContainerPoint, ExtraResources, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A container as a kubelet reported it: what it did not know is `undefined`. */
 export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {
@@ -69,4 +70,54 @@ function describeLack({ name, takenAtMs, cpuCoreNanoseconds, memoryBytes }: Cont
   else if (takenAtMs === undefined) lacks.push('time of the CPU reading');
   if (memoryBytes === undefined) lacks.push('working set');
   return `container "${name}" has no ${lacks.join(' and no ')}`;
+}
+
+/** How a kubelet's response is decoded. */
+export interface DecodeOptions {
+  /** What is to be read beside CPU and memory. */
+  readonly extras?: ExtraResources;
+  /** Of namespaces and containers, which many pods share. */
+  readonly names?: Interner<string>;
+}
+
+/** As many namespaces and names of containers as are held once; Kubernetes allows none that is longer. */
+const SHARED_NAMES = { capacity: 10_000, longestKey: 253 };
+
+/** For all decoders of one program. */
+export function nameInterner(): Interner<string> {
+  return stringInterner(SHARED_NAMES);
+}
+
+/** Which node a response comes from, when it was requested and when it had come in, on our monotonic clock. */
+export interface ResponseOrigin {
+  readonly nodeName: string;
+  readonly requestedAtMs: number;
+  readonly receivedAtMs: number;
+}
+
+/** The same with the time by our wall clock: of that time are samples on which a kubelet puts none. */
+export interface TimedResponseOrigin extends ResponseOrigin {
+  readonly receivedAtWallMs: number;
+}
+
+/** The end of the year 9999, the last that RFC 3339 can write. */
+const LATEST_MS = 253_402_300_799_999;
+
+/** What Kubernetes' quantities and the kubelet's own counters end before. */
+const LARGEST_AMOUNT = 2 ** 63;
+
+/** Kubelets write 0 for an amount that they do not know, and nobody can tell one that is beyond 2^63. */
+export function knownAmount(value: unknown): number | undefined {
+  const amount = knownAmountOrZero(value);
+  return amount === 0 ? undefined : amount;
+}
+
+/** The same where a 0 is one, because kubelets leave out what they do not know. */
+export function knownAmountOrZero(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < LARGEST_AMOUNT ? value : undefined;
+}
+
+/** A time, in milliseconds since the epoch, of the years 1970 to 9999; Go's zero time, of the year 1, is none. */
+export function knownTimeMs(timeMs: number): number | undefined {
+  return timeMs > 0 && timeMs <= LATEST_MS ? timeMs : undefined;
 }
