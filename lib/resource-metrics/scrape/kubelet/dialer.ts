@@ -6,9 +6,9 @@ import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
+import { startPatientTimer } from '#lib/time/pausable-timeout.ts';
 import { HandshakePace } from './handshake-pace.ts';
 import { kubeletIdentityError } from './kubelet-identity.ts';
-import { startPatientTimer } from './patient-timer.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
 export interface KubeletTls {

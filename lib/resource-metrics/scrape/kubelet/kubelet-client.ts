@@ -2,11 +2,11 @@ import type net from 'node:net';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { PatientDeadline } from '#lib/time/pausable-timeout.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { DialDeadline, Dialer } from './dialer.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
 import { ConnectionClosed, KubeletStatusError } from './kubelet-error.ts';
-import { PatientDeadline } from './patient-deadline.ts';
 import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */

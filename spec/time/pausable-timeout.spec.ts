@@ -1,10 +1,62 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
-import { startPatientTimer } from '#lib/resource-metrics/scrape/kubelet/patient-timer.ts';
+import { PatientDeadline, startPatientTimer } from '#lib/time/pausable-timeout.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
+
+function setup() {
+  const clock = new ManualClock();
+  const parent = new AbortController();
+  const expired = () => new Error('too late');
+  const deadline = new PatientDeadline({ clock, durationMs: 1000, signal: parent.signal, expired });
+  return { clock, deadline, parent };
+}
+
+describe('PatientDeadline', () => {
+  it('aborts once its time is over', async () => {
+    const { clock, deadline } = setup();
+    await clock.advance(999);
+    expect(deadline.signal.aborted).to.equal(false);
+    await clock.advance(1);
+    expect(String(deadline.signal.reason)).to.equal('Error: too late');
+  });
+
+  it('does not run while it is paused, and has what was left afterwards', async () => {
+    const { clock, deadline } = setup();
+    await clock.advance(400);
+    const paused = deadline.pause();
+    await clock.advance(60_000);
+    expect(deadline.signal.aborted).to.equal(false);
+    paused[Symbol.dispose]();
+    await clock.advance(599);
+    expect(deadline.signal.aborted).to.equal(false);
+    await clock.advance(1);
+    expect(deadline.signal.aborted).to.equal(true);
+  });
+
+  it('aborts with its parent, paused or not', () => {
+    const { deadline, parent } = setup();
+    deadline.pause();
+    parent.abort(new Error('the cycle ended'));
+    expect(String(deadline.signal.reason)).to.equal('Error: the cycle ended');
+  });
+
+  it('leaves no timer when it is disposed of before what paused it', () => {
+    const { clock, deadline } = setup();
+    const paused = deadline.pause();
+    deadline[Symbol.dispose]();
+    paused[Symbol.dispose]();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('leaves no timer when it is disposed of', () => {
+    const { clock, deadline } = setup();
+    deadline[Symbol.dispose]();
+    expect(clock.sleeperCount).to.equal(0);
+  });
+});
 
 describe('startPatientTimer', () => {
   it('calls back once its time is over', async () => {

@@ -1,9 +1,8 @@
-import type { Clock } from '#lib/time/clock.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
-import { startPatientTimer } from './patient-timer.ts';
+import type { Clock } from './clock.ts';
+import { onAbort } from './on-abort.ts';
 
 /** What bounds a request, and who else can end it. */
-export interface PatientDeadlineOptions {
+interface PatientDeadlineOptions {
   readonly clock: Clock;
   readonly durationMs: number;
   readonly signal: AbortSignal;
@@ -58,4 +57,27 @@ export class PatientDeadline implements Disposable {
       this.#own.abort(this.#expired()),
     );
   }
+}
+
+/**
+ * Calls back when a time is over and all has been read that had arrived by then, unless disposed of before.
+ *
+ * Timers come before sockets in Node's event loop: where that is late, they would find a response missing that lies in the
+ * socket already.
+ */
+export function startPatientTimer(
+  clock: Pick<Clock, 'startTimer'>,
+  durationMs: number,
+  callback: () => void,
+): Disposable {
+  let immediate: NodeJS.Immediate | undefined;
+  const timer = clock.startTimer(durationMs, () => {
+    immediate = setImmediate(callback);
+  });
+  return {
+    [Symbol.dispose]: () => {
+      timer[Symbol.dispose]();
+      clearImmediate(immediate);
+    },
+  };
 }
