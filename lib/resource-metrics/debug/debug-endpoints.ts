@@ -12,7 +12,7 @@ import type { PodsWanted } from './reported-pods.ts';
 import type { DebugSource } from './why-node-not-served.ts';
 
 /** What the endpoints work with. */
-export interface WhyNotServedOptions {
+interface WhyNotServedOptions {
   readonly source: DebugSource;
   readonly trends: Pick<NodeTrends, 'of'>;
   readonly lookup: Pick<PodLookup, 'find'>;
