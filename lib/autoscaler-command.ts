@@ -5,8 +5,7 @@ import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
-import type { Program } from './program.ts';
-import { serveUntilStopped } from './serve-until-stopped.ts';
+import { type Program, serveUntilStopped } from './program.ts';
 
 /** By measurement: 4 MiB take less CPU than 1, 2 or 16. */
 const COLLECTING_YOUNG_BYTES = 4 * 2 ** 20;

@@ -8,9 +8,8 @@ import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
-import { versionInfo } from '#lib/version.ts';
 import { limitYoungGeneration } from './heap-limits.ts';
-import type { Command, Program } from './program.ts';
+import { type Command, type Program, versionInfo } from './program.ts';
 
 /** The programs, of which each is loaded only where it is asked for. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {

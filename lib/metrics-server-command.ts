@@ -3,8 +3,7 @@ import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
 import { FittingYoungGeneration } from './heap-limits.ts';
-import type { Program } from './program.ts';
-import { serveUntilStopped, startLog } from './serve-until-stopped.ts';
+import { type Program, serveUntilStopped, startLog } from './program.ts';
 
 type Doctor = Extract<CommandLine, { readonly kind: 'doctor' }>;
 

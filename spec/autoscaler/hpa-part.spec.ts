@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { versionInfo } from '#lib/version.ts';
+import { versionInfo } from '#lib/program.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { startMetricsApis } from '#spec/support/metrics-apis.ts';

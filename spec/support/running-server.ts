@@ -1,7 +1,7 @@
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { versionInfo } from '#lib/program.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
-import { versionInfo } from '#lib/version.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { eventually } from './eventually.ts';

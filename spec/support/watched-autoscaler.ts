@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { versionInfo } from '#lib/version.ts';
+import { versionInfo } from '#lib/program.ts';
 import { eventually } from './eventually.ts';
 import { type HttpsResponse, requestHttps } from './https-request.ts';
 import type { ManualClock } from './manual-clock.ts';

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { versionInfo } from '#lib/version.ts';
+import { versionInfo } from '#lib/program.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { versionInfo } from '#lib/program.ts';
 import { buildSeries } from '#lib/scaled-objects/told/build-series.ts';
-import { versionInfo } from '#lib/version.ts';
 
 describe('buildSeries', () => {
   it('tells what runs, under the labels that dashboards join by', () => {

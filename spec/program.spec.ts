@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { versionInfo } from '#lib/version.ts';
+import { versionInfo } from '#lib/program.ts';
 
 describe('versionInfo', () => {
   it("names this build's version and platform as Kubernetes does", () => {
