@@ -1,19 +1,28 @@
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
+import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import { metricsApiGroup } from './api/metrics-api-group.ts';
+import { ServedSnapshot } from './api/served-snapshot.ts';
+import { whyNotServed } from './debug/debug-endpoints.ts';
+import { PodLookup } from './debug/pod-lookup.ts';
 import type { MetricsServerOptions } from './options.ts';
-import { resourceMetricsSubsystem } from './resource-metrics-subsystem.ts';
+import { createPipeline, type PipelineEnvironment } from './pipeline.ts';
+import { UI_PATHS, uiEndpoints } from './ui/ui-endpoints.ts';
 
 /** What the metrics server needs from outside. */
-export interface MetricsServerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
+interface MetricsServerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
   /** Told after each cycle how many nodes there are. */
   readonly onCycle?: ((nodes: number) => void) | undefined;
 }
 
 /** A running metrics server; disposing it drains the API, then stops scraping. */
-export type MetricsServer = ApiServer;
+type MetricsServer = ApiServer;
 
 /**
  * Serves resource metrics alone.
@@ -38,4 +47,94 @@ export async function startMetricsServer(
   );
   const started = starting.move();
   return { address, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+/** Who asks once a cycle asks a little earlier or later each time. */
+const REMEMBERED_CYCLES = 1.5;
+
+/**
+ * Resource metrics as a subsystem: the pipeline, what is served from its snapshots, and what explains them.
+ *
+ * @throws when a file that a flag names cannot be used
+ */
+async function resourceMetricsSubsystem(
+  options: MetricsServerOptions,
+  environment: PipelineEnvironment,
+): Promise<Subsystem> {
+  const { client, clock } = environment;
+  const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * REMEMBERED_CYCLES });
+  const slices = new TimeSlices();
+  const served: ServedSnapshot = new ServedSnapshot({
+    clock,
+    latest: () => pipeline.sink.snapshot,
+    isAwaited: () => !recent.isEmpty,
+    prepare: (snapshot, signal) => recent.encodeAhead(group.nextObjects(snapshot), { slices, signal }),
+    onFailure: (error) => pipeline.guard.report('api', error),
+  });
+  const pipeline = await createPipeline(options, {
+    ...environment,
+    replaceSnapshot: (publish) => served.replaceBy(publish),
+  });
+  const { nodes, pods, telemetry, trends } = pipeline;
+  const { extraResources, serving } = options;
+  const lookup = new PodLookup({ client, clock });
+  const group = metricsApiGroup(
+    { snapshot: () => served.current, nodes, pods, extraResources },
+    {
+      watch: serving.enableWatch ? { clock, random: Math.random } : undefined,
+      onServed: (timestamps) => telemetry.recordServed(timestamps, clock.nowMs()),
+      recent,
+    },
+  );
+  return {
+    groups: [group],
+    healthChecks: healthChecks(pipeline),
+    endpoints: new Map([...whyNotServed({ source: pipeline, trends, lookup }), ...uiEndpoints()]),
+    openPaths: UI_PATHS,
+    start: () => pipeline.start(),
+    [Symbol.asyncDispose]: async () => {
+      served[Symbol.dispose]();
+      await pipeline[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What the checks look at. */
+export interface Checked {
+  readonly sink: { readonly isReady: boolean };
+  readonly manager: { readonly isTimely: boolean };
+  readonly nodes: { readonly isSynced: boolean };
+  readonly pods: { readonly isSynced: boolean };
+}
+
+/**
+ * The checks of this subsystem, under the reference's names and in its order.
+ *
+ * `/livez` does not ask for the pods as the reference's does: while the API server is down, a restart would lose what is
+ * held and bring nothing. The name stays there, for probes that exclude it.
+ */
+export function healthChecks({ sink, manager, nodes, pods }: Checked): readonly HealthCheck[] {
+  return [
+    {
+      name: 'metric-storage-ready',
+      endpoints: ['readyz'],
+      check: () => (sink.isReady ? undefined : 'no metrics to serve'),
+    },
+    {
+      name: 'metric-collection-timely',
+      endpoints: ['livez'],
+      check: () => (manager.isTimely ? undefined : 'the last cycle began too long ago'),
+    },
+    {
+      name: 'metric-informer-sync',
+      endpoints: ['readyz'],
+      check: () => (nodes.isSynced ? undefined : 'the nodes have not been listed yet'),
+    },
+    {
+      name: 'metadata-informer-sync',
+      endpoints: ['healthz', 'readyz'],
+      check: () => (pods.isSynced ? undefined : 'the pods have not been listed yet'),
+    },
+    { name: 'metadata-informer-sync', endpoints: ['livez'], check: () => undefined },
+  ];
 }

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { HealthEndpoint } from '#lib/apiserver/health/health-check.ts';
+import { type Checked, healthChecks } from '#lib/resource-metrics/metrics-server.ts';
 import type { Fault } from '#simulator/kubelet/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { runServer } from '#spec/support/running-server.ts';
@@ -232,3 +234,37 @@ function nanocores(quantity: string): number {
   const [, digits, suffix = ''] = /^(\d+)([num]?)$/.exec(quantity) ?? [];
   return Number(digits) * ({ n: 1, u: 1e3, m: 1e6 }[suffix] ?? 1e9);
 }
+
+const HEALTHY: Checked = {
+  sink: { isReady: true },
+  manager: { isTimely: true },
+  nodes: { isSynced: true },
+  pods: { isSynced: true },
+};
+
+/** The names of the checks of an endpoint that fail. */
+function failing(endpoint: HealthEndpoint, changes: Partial<Checked> = {}): readonly string[] {
+  const checks = healthChecks({ ...HEALTHY, ...changes }).filter(({ endpoints }) =>
+    endpoints.includes(endpoint),
+  );
+  return checks.filter(({ check }) => check() !== undefined).map(({ name }) => name);
+}
+
+describe('healthChecks', () => {
+  it('pass when all is well', () => {
+    for (const endpoint of ['healthz', 'livez', 'readyz'] as const)
+      expect(failing(endpoint)).to.deep.equal([]);
+  });
+
+  it('are ready only with metrics, nodes and pods', () => {
+    expect(failing('readyz', { sink: { isReady: false } })).to.deep.equal(['metric-storage-ready']);
+    expect(failing('readyz', { nodes: { isSynced: false } })).to.deep.equal(['metric-informer-sync']);
+    expect(failing('readyz', { pods: { isSynced: false } })).to.deep.equal(['metadata-informer-sync']);
+  });
+
+  it('are live while cycles begin in time, also when the API server cannot be reached', () => {
+    expect(failing('livez', { manager: { isTimely: false } })).to.deep.equal(['metric-collection-timely']);
+    const unreachable = { sink: { isReady: false }, nodes: { isSynced: false }, pods: { isSynced: false } };
+    expect(failing('livez', unreachable)).to.deep.equal([]);
+  });
+});
