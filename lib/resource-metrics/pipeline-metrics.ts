@@ -4,11 +4,11 @@ import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
 import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
+import type { Stage } from './pipeline-observers.ts';
 import { ExcessiveResponse } from './scrape/response-bounds.ts';
 import { NeverAsked } from './scrape/scrape-error.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
-import type { Stage } from './stage-guard.ts';
 
 /** What the series are told by. */
 interface ResourceMetricsTelemetryOptions {

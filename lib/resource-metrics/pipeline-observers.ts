@@ -1,9 +1,10 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import type { CycleOutcome } from './manager.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
-import type { Stage, StageGuard } from './stage-guard.ts';
 
 /** What follows the scrapes of the pipeline, or keeps something of each node. */
-export interface PipelineObserver {
+interface PipelineObserver {
   /** Which stage has failed where one of these throws. */
   readonly stage: Stage;
   /** Told of every scrape that has ended. */
@@ -35,5 +36,53 @@ export class PipelineObservers {
       this.#guard.contain(observer.stage, () => observer.onCycle?.(outcome));
       this.#guard.contain(observer.stage, () => observer.retain?.(isLive));
     }
+  }
+}
+
+/** The parts of the pipeline that run in a cycle, as logs and series name them. */
+export type Stage = 'nodes' | 'sink' | 'telemetry' | 'log' | 'endpoints' | 'debug' | 'api';
+
+/** What a guard needs from outside. */
+interface StageGuardOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Counts each failure. */
+  readonly onFailure: (stage: Stage) => void;
+}
+
+/** The same stage may fail for each of thousands of nodes: one line a minute is enough. */
+const LOG_INTERVAL_MS = 60_000;
+
+/**
+ * Runs stages of the pipeline so that one that throws, which is an error in this program, costs what it was to do and
+ * nothing else: the others go on, and it is asked again in the next cycle.
+ */
+export class StageGuard {
+  readonly #options: StageGuardOptions;
+  readonly #loggedAtMs = new Map<Stage, number>();
+
+  constructor(options: StageGuardOptions) {
+    this.#options = options;
+  }
+
+  /** @returns what the work returns; `undefined` when it throws */
+  contain<T>(stage: Stage, work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.report(stage, error);
+      return undefined;
+    }
+  }
+
+  /** Notes a failure that came later than the work. */
+  report(stage: Stage, error: unknown): void {
+    const { clock, logger, onFailure } = this.#options;
+    onFailure(stage);
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (this.#loggedAtMs.get(stage) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs.set(stage, nowMs);
+    const stack = error instanceof Error ? error.stack : undefined;
+    logger.error('A stage failed by an error in this program; the others go on', error, { stage, stack });
   }
 }

@@ -11,7 +11,7 @@ import { NodeCache } from './nodes/node-cache.ts';
 import { PodCache } from './nodes/pod-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { ResourceMetricsTelemetry } from './pipeline-metrics.ts';
-import { PipelineObservers } from './pipeline-observers.ts';
+import { PipelineObservers, StageGuard } from './pipeline-observers.ts';
 import { EndpointChoice } from './scrape/endpoint-choice.ts';
 import { kubeletEndpoints } from './scrape/kubelet-endpoint.ts';
 import { ScrapeFailureLog } from './scrape/scrape-failure-log.ts';
@@ -19,7 +19,6 @@ import { ScrapeRecords } from './scrape/scrape-records.ts';
 import { Scraper } from './scrape/scraper.ts';
 import { SnapshotPublisher } from './scrape/snapshot-publisher.ts';
 import { MetricsSink } from './sink/metrics-sink.ts';
-import { StageGuard } from './stage-guard.ts';
 
 /** What a pipeline needs from outside. */
 export interface PipelineEnvironment {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { PipelineObservers } from '#lib/resource-metrics/pipeline-observers.ts';
+import { PipelineObservers, type Stage, StageGuard } from '#lib/resource-metrics/pipeline-observers.ts';
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
-import { type Stage, StageGuard } from '#lib/resource-metrics/stage-guard.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Stage, StageGuard } from '#lib/resource-metrics/stage-guard.ts';
+import { type Stage, StageGuard } from '#lib/resource-metrics/pipeline-observers.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
