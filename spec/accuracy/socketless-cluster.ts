@@ -1,4 +1,4 @@
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts';

@@ -1,6 +1,6 @@
 import type { MessageType } from '#lib/apiserver/objects/message-type.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { NODE_METRICS, POD_METRICS } from './metrics-types.ts';

@@ -1,4 +1,4 @@
-import type { LiveNodes } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 

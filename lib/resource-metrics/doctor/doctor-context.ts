@@ -1,6 +1,5 @@
 import { ApiContext, type ApiContextOptions } from '#lib/doctor/api-context.ts';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
-import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
+import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';
 import { type RunningPod, readRunningPod } from './running-pod.ts';

@@ -1,7 +1,7 @@
 import { examine } from '#lib/doctor/examine.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

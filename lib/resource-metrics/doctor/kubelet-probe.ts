@@ -1,5 +1,4 @@
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   type AddressRules,
   formatAddress,
@@ -7,6 +6,7 @@ import {
   type ScrapeTarget,
   scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';

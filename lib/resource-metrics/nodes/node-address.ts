@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { LiveNode } from './live-nodes.ts';
+import type { LiveNode } from './node-cache.ts';
 
 /** Where a node's kubelet is asked. */
 export interface ScrapeTarget {

@@ -1,9 +1,8 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
-import type { LiveNode, LiveNodes } from './live-nodes.ts';
-import { reduceNode } from './reduce-node.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 
 /** What a node cache works with. */
-export interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {
+interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {
   /** A label selector; empty or absent admits every node. */
   readonly selector?: string | undefined;
 }
@@ -14,4 +13,76 @@ export class NodeCache extends Informer<LiveNode> implements LiveNodes {
     const collection = { path: '/api/v1/nodes', labelSelector: selector };
     super({ client, clock, logger, collection, transform: reduceNode });
   }
+}
+
+/** One address of a node, as its status lists it. */
+interface NodeAddress {
+  /** Hostname, InternalDNS, InternalIP, ExternalDNS or ExternalIP. */
+  readonly type: string;
+  readonly address: string;
+}
+
+/** What this program keeps of a Node object; the same object for as long as none of it changes. */
+export interface LiveNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly addresses: readonly NodeAddress[];
+  /** `status.daemonEndpoints.kubeletEndpoint.Port`; `undefined` where absent or 0. */
+  readonly kubeletPort: number | undefined;
+  /** Where its kubelet reports resources, if not at `/metrics/resource`: an annotation of that name. */
+  readonly resourceMetricsPath: string | undefined;
+}
+
+/** The nodes that the API server knows and the node selector admits, kept current by a watch. */
+export interface LiveNodes {
+  /** Whether the first list has been read completely. */
+  readonly isSynced: boolean;
+  /** Another number whenever something of it has changed. */
+  readonly revision: number;
+  get(name: string): LiveNode | undefined;
+  values(): Iterable<LiveNode>;
+}
+
+/** By this virtual kubelets name a path of their own. */
+const RESOURCE_METRICS_PATH = 'metrics.k8s.io/resource-metrics-path';
+
+/** Keeps of a Node object what this program uses; what is malformed counts as absent. */
+export function reduceNode(node: unknown): LiveNode | undefined {
+  const metadata = propertyOf(node, 'metadata');
+  const name = propertyOf(metadata, 'name');
+  if (typeof name !== 'string') return undefined;
+  const status = propertyOf(node, 'status');
+  return {
+    name,
+    labels: textsOf(propertyOf(metadata, 'labels')),
+    addresses: listOf(propertyOf(status, 'addresses')).flatMap(addressOf),
+    kubeletPort: kubeletPortOf(status),
+    resourceMetricsPath: pathOf(propertyOf(metadata, 'annotations')),
+  };
+}
+
+function textsOf(labels: unknown): Readonly<Record<string, string>> {
+  if (typeof labels !== 'object' || labels === null) return {};
+  return Object.fromEntries(Object.entries(labels).filter(([, value]) => typeof value === 'string'));
+}
+
+function addressOf(address: unknown): readonly NodeAddress[] {
+  const type = propertyOf(address, 'type');
+  const value = propertyOf(address, 'address');
+  return typeof type === 'string' && typeof value === 'string' ? [{ type, address: value }] : [];
+}
+
+function kubeletPortOf(status: unknown): number | undefined {
+  const endpoint = propertyOf(propertyOf(status, 'daemonEndpoints'), 'kubeletEndpoint');
+  const port = propertyOf(endpoint, 'Port');
+  return typeof port === 'number' && port > 0 ? port : undefined;
+}
+
+function pathOf(annotations: unknown): string | undefined {
+  const path = propertyOf(annotations, RESOURCE_METRICS_PATH);
+  return typeof path === 'string' && path.startsWith('/') ? path : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

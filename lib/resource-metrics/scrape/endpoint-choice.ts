@@ -1,4 +1,4 @@
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';

@@ -1,10 +1,10 @@
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   formatAddress,
   type NoScrapeTarget,
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';

@@ -28,8 +28,8 @@ import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
+import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
-import { reduceNode } from '#lib/resource-metrics/nodes/reduce-node.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { PodReducer } from '#lib/resource-metrics/pods/pod-reducer.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
 import {
   type AddressRules,
   formatAddress,
   scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 
 const RULES: AddressRules = {
   preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
+import { NodeCache, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { startListingServer } from '#spec/support/listing-server.ts';
 
 describe('NodeCache', () => {
@@ -26,5 +26,69 @@ describe('NodeCache', () => {
     nodes.start();
     await nodes.synced();
     expect(server.requests[0]?.url.searchParams.has('labelSelector')).to.equal(false);
+  });
+});
+
+describe('reduceNode', () => {
+  it('keeps what it needs of a recorded node', () => {
+    const list = JSON.parse(
+      readFileSync(new URL('../../fixtures/apiserver/nodes.body', import.meta.url), 'utf8'),
+    );
+    expect(reduceNode(list.items[0])).to.deep.equal({
+      name: 'lab-node',
+      labels: {
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': 'lab-node',
+        'kubernetes.io/os': 'linux',
+      },
+      addresses: [
+        { type: 'InternalIP', address: '10.99.0.1' },
+        { type: 'Hostname', address: 'lab-node' },
+      ],
+      kubeletPort: 10250,
+      resourceMetricsPath: undefined,
+    });
+  });
+
+  it('takes a node that says nothing of itself', () => {
+    const silent = {
+      name: 'a',
+      labels: {},
+      addresses: [],
+      kubeletPort: undefined,
+      resourceMetricsPath: undefined,
+    };
+    expect(reduceNode({ metadata: { name: 'a' } })).to.deep.equal(silent);
+    const empty = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, addresses: null };
+    expect(reduceNode({ metadata: { name: 'a', labels: null }, status: empty })).to.deep.equal(silent);
+  });
+
+  it('keeps the path that an annotation names, where it is one', () => {
+    const annotated = (path: unknown) =>
+      reduceNode({ metadata: { name: 'a', annotations: { 'metrics.k8s.io/resource-metrics-path': path } } });
+    expect(annotated('/virtual/metrics')?.resourceMetricsPath).to.equal('/virtual/metrics');
+    for (const path of ['', 'https://elsewhere.test/', 7]) {
+      expect(annotated(path)?.resourceMetricsPath).to.equal(undefined);
+    }
+  });
+
+  it('passes over what is malformed', () => {
+    const node = {
+      metadata: { name: 'a', labels: { good: 'x', bad: 7 } },
+      status: { addresses: [{ type: 'InternalIP' }, 'x', { type: 'Hostname', address: 'a' }] },
+    };
+    expect(reduceNode(node)).to.deep.include({
+      labels: { good: 'x' },
+      addresses: [{ type: 'Hostname', address: 'a' }],
+    });
+    for (const object of [undefined, null, 'x', {}, { metadata: {} }])
+      expect(reduceNode(object)).to.equal(undefined);
+  });
+
+  it('takes a label named __proto__ as data', () => {
+    const node = reduceNode(JSON.parse('{"metadata":{"name":"a","labels":{"__proto__":"x"}}}'));
+    expect(Object.entries(node?.labels ?? {})).to.deep.equal([['__proto__', 'x']]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LiveNode } from '#lib/resource-metrics/nodes/live-nodes.ts';
+import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
