@@ -5,13 +5,12 @@ import {
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
-import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
+import type { KubeletClient } from './kubelet/kubelet-client.ts';
 import { NeverAsked, ScrapeError } from './scrape-error.ts';
 import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-in-flight.ts';
-import { SecondScrapes } from './second-scrapes.ts';
 import type { SnapshotPublisher } from './snapshot-publisher.ts';
 
 /** One attempt to scrape one node. */
@@ -31,7 +30,7 @@ export interface ScrapeOutcome {
 }
 
 /** What a scraper needs from outside. */
-export interface ScraperOptions {
+interface ScraperOptions {
   readonly clock: Clock;
   /** Ends every scrape, and whatever waits. */
   readonly stopped: AbortSignal;
@@ -50,7 +49,7 @@ export interface ScraperOptions {
 }
 
 /** One cycle over all nodes. */
-export interface ScrapeCycle {
+interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
   /** Ends the cycle: nodes that have not responded by then have failed, but for those that had to wait for us. */
   readonly signal: AbortSignal;
@@ -207,4 +206,32 @@ export class Scraper {
 /** Waits for a while, or until the signal aborts: what comes next looks at that. */
 async function waitUnlessAborted(clock: Clock, durationMs: number, signal: AbortSignal): Promise<void> {
   await clock.sleep(durationMs, { signal }).catch(() => {});
+}
+
+/** When nodes that have responded once are asked again, whenever cycles begin: a rate needs two samples that lie apart. */
+export class SecondScrapes {
+  readonly #afterMs: number;
+  /** By node, when its first response had come in; -Infinity once it has responded twice. */
+  readonly #firstResponseMs = new Map<string, number>();
+
+  /** @param afterMs how long behind a node's first response its second scrape begins */
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs;
+  }
+
+  noteResponse(nodeName: string, receivedAtMs: number): void {
+    const isFirst = !this.#firstResponseMs.has(nodeName);
+    this.#firstResponseMs.set(nodeName, isFirst ? receivedAtMs : Number.NEGATIVE_INFINITY);
+  }
+
+  /** Before when a node is not to be asked; -Infinity for one that may be at any time. */
+  dueMs(nodeName: string): number {
+    return (this.#firstResponseMs.get(nodeName) ?? Number.NEGATIVE_INFINITY) + this.#afterMs;
+  }
+
+  /** Drops what is known of nodes that are gone. */
+  retain(isLive: (nodeName: string) => boolean): void {
+    for (const nodeName of this.#firstResponseMs.keys())
+      if (!isLive(nodeName)) this.#firstResponseMs.delete(nodeName);
+  }
 }
