@@ -9,7 +9,7 @@ import { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
-import { kubeletEndpoints } from '#lib/resource-metrics/scrape/kubelet-endpoint.ts';
+import { kubeletEndpoints } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { liveNode, livePod } from '#spec/support/metrics-source.ts';

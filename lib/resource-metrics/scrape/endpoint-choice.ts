@@ -1,13 +1,16 @@
+import type { ExtraResources, MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { nameInterner, type TimedResponseOrigin } from './decoding/complete-pod.ts';
+import { decodeExposition, ExpectedContainers } from './decoding/exposition-decoder.ts';
+import { decodeSummary } from './decoding/summary-decoder.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
-import { type KubeletEndpoint, type KubeletEndpoints, kubeletEndpoints } from './kubelet-endpoint.ts';
 
 /** Which endpoint kubelets are asked: one of the two, or for each the one that it has. */
 export type EndpointPolicy = 'summary' | 'resource' | 'auto';
 
 /** A node that refused the summary is asked for it again this much later: it may have been upgraded, or its RBAC. */
-export const RECHECK_MS = 3_600_000;
+const RECHECK_MS = 3_600_000;
 
 /** No such endpoint, or no permission for it, as where only the reference's RBAC is installed. */
 const REFUSALS_OF_AN_ENDPOINT: readonly number[] = [403, 404];
@@ -69,4 +72,43 @@ export class EndpointChoice {
     if (this.#policy !== 'auto' || endpoint !== this.#endpoints.summary) return false;
     return error instanceof KubeletStatusError && REFUSALS_OF_AN_ENDPOINT.includes(error.statusCode);
   }
+}
+
+/** Something that a kubelet can be asked, and how its response is read. */
+interface KubeletEndpoint {
+  readonly path: string;
+  /** @param body UTF-8 text */
+  readonly decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch;
+  /** Drops what is known of nodes that are gone. */
+  readonly retain?: (isLive: (nodeName: string) => boolean) => void;
+}
+
+/** The endpoints by which kubelets report resources. */
+interface KubeletEndpoints {
+  /** Tells pods' UIDs and a node's own rate; guarded by `nodes/stats`. */
+  readonly summary: KubeletEndpoint;
+  /** What the reference asks; guarded by `nodes/metrics`. */
+  readonly resource: KubeletEndpoint;
+}
+
+/**
+ * How kubelets are asked for CPU and memory.
+ *
+ * @param extras what they are asked for beside these; only the full summary, twice as long, reports storage
+ */
+export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
+  const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';
+  const options = { extras, names: nameInterner() };
+  const expected = new ExpectedContainers();
+  return {
+    summary: {
+      path: `/stats/summary${query}`,
+      decode: (body, origin) => decodeSummary(body, origin, options),
+    },
+    resource: {
+      path: '/metrics/resource',
+      decode: (body, origin) => decodeExposition(body, origin, { ...options, expected }),
+      retain: (isLive) => expected.retain(isLive),
+    },
+  };
 }
