@@ -1,6 +1,5 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -13,6 +12,7 @@ import type { MetricsServerOptions } from './options.ts';
 import { ResourceMetricsTelemetry } from './pipeline-metrics.ts';
 import { PipelineObservers, StageGuard } from './pipeline-observers.ts';
 import { EndpointChoice, kubeletEndpoints } from './scrape/endpoint-choice.ts';
+import { createKubeletClient } from './scrape/kubelet/kubelet-client.ts';
 import { ScrapeFailureLog } from './scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from './scrape/scrape-records.ts';
 import { Scraper } from './scrape/scraper.ts';

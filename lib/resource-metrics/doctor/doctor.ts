@@ -3,7 +3,7 @@ import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
-import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
+import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ALL_CHECKS } from './all-checks.ts';

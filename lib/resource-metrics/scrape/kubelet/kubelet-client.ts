@@ -1,16 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
+import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { PatientDeadline } from '#lib/time/pausable-timeout.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
-import type { DialDeadline, Dialer } from './dialer.ts';
+import { type DialDeadline, Dialer } from './dialer.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
+import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
 import { ConnectionClosed, KubeletStatusError } from './kubelet-error.ts';
 import { ResponseMemory } from './response-memory.ts';
 
 /** What a kubelet client needs from outside. */
-export interface KubeletClientOptions {
+interface KubeletClientOptions {
   readonly clock: Clock;
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
   /** The value of the Authorization header; asked for at every request, for tokens rotate. */
@@ -141,4 +147,86 @@ function wasClosed(error: unknown): boolean {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** How kubelets are asked, as the flags say. */
+export interface KubeletConnectionOptions extends KubeletTrust {
+  readonly dialTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** A longer response is refused. */
+  readonly maxResponseBytes: number;
+  /** Whether to ask in plain text, without credentials. */
+  readonly completelyInsecure: boolean;
+}
+
+/** Asks kubelets. */
+type CreatedKubeletClient = Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable;
+
+/** More at once would make kubelets look slow and hold up everybody else: each costs 1 to 2 ms of our own CPU, in one piece. */
+const HANDSHAKES_AT_ONCE = 16;
+
+/** What asking kubelets needs from outside. */
+interface KubeletConnectionEnvironment {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Puts together what asks kubelets.
+ *
+ * @throws naming the flags and files that cannot be used
+ */
+export async function createKubeletClient(
+  options: KubeletConnectionOptions,
+  { access, clock, logger }: KubeletConnectionEnvironment,
+): Promise<CreatedKubeletClient> {
+  await using creating = new AsyncDisposableStack();
+  const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxResponseBytes } = options;
+  const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
+  const resolver = new NameResolver({
+    clock,
+    timeoutMs: dialTimeoutMs,
+    hosts: readable('/etc/hosts'),
+    resolvConf: readable('/etc/resolv.conf'),
+  });
+  warnOfInsecurity(options, logger);
+  const credentials = completelyInsecure
+    ? undefined
+    : creating.use(await openKubeletCredentials(options, { access, clock, logger }));
+  const handshakes = new Semaphore(HANDSHAKES_AT_ONCE);
+  const dialer = new Dialer({
+    clock,
+    resolver,
+    handshakes,
+    tls: credentials && (() => credentials.tls()),
+    dialTimeoutMs,
+  });
+  const client = new KubeletClient({
+    clock,
+    dialer,
+    authorization: async () => (completelyInsecure ? undefined : await access.authorization()),
+    requestTimeoutMs,
+    maxResponseBytes,
+  });
+  creating.use(client);
+  const created = creating.move();
+  return {
+    get: (target, path, request) => client.get(target, path, request),
+    retain: (addresses) => client.retain(addresses),
+    [Symbol.asyncDispose]: () => created.disposeAsync(),
+  };
+}
+
+function warnOfInsecurity(options: KubeletConnectionOptions, logger: Logger): void {
+  if (options.completelyInsecure) {
+    logger.warning('KUBELETS ARE ASKED IN PLAIN TEXT: anybody on the way can read and change what they say', {
+      flag: '--deprecated-kubelet-completely-insecure',
+    });
+  } else if (options.insecureTls) {
+    logger.warning(
+      'KUBELETS ARE NOT VERIFIED: anyone who responds at their addresses is sent our credentials, and believed',
+      { flag: '--kubelet-insecure-tls' },
+    );
+  }
 }

@@ -4,7 +4,7 @@ import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import {
   createKubeletClient,
   type KubeletConnectionOptions,
-} from '#lib/resource-metrics/scrape/kubelet/create-kubelet-client.ts';
+} from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { httpResponse, RawServer, serverCertificate } from '#spec/support/raw-server.ts';
