@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/received-body.ts';
+import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
