@@ -5,7 +5,7 @@ import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnos
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
-import { CERT_OF_ANOTHER_NAME } from '#lib/resource-metrics/scrape/kubelet/kubelet-identity.ts';
+import { CERT_OF_ANOTHER_NAME } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 
 /** Whether each kubelet proves by its certificate who it is. */
 export const kubeletCertificates: Check<DoctorContext> = {

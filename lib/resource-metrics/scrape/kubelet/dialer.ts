@@ -7,8 +7,6 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import { startPatientTimer } from '#lib/time/pausable-timeout.ts';
-import { HandshakePace } from './handshake-pace.ts';
-import { kubeletIdentityError } from './kubelet-identity.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
 export interface KubeletTls {
@@ -21,7 +19,7 @@ export interface KubeletTls {
 }
 
 /** Whom to dial. */
-export type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'knownAs'>;
+type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'knownAs'>;
 
 /** How long dialling may take, beside its own bounds. */
 export interface DialDeadline {
@@ -31,7 +29,7 @@ export interface DialDeadline {
 }
 
 /** What a dialer needs from outside. */
-export interface DialerOptions {
+interface DialerOptions {
   readonly clock: Clock;
   readonly resolver: NameResolver;
   /** Bounds how many handshakes are under way at once. */
@@ -163,3 +161,77 @@ function closed(when: string): Error {
 }
 
 function ignore(): void {}
+
+/** Many times what a handshake takes where neither side is busy. */
+const SHORTEST_MS = 250;
+
+/** A handshake that takes so many times as long as others do now is slow by itself. */
+const TIMES_THE_USUAL = 4;
+
+/** How many of the latest are looked at. */
+const LOOKED_AT = 16;
+
+/**
+ * Tells from the latest handshakes how long the next may keep its permit.
+ *
+ * One that takes long is the kubelet's affair only while others are quick. Where all take long, this process or the way to
+ * the kubelets is busy, and letting more begin would make all of them slower yet. The quickest quarter counts, so that a
+ * minority of slow kubelets cannot hold up the rest.
+ */
+export class HandshakePace {
+  readonly #longestMs: number;
+  /** The latest durations, oldest first. */
+  readonly #durationsMs: number[] = [];
+
+  /** @param longestMs what a handshake may take at all */
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
+
+  /** How long a handshake may keep its permit. */
+  get permitMs(): number {
+    const quickest = this.#durationsMs.toSorted((one, other) => one - other);
+    const usualMs = quickest[Math.floor((LOOKED_AT - 1) / 4)] ?? 0;
+    return Math.min(Math.max(TIMES_THE_USUAL * usualMs, SHORTEST_MS), this.#longestMs);
+  }
+
+  /** Notes how long a handshake took that was completed. */
+  note(durationMs: number): void {
+    this.#durationsMs.push(durationMs);
+    if (this.#durationsMs.length > LOOKED_AT) this.#durationsMs.shift();
+  }
+}
+
+/** The code of a {@link KubeletIdentityError}, beside those that Node has for certificates. */
+export const CERT_OF_ANOTHER_NAME = 'CERT_OF_ANOTHER_NAME';
+
+/**
+ * Whether a certificate, whose chain is good, is that of the kubelet that was dialled: it names the host, or else the
+ * node or another of its addresses, for kubelets are dialled by address and their certificates often name only the
+ * node.
+ *
+ * @returns why it is not, with the names that it has and what to do
+ */
+export function kubeletIdentityError(
+  certificate: tls.PeerCertificate,
+  { host, knownAs = [] }: Pick<ScrapeTarget, 'host' | 'knownAs'>,
+): Error | undefined {
+  const names = [host, ...knownAs.filter((name) => name !== host)];
+  if (names.some((name) => tls.checkServerIdentity(name, certificate) === undefined)) return undefined;
+  return new KubeletIdentityError(
+    `its certificate is not for ${names.join(', ')}: it is for ${namesOf(certificate)}; give the kubelet a ` +
+      'certificate that names its node (serverTLSBootstrap: true in its configuration), or ask it by a name that ' +
+      'the certificate has (--kubelet-preferred-address-types)',
+  );
+}
+
+/** A good certificate, but of somebody else. */
+class KubeletIdentityError extends Error {
+  readonly code = CERT_OF_ANOTHER_NAME;
+}
+
+function namesOf({ subject, subjectaltname }: tls.PeerCertificate): string {
+  if (subjectaltname) return subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
+  const names = [subject?.CN].flat().filter((name) => name !== undefined);
+  return names.length > 0 ? names.join(', ') : 'nobody';
+}

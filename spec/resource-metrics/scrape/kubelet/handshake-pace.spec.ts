@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { HandshakePace } from '#lib/resource-metrics/scrape/kubelet/handshake-pace.ts';
+import { HandshakePace } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 
 const paceAfter = (...durationsMs: readonly number[]) => {
   const pace = new HandshakePace(3000);

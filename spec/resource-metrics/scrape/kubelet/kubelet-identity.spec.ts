@@ -1,6 +1,6 @@
 import type tls from 'node:tls';
 import { expect } from 'chai';
-import { kubeletIdentityError } from '#lib/resource-metrics/scrape/kubelet/kubelet-identity.ts';
+import { kubeletIdentityError } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 
 const REMEDY =
   '; give the kubelet a certificate that names its node (serverTLSBootstrap: true in its configuration), or ask it by a name that the certificate has (--kubelet-preferred-address-types)';
