@@ -1,6 +1,6 @@
 import type { ScrapeRecord } from '#lib/resource-metrics/scrape/scrape-records.ts';
+import { isStale } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
-import { isStale } from '#lib/resource-metrics/sink/staleness.ts';
 import { describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
 import type { NodeTrend } from './node-trends.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';

@@ -1,12 +1,11 @@
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type HeldSnapshot, nodeUsages, podUsages } from './held-snapshot.ts';
 import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
-import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
-import { isStale, type StalenessLimits, servedUntilMs } from './staleness.ts';
+import type { HeldUsage } from './pod-record.ts';
+import { EMPTY_SNAPSHOT, type NodeUsage, type Snapshot } from './snapshot.ts';
 
 /** What the sink needs from outside. */
-export interface MetricsSinkOptions extends StalenessLimits {
+interface MetricsSinkOptions extends StalenessLimits {
   readonly clock: Clock;
   readonly livePodUid: LivePodUid;
 }
@@ -15,7 +14,7 @@ export interface MetricsSinkOptions extends StalenessLimits {
  * Readings of a node that was lost for longer are not compared with: the average over such a gap says too little of now.
  * Within it, a node and its pods are served again as soon as they respond once.
  */
-export const LONGEST_GAP_MS = 300_000;
+const LONGEST_GAP_MS = 300_000;
 
 /** How many points are held for serving. */
 export interface StoragePoints {
@@ -198,4 +197,103 @@ export class MetricsSink {
     for (const record of records) expiryMs = Math.min(expiryMs, servedUntilMs(record, this.#options));
     return expiryMs;
   }
+}
+
+/** A snapshot as the sink knows it. */
+interface HeldSnapshot extends Snapshot {
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, HeldUsage>>;
+}
+
+/** What nodes use, by their names. */
+function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['nodes'] {
+  const usages = new Map<string, NodeUsage>();
+  for (const [name, { usage }] of records) if (usage) usages.set(name, usage);
+  return usages;
+}
+
+/** What decides between two nodes that report one pod. */
+interface PodArbitration {
+  readonly livePodUid: LivePodUid;
+  /** By our wall clock. */
+  readonly nowMs: number;
+}
+
+/** What pods use, by their namespaces and names; one that two nodes report counts once. */
+function podUsages(
+  records: ReadonlyMap<string, NodeRecord>,
+  arbitration: PodArbitration,
+): HeldSnapshot['pods'] {
+  const namespaces = new Map<string, Map<string, HeldUsage>>();
+  for (const { pods } of records.values()) {
+    for (const { usage } of pods.values()) {
+      if (!usage) continue;
+      const namespace = namespaces.get(usage.namespace) ?? new Map<string, HeldUsage>();
+      if (namespace.size === 0) namespaces.set(usage.namespace, namespace);
+      const other = namespace.get(usage.name);
+      namespace.set(usage.name, other ? likelierOf(other, usage, arbitration) : usage);
+    }
+  }
+  return namespaces;
+}
+
+/**
+ * Of two nodes' reports on one pod, that of the node which itself told the live pod's UID: only kubelets that run a pod know it. A word
+ * without a UID comes next, and one on another pod last. Where that decides nothing, the later counts, unless it is of the future.
+ */
+function likelierOf(a: HeldUsage, b: HeldUsage, { livePodUid, nowMs }: PodArbitration): HeldUsage {
+  const liveUid = livePodUid(a.key);
+  const difference = evidenceOf(b, liveUid) - evidenceOf(a, liveUid);
+  if (difference !== 0) return difference > 0 ? b : a;
+  const isAhead = a.timestampMs > nowMs;
+  if (isAhead !== b.timestampMs > nowMs) return isAhead ? b : a;
+  return b.timestampMs > a.timestampMs ? b : a;
+}
+
+function evidenceOf({ uid, isUidTold }: HeldUsage, liveUid: string | undefined): number {
+  const isOfAnother = liveUid !== undefined && uid !== undefined && uid !== liveUid;
+  if (isOfAnother) return 0;
+  return isUidTold ? 2 : 1;
+}
+
+/** What tells how long the last good response of a node is served. */
+interface StalenessLimits {
+  readonly resolutionMs: number;
+  /** How old a response may be when a scrape of its node is lost, and still be served; 0 for not at all. */
+  readonly stalenessMs: number;
+}
+
+/** In which cycles a node responded and was lost, by when they began. */
+type NodeCycles = Pick<NodeRecord, 'respondedInCycleMs' | 'lostInCycleMs'>;
+
+/**
+ * A cycle begins within one and a half resolutions of the one before, or is late, and ends within another. A node that
+ * has neither responded nor been lost for so long is not scraped any more.
+ */
+const SILENT_RESOLUTIONS = 2.5;
+
+/** Whether a scrape was lost since the node responded. */
+export function isStale({ lostInCycleMs }: NodeCycles): boolean {
+  return lostInCycleMs !== undefined;
+}
+
+/**
+ * Until when the last good response of a node is served, on our monotonic clock.
+ *
+ * Its age is judged once a cycle, when a scrape is lost: it is the time from the start of the cycle that brought the response
+ * to the start of the one that lost the scrape. So one lost scrape makes one resolution and two make two, however long
+ * the kubelet takes to respond or to fail. Between losses nothing expires, unless cycles stop altogether.
+ */
+export function servedUntilMs(
+  { respondedInCycleMs, lostInCycleMs }: NodeCycles,
+  { resolutionMs, stalenessMs }: StalenessLimits,
+): number {
+  const silentMs = SILENT_RESOLUTIONS * resolutionMs;
+  if (lostInCycleMs === undefined) return respondedInCycleMs + silentMs;
+  const isTooOld = inWholeSeconds(lostInCycleMs - respondedInCycleMs) >= stalenessMs;
+  return isTooOld ? Number.NEGATIVE_INFINITY : lostInCycleMs + silentMs;
+}
+
+/** Cycles begin some milliseconds late: twice the resolution is to be as much, and no less. */
+function inWholeSeconds(durationMs: number): number {
+  return Math.round(durationMs / 1000) * 1000;
 }
