@@ -3,8 +3,7 @@ import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
-import { SHORTEST_WINDOW_MS } from '#lib/resource-metrics/sink/rate.ts';
-import { isStuck, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
+import { isStuck, SHORTEST_WINDOW_MS, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Reason } from './reason.ts';
 

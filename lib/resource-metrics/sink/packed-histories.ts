@@ -1,6 +1,5 @@
 import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
-import type { CounterReading } from './rate.ts';
-import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
+import type { CounterReading, MeasuredUsage, UsageHistory } from './usage-history.ts';
 
 /** What a row says of a history; after these come its readings, oldest first, and space for as many as any row has. */
 const [STARTED_AT, ASKED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [0, 1, 2, 3, 4, 5, 6, 7];
