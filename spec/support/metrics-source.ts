@@ -1,4 +1,4 @@
-import type { MetricsSource } from '#lib/resource-metrics/api/metrics-source.ts';
+import type { MetricsSource } from '#lib/resource-metrics/api/metrics-types.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { NodeUsage, PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';

@@ -1,18 +1,26 @@
+import type { TableColumn } from '#lib/apiserver/api-group.ts';
+import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { field, type MessageField, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import {
   kindExtension,
   listOf,
   META_SCHEMA,
+  mapOf,
   objectOf,
   reference,
   type Schema,
   type Schemas,
   TYPE_META,
 } from '#lib/apiserver/objects/schema.ts';
-import { manyOf, TEXT, TIME } from '#lib/apiserver/objects/value-types.ts';
-import type { ContainerUsage, NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import { METRICS_GROUP } from './metrics-source.ts';
-import { DURATION, RESOURCE_LIST, type Usage, type UsageSpan } from './usage-types.ts';
+import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
+import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';
+import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
+import type { ContainerUsage, NodeUsage, PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 
 const PACKAGE = 'io.k8s.metrics.pkg.apis.metrics.v1beta1';
 
@@ -30,6 +38,17 @@ const timestamp: MessageField<UsageSpan> = field(TIME, {
   description: 'The end of the time that the values cover.',
   of: ({ timestampMs }) => timestampMs,
 });
+
+/** Milliseconds as `metav1.Duration`. */
+const DURATION: ValueType<number> = {
+  json: formatDuration,
+  text: (durationMs) => `"${formatDuration(durationMs)}"`,
+  write: (message, number, durationMs) =>
+    message.message(number, () => message.uint(1, Math.round(durationMs * 1e6))),
+  schema: (description) => reference(META_SCHEMA.duration, description, 0),
+  item: reference(META_SCHEMA.duration, undefined, 0),
+};
+
 const window: MessageField<UsageSpan> = field(DURATION, {
   number: 3,
   description: 'How long the CPU usage is averaged over.',
@@ -41,6 +60,24 @@ const usage = (number: number): MessageField<Usage> =>
     description: 'What is used: cpu on average over the window, memory as the working set at its end.',
     of: (used: Usage) => used,
   });
+
+/** A usage as a `ResourceList`: quantities by the names of their resources, a map in protobuf. */
+export const RESOURCE_LIST: ValueType<Usage> = {
+  json: (usage) => {
+    if (usage.extraBytes) return Object.fromEntries(quantitiesOf(usage)) as JsonObject;
+    return { cpu: formatCpuNanocores(usage.cpuNanocores), memory: formatMemoryBytes(usage.memoryBytes) };
+  },
+  text: (usage) => {
+    if (usage.extraBytes) return goJson(RESOURCE_LIST.json(usage));
+    const { cpuNanocores, memoryBytes } = usage;
+    return `{"cpu":"${formatCpuNanocores(cpuNanocores)}","memory":"${formatMemoryBytes(memoryBytes)}"}`;
+  },
+  write: (message, number, usage) => {
+    for (const [name, quantity] of quantitiesOf(usage)) writeQuantity(message, number, { name, quantity });
+  },
+  schema: (description) => mapOf(description, reference(META_SCHEMA.quantity, undefined, {})),
+  item: reference(META_SCHEMA.quantity, undefined, {}),
+};
 
 const CONTAINER_METRICS = new MessageType<ContainerUsage>({
   name: METRICS_SCHEMA.container,
@@ -54,6 +91,9 @@ const CONTAINER_METRICS = new MessageType<ContainerUsage>({
     usage: usage(2),
   },
 });
+
+/** The name of the group that autoscalers and `kubectl top` read. */
+export const METRICS_GROUP = 'metrics.k8s.io';
 
 /** What a NodeMetrics has behind its metadata. */
 export const NODE_METRICS = new MessageType<NodeUsage>({
@@ -107,4 +147,88 @@ function listSchema(kind: string, item: string): Schema {
 
 function extension(kind: string): Schema {
   return kindExtension({ group: METRICS_GROUP, version: 'v1beta1', kind });
+}
+
+/** What is used, of whatever. */
+export interface Usage {
+  readonly cpuNanocores: number;
+  readonly memoryBytes: number;
+  /** Bytes of whatever else, by the name of the resource. */
+  readonly extraBytes?: Readonly<Record<string, number>> | undefined;
+}
+
+/** Which time a usage covers. */
+export interface UsageSpan {
+  readonly timestampMs: number;
+  readonly windowMs: number;
+}
+
+/** By name, as maps are encoded. */
+function quantitiesOf({ cpuNanocores, memoryBytes, extraBytes }: Usage): readonly [string, string][] {
+  const quantities: [string, string][] = [
+    ['cpu', formatCpuNanocores(cpuNanocores)],
+    ['memory', formatMemoryBytes(memoryBytes)],
+  ];
+  if (!extraBytes) return quantities;
+  for (const [name, bytes] of Object.entries(extraBytes)) quantities.push([name, formatMemoryBytes(bytes)]);
+  return quantities.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function writeQuantity(
+  message: ProtobufWriter,
+  number: number,
+  entry: { readonly name: string; readonly quantity: string },
+): void {
+  message.message(number, () => {
+    message.string(1, entry.name);
+    message.message(2, () => message.string(1, entry.quantity));
+  });
+}
+
+/**
+ * How `kubectl get` prints metrics.
+ *
+ * @param usageOf what an object uses in all
+ * @param extraResources which resources have a column beside CPU and memory; what is not known of them is no 0
+ */
+export function usageColumns<Metrics extends ServedObject & { readonly usage: UsageSpan }>(
+  usageOf: (metrics: Metrics) => Usage,
+  extraResources: readonly string[] = [],
+): readonly TableColumn<Metrics>[] {
+  const quantity = { type: 'string', format: 'quantity', description: '', priority: 0 };
+  const extraColumns = extraResources.map((name) => ({
+    name,
+    ...quantity,
+    cell: (metrics: Metrics) => {
+      const bytes = usageOf(metrics).extraBytes?.[name];
+      return bytes === undefined ? '<unknown>' : formatMemoryBytes(bytes);
+    },
+  }));
+  const resources: TableColumn<Metrics>[] = [
+    { name: 'cpu', ...quantity, cell: (metrics) => formatCpuNanocores(usageOf(metrics).cpuNanocores) },
+    { name: 'memory', ...quantity, cell: (metrics) => formatMemoryBytes(usageOf(metrics).memoryBytes) },
+    ...extraColumns,
+  ];
+  return [
+    {
+      name: 'Name',
+      type: 'string',
+      format: 'name',
+      description: 'Name of the resource',
+      priority: 0,
+      cell: ({ name }) => name,
+    },
+    ...resources.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    { name: 'Window', ...quantity, format: 'duration', cell: ({ usage }) => formatDuration(usage.windowMs) },
+  ];
+}
+
+/** What is served, and what it is compared with. */
+export interface MetricsSource {
+  /** What is known of usage at this moment. */
+  snapshot(): Snapshot;
+  readonly nodes: LiveNodes;
+  readonly pods: LivePods;
+  /** What has a column beside CPU and memory. */
+  readonly extraResources?: readonly string[];
 }

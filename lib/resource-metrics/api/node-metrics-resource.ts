@@ -5,12 +5,10 @@ import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { NodeMetrics } from './metrics-object.ts';
-import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
-import { METRICS_SCHEMA } from './metrics-types.ts';
+import { METRICS_GROUP, METRICS_SCHEMA, type MetricsSource, usageColumns } from './metrics-types.ts';
 import { NameOrder } from './name-order.ts';
 import type { SnapshotVersions } from './snapshot-versions.ts';
 import { originOf } from './snapshot-versions.ts';
-import { usageColumns } from './usage-columns.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
 
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;

@@ -12,13 +12,16 @@ import {
 } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
 import { PodMetrics } from './metrics-object.ts';
-import { METRICS_GROUP, type MetricsSource } from './metrics-source.ts';
-import { METRICS_SCHEMA } from './metrics-types.ts';
+import {
+  METRICS_GROUP,
+  METRICS_SCHEMA,
+  type MetricsSource,
+  type Usage,
+  usageColumns,
+} from './metrics-types.ts';
 import { NameOrder } from './name-order.ts';
 import { countTimestamps } from './served-timestamps.ts';
 import { type MetricsOrigin, originOf, type SnapshotVersions } from './snapshot-versions.ts';
-import { usageColumns } from './usage-columns.ts';
-import type { Usage } from './usage-types.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
 
 /** The same of any snapshot, also of one that is not served yet. */

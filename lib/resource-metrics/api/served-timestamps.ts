@@ -1,6 +1,6 @@
 import { isWhole, type SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { UsageSpan } from './usage-types.ts';
+import type { UsageSpan } from './metrics-types.ts';
 
 /** An object that has the time of its usage. */
 export interface Timestamped extends ServedObject {
