@@ -1,5 +1,4 @@
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
-import type { NameOrder } from './name-order.ts';
 
 /** What is live, and where to look for it. */
 export interface LiveLookup<Usage, Live> {
@@ -10,7 +9,7 @@ export interface LiveLookup<Usage, Live> {
 }
 
 /** What is made of usages of one moment. */
-export interface LiveMetricsOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
+interface LiveMetricsOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
   readonly order: NameOrder;
   readonly make: (usage: Usage, live: Live) => Metrics;
 }
@@ -126,5 +125,31 @@ export class LiveMetrics<Usage, Live, Metrics> {
     this.#lives = lives;
     this.#current = made.filter((metrics) => metrics !== undefined);
     return this.#current;
+  }
+}
+
+/** Sorts by name what has nearly always the same names as before, which is many times quicker to see than to sort again. */
+export class NameOrder {
+  #names: readonly string[] = [];
+
+  /** What there is, by its names, in the order of UTF-16 code units. */
+  sort<T>(named: ReadonlyMap<string, T>): readonly T[] {
+    return this.#asBefore(named) ?? this.#sortAgain(named);
+  }
+
+  #asBefore<T>(named: ReadonlyMap<string, T>): readonly T[] | undefined {
+    if (named.size !== this.#names.length) return undefined;
+    const sorted: T[] = [];
+    for (const name of this.#names) {
+      const one = named.get(name);
+      if (one === undefined) return undefined;
+      sorted.push(one);
+    }
+    return sorted;
+  }
+
+  #sortAgain<T>(named: ReadonlyMap<string, T>): readonly T[] {
+    this.#names = [...named.keys()].sort();
+    return this.#names.map((name) => named.get(name) as T);
   }
 }

@@ -10,7 +10,7 @@ import {
   type PodUsage,
   type Snapshot,
 } from '#lib/resource-metrics/sink/snapshot.ts';
-import { type LiveLookup, LiveMetrics } from './live-metrics.ts';
+import { type LiveLookup, LiveMetrics, NameOrder } from './live-metrics.ts';
 import { PodMetrics } from './metrics-object.ts';
 import {
   METRICS_GROUP,
@@ -19,7 +19,6 @@ import {
   type Usage,
   usageColumns,
 } from './metrics-types.ts';
-import { NameOrder } from './name-order.ts';
 import { countTimestamps } from './served-timestamps.ts';
 import { type MetricsOrigin, originOf, type SnapshotVersions } from './snapshot-versions.ts';
 import { watchableMetrics } from './watchable-metrics.ts';
