@@ -6,9 +6,7 @@ import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts
 import { type LiveLookup, LiveMetrics, NameOrder } from './live-metrics.ts';
 import { NodeMetrics } from './metrics-object.ts';
 import { METRICS_GROUP, METRICS_SCHEMA, type MetricsSource, usageColumns } from './metrics-types.ts';
-import type { SnapshotVersions } from './snapshot-versions.ts';
-import { originOf } from './snapshot-versions.ts';
-import { watchableMetrics } from './watchable-metrics.ts';
+import { originOf, type SnapshotVersions, watchableMetrics } from './snapshot-versions.ts';
 
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 

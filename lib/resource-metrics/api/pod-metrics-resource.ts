@@ -20,8 +20,12 @@ import {
   usageColumns,
 } from './metrics-types.ts';
 import { countTimestamps } from './served-timestamps.ts';
-import { type MetricsOrigin, originOf, type SnapshotVersions } from './snapshot-versions.ts';
-import { watchableMetrics } from './watchable-metrics.ts';
+import {
+  type MetricsOrigin,
+  originOf,
+  type SnapshotVersions,
+  watchableMetrics,
+} from './snapshot-versions.ts';
 
 /** The same of any snapshot, also of one that is not served yet. */
 interface PodMetricsResource extends ObjectResource<PodMetrics> {
