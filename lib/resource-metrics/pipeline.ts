@@ -3,7 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { NodeTrends } from './debug/node-trends.ts';
+import { NodeTrends } from './debug/describe-node.ts';
 import { Manager, SECOND_CYCLE_AFTER_MS } from './manager.ts';
 import { scrapeTargetOf } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';

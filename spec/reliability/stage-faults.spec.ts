@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NodeTrends } from '#lib/resource-metrics/debug/node-trends.ts';
+import { NodeTrends } from '#lib/resource-metrics/debug/describe-node.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { ResourceMetricsTelemetry } from '#lib/resource-metrics/pipeline-metrics.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';

@@ -4,12 +4,10 @@ import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts
 import { parseCount } from '#lib/apiserver/http/query-values.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
-import { describeNode, type NodeDescription } from './describe-node.ts';
+import { type DebugSource, describeNode, type NodeDescription, type NodeTrends } from './describe-node.ts';
 import { describePod, describePods, type PodDescription } from './describe-pods.ts';
-import type { NodeTrends } from './node-trends.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import type { PodsWanted } from './reported-pods.ts';
-import type { DebugSource } from './why-node-not-served.ts';
 
 /** What the endpoints work with. */
 interface WhyNotServedOptions {

@@ -1,9 +1,9 @@
 import { type DebugResponse, describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
+import { countFailingNodes, type DebugSource } from './describe-node.ts';
 import type { PodLookup } from './pod-lookup.ts';
 import type { PodReport } from './pod-report.ts';
 import { type RemediedReason, withRemedy } from './reason.ts';
 import { type KnownPod, knownPods, type PodName, type PodsWanted, podReports } from './reported-pods.ts';
-import { countFailingNodes, type DebugSource } from './why-node-not-served.ts';
 import {
   explainLookedUpPod,
   explainReportedPod,

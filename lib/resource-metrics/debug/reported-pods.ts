@@ -1,7 +1,7 @@
 import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
 import type { PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { DebugSource } from './describe-node.ts';
 import type { PodReport } from './pod-report.ts';
-import type { DebugSource } from './why-node-not-served.ts';
 import { servedPodUsage } from './why-pod-not-served.ts';
 
 /** What a pod is called. */

@@ -1,9 +1,9 @@
 import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
+import { type DebugSource, explainHistory, explainScrape } from './describe-node.ts';
 import type { PodFacts } from './pod-lookup.ts';
 import type { PodReport } from './pod-report.ts';
 import type { Reason } from './reason.ts';
-import { type DebugSource, explainHistory, explainScrape } from './why-node-not-served.ts';
 
 /** The usage of a pod that is served of a snapshot now. */
 export function servedPodUsage(

@@ -1,6 +1,23 @@
 import { expect } from 'chai';
-import { NodeTrends } from '#lib/resource-metrics/debug/node-trends.ts';
+import { explainScrape, NodeTrends } from '#lib/resource-metrics/debug/describe-node.ts';
+import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import { nodeUsage, snapshotOf } from '#spec/support/metrics-source.ts';
+
+describe('explainScrape', () => {
+  it('tells our own load from a kubelet that fails', () => {
+    const scrapes = new ScrapeRecords();
+    const explain = (cause: Error) => {
+      const error = new ScrapeError('a', cause);
+      scrapes.record({ nodeName: 'a', startedAtMs: 0, durationMs: 0, error, ignored: [] });
+      return explainScrape({ scrapes, sink: { held: () => undefined } }, 'a');
+    };
+    expect(explain(new Error('connection refused'))?.code).to.equal('NodeFailing');
+    const ours = explain(new NeverAsked());
+    expect(ours?.code).to.equal('NodeNotAsked');
+    expect(ours?.message).to.match(/it was not asked for more than a cycle: .* \(since 1970-/);
+  });
+});
 
 describe('NodeTrends', () => {
   const at = (timestampMs: number) => snapshotOf({ nodes: [nodeUsage('a', { timestampMs })] });
