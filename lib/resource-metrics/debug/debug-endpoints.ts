@@ -5,9 +5,8 @@ import { parseCount } from '#lib/apiserver/http/query-values.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
 import { type DebugSource, describeNode, type NodeDescription, type NodeTrends } from './describe-node.ts';
-import { describePod, describePods, type PodDescription } from './describe-pods.ts';
+import { describePod, describePods, type PodDescription, type PodsWanted } from './describe-pods.ts';
 import type { PodLookup } from './pod-lookup.ts';
-import type { PodsWanted } from './reported-pods.ts';
 
 /** What the endpoints work with. */
 interface WhyNotServedOptions {
