@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { REASONS } from '#lib/resource-metrics/debug/reason.ts';
+import { REASONS } from '#lib/resource-metrics/debug/debug-response.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 

@@ -6,8 +6,14 @@ import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { isStuck, SHORTEST_WINDOW_MS, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
-import { type Reason, type RemediedReason, withRemedy } from './reason.ts';
+import {
+  describeUsage,
+  isoTime,
+  type Reason,
+  type RemediedReason,
+  type UsageDescription,
+  withRemedy,
+} from './debug-response.ts';
 
 /** What `/debug/nodes` returns for one node. */
 export interface NodeDescription {

@@ -3,10 +3,17 @@ import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
-import { type DebugResponse, describeUsage, isoTime, type UsageDescription } from './debug-response.ts';
+import {
+  type DebugResponse,
+  describeUsage,
+  isoTime,
+  type Reason,
+  type RemediedReason,
+  type UsageDescription,
+  withRemedy,
+} from './debug-response.ts';
 import { countFailingNodes, type DebugSource, explainHistory, explainScrape } from './describe-node.ts';
 import type { PodFacts, PodLookup } from './pod-lookup.ts';
-import { type Reason, type RemediedReason, withRemedy } from './reason.ts';
 
 /** What `/debug/pods` returns for one pod. */
 export interface PodDescription {

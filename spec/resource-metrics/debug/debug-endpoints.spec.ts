@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import type { DebugResponse } from '#lib/resource-metrics/debug/debug-response.ts';
+import type { DebugResponse, RemediedReason } from '#lib/resource-metrics/debug/debug-response.ts';
 import type { NodeDescription } from '#lib/resource-metrics/debug/describe-node.ts';
 import type { DetailedPodDescription } from '#lib/resource-metrics/debug/describe-pods.ts';
-import type { RemediedReason } from '#lib/resource-metrics/debug/reason.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';

@@ -1,9 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { TimeSlices } from '#lib/concurrency/time-slices.ts';
-import { encodeDebugResponse } from '#lib/resource-metrics/debug/debug-response.ts';
+import {
+  encodeDebugResponse,
+  REASONS,
+  type ReasonCode,
+  type RemediedReason,
+} from '#lib/resource-metrics/debug/debug-response.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
+import { METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
+import type { KubeletResponse } from '#simulator/kubelet/kubelet-http.ts';
+import type { ScenarioInput } from '#simulator/scenario.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { jsonObjects } from '#spec/support/json-values.ts';
+import { type RunningServer, runServer } from '#spec/support/running-server.ts';
+import { twoCycles } from '#spec/support/two-cycles.ts';
 
 describe('encodeDebugResponse', () => {
   const slices = new TimeSlices();
@@ -35,3 +46,143 @@ describe('encodeDebugResponse', () => {
     expect(error).to.equal(reason);
   });
 });
+
+/** One node, one pod. */
+const SMALL: ScenarioInput = { nodes: 1, podsPerNode: 0, pods: [{ name: 'web', node: 'node-1' }] };
+const NODE = '/debug/nodes?name=node-1';
+const POD = '/debug/pods?namespace=default&name=web';
+
+describe('REASONS', () => {
+  it('says NodesNotListed for as long as the API server does not list them', async () => {
+    await using server = await runServer({ ...SMALL, grants: onlyListing('pods') });
+    await expectReason(server, 'NodesNotListed', NODE);
+  });
+
+  it('says PodsNotListed of what kubelets report for as long as the API server does not list them', async () => {
+    await using server = await runServer({ ...SMALL, grants: onlyListing('nodes') });
+    await twoCycles(server, 1);
+    await expectReason(server, 'PodsNotListed', '/debug/pods');
+  });
+
+  it('says UnknownNode of a node that is not listed', async () => {
+    await using server = await runServer(SMALL);
+    await expectReason(server, 'UnknownNode', '/debug/nodes?name=nowhere');
+  });
+
+  it('says NotScrapedYet before the first cycle', async () => {
+    await using server = await runServer(SMALL);
+    await eventually(async () => (await reasonAt(server, NODE))?.code !== 'NodesNotListed');
+    await expectReason(server, 'NotScrapedYet', NODE);
+  });
+
+  it('says NodeUsageUnknown of a node whose kubelet tells of pods alone', async () => {
+    await using server = await runServer(SMALL);
+    await server.cluster.setFault('node-1', {
+      change: changing((summary) => ({ ...summary, node: { nodeName: 'node-1' } })),
+    });
+    await twoCycles(server, 1);
+    await expectReason(server, 'NodeUsageUnknown', NODE);
+  });
+
+  it('says NoContainers of a pod that is reported without any', async () => {
+    await using server = await runServer(SMALL);
+    await server.cluster.setFault('node-1', {
+      change: changing(({ pods = [], ...summary }) => ({
+        ...summary,
+        pods: pods.map((pod) => ({ ...pod, containers: [] })),
+      })),
+    });
+    await twoCycles(server, 1);
+    await expectReason(server, 'NoContainers', POD);
+  });
+
+  it('says ReplacedPod while the kubelet reports the pod that had the name before', async () => {
+    await using server = await runServer(SMALL);
+    await twoCycles(server, 1);
+    const pod = podOf(server);
+    const { uid, resourceVersion, ...metadata } = pod.metadata;
+    const { store } = server.cluster;
+    store.delete('pods', 'default', 'web');
+    store.create('pods', { ...pod, metadata });
+    await eventually(async () => (await reasonAt(server, POD))?.code === 'ReplacedPod');
+  });
+
+  it('says NotScheduled of a pod without a node', async () => {
+    await using server = await runServer({
+      ...SMALL,
+      pods: [{ name: 'web', node: 'node-1', phase: 'Pending' }],
+    });
+    await twoCycles(server, 1);
+    server.cluster.store.update('pods', { ...podOf(server), spec: {} });
+    await expectReason(server, 'NotScheduled', POD);
+  });
+
+  it('says LookupFailed to whom asks for more than may be looked up', async () => {
+    await using server = await runServer(SMALL);
+    await twoCycles(server, 1);
+    const missing = '/debug/pods?namespace=default&name=missing';
+    for (let lookup = 0; lookup < 10; lookup++) await expectReason(server, 'NoSuchPod', missing);
+    await expectReason(server, 'LookupFailed', missing);
+  });
+
+  it('says SamplingStopped of a node and a pod that are told by the same sample for minutes', async () => {
+    await using server = await runServer(SMALL, ['--metric-resolution=15s']);
+    await twoCycles(server, 1);
+    let sample: Buffer | undefined;
+    await server.cluster.setFault('node-1', {
+      change: (response) => {
+        sample ??= response.body;
+        return { ...response, body: sample };
+      },
+    });
+    for (let cycle = 0; cycle < 22; cycle++) {
+      await server.clock.advance(13_600);
+      await server.clock.advance(400);
+      await server.scraped(3 + cycle);
+      await server.clock.advance(1_000);
+    }
+    await expectReason(server, 'SamplingStopped', NODE);
+    await expectReason(server, 'SamplingStopped', POD);
+  });
+});
+
+async function expectReason(server: RunningServer, code: ReasonCode, path: string): Promise<void> {
+  expect(await reasonAt(server, path)).to.include({ code, remedy: REASONS[code].remedy });
+}
+
+async function reasonAt(server: RunningServer, path: string): Promise<RemediedReason | undefined> {
+  const { status, body } = await server.get(path);
+  expect(status, body).to.equal(200);
+  return JSON.parse(body).items[0].reason;
+}
+
+interface Summary {
+  readonly node: object;
+  readonly pods?: readonly object[];
+}
+
+/** A fault that makes another summary of a summary. */
+function changing(change: (summary: Summary) => Summary): (response: KubeletResponse) => KubeletResponse {
+  return (response) => ({
+    ...response,
+    body: Buffer.from(JSON.stringify(change(JSON.parse(response.body.toString())))),
+  });
+}
+
+type Pod = NonNullable<ReturnType<RunningServer['cluster']['store']['get']>>;
+
+function podOf({ cluster }: RunningServer): Pod {
+  const pod = cluster.store.get('pods', 'default', 'web');
+  if (!pod) throw new Error('there is no pod');
+  return pod;
+}
+
+/** The server may read kubelets, and list and watch this alone. */
+function onlyListing(resource: string): ScenarioInput['grants'] {
+  const name = 'system:metrics-server';
+  const rules = [
+    { verbs: ['get'], apiGroups: [''], resources: ['nodes/stats', 'nodes/metrics'] },
+    { verbs: ['list', 'watch'], apiGroups: [''], resources: [resource] },
+  ];
+  return [{ name, role: name, users: [METRICS_SERVER_USER], rules }];
+}
