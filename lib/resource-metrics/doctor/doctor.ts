@@ -1,3 +1,5 @@
+import type { Check } from '#lib/doctor/check.ts';
+import { apiServer } from '#lib/doctor/checks/api-server.ts';
 import { examine } from '#lib/doctor/examine.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -6,12 +8,21 @@ import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/
 import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { ALL_CHECKS } from './all-checks.ts';
+import { aggregationLayer } from './checks/aggregation-layer.ts';
+import { apiService } from './checks/api-service.ts';
+import { containerData } from './checks/container-data.ts';
+import { kubeletCertificates } from './checks/kubelet-certificates.ts';
+import { kubeletConnections } from './checks/kubelet-connections.ts';
+import { kubeletResponses } from './checks/kubelet-responses.ts';
+import { nodeAddresses } from './checks/node-addresses.ts';
+import { nodeClocks } from './checks/node-clocks.ts';
+import { permissions } from './checks/permissions.ts';
+import { podMetrics } from './checks/pod-metrics.ts';
 import { DoctorContext } from './doctor-context.ts';
 import { type KubeletProbe, probeKubelet } from './kubelet-probe.ts';
 
 /** What the doctor needs from outside. */
-export interface DoctorEnvironment {
+interface DoctorEnvironment {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -66,3 +77,18 @@ async function probeAll(
   await Promise.all(Array.from({ length: PROBES_AT_ONCE }, work));
   return probes;
 }
+
+/** What the doctor looks at, in this order; without the first nothing else can be looked at. */
+const ALL_CHECKS: readonly Check<DoctorContext>[] = [
+  apiServer,
+  permissions,
+  aggregationLayer,
+  apiService,
+  nodeAddresses,
+  kubeletConnections,
+  kubeletCertificates,
+  kubeletResponses,
+  nodeClocks,
+  containerData,
+  podMetrics,
+];
