@@ -1,11 +1,11 @@
+import * as z from 'zod/mini';
 import { ApiContext, type ApiContextOptions } from '#lib/doctor/api-context.ts';
 import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';
-import { type RunningPod, readRunningPod } from './running-pod.ts';
 
 /** What checks look at, with the flags and the credentials of the server. */
-export interface DoctorContextOptions extends ApiContextOptions {
+interface DoctorContextOptions extends ApiContextOptions {
   readonly options: MetricsServerOptions;
   readonly doctor: DoctorOptions;
   /** Asks the kubelets of nodes, as the server does. */
@@ -55,4 +55,41 @@ export class DoctorContext extends ApiContext {
     const collection = { path: '/api/v1/pods', fieldSelector: `status.phase=Running${onNode}` };
     return await this.list('pods', collection, readRunningPod);
   }
+}
+
+/** A pod that the API server says is running, and where. */
+export interface RunningPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeName: string;
+  readonly startedAtMs: number | undefined;
+}
+
+const POD = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string() }),
+  spec: z.object({ nodeName: z.string() }),
+  status: z.object({ startTime: z.optional(z.string()) }),
+});
+
+/** Keeps of a Pod object what the doctor uses; `undefined` for one without a node. */
+export function readRunningPod(pod: unknown): RunningPod | undefined {
+  const read = POD.safeParse(pod).data;
+  if (!read) return undefined;
+  const startedAtMs = Date.parse(read.status.startTime ?? '');
+  return {
+    ...read.metadata,
+    nodeName: read.spec.nodeName,
+    startedAtMs: Number.isNaN(startedAtMs) ? undefined : startedAtMs,
+  };
+}
+
+/** So long a pod takes at most to be served: until its node was scraped twice. */
+const FRESH_RESOLUTIONS = 3;
+
+/** Whether a pod started so lately that it need not have metrics yet. */
+export function isFresh(
+  { startedAtMs = 0 }: Pick<RunningPod, 'startedAtMs'>,
+  { nowMs, resolutionMs }: { readonly nowMs: number; readonly resolutionMs: number },
+): boolean {
+  return nowMs - startedAtMs < FRESH_RESOLUTIONS * resolutionMs;
 }

@@ -26,7 +26,7 @@ import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed
 import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
-import { readRunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
+import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';

@@ -1,9 +1,8 @@
 import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type DoctorContext, isFresh } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
-import { isFresh } from '#lib/resource-metrics/doctor/running-pod.ts';
 
 /** Which containers the kubelets know too little of. */
 export const containerData: Check<DoctorContext> = {

@@ -4,9 +4,8 @@ import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
+import { type DoctorContext, isFresh, type RunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
-import { isFresh, type RunningPod } from '#lib/resource-metrics/doctor/running-pod.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
 const PATH = '/apis/metrics.k8s.io/v1beta1/pods';
