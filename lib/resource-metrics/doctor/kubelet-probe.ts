@@ -1,3 +1,6 @@
+import type { X509Certificate } from 'node:crypto';
+import net from 'node:net';
+import tls from 'node:tls';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import {
   type AddressRules,
@@ -13,7 +16,8 @@ import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type Inspection, inspectCertificate } from './inspect-certificate.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 
 /** What came of asking one kubelet as the server does. */
 export interface KubeletProbe {
@@ -26,7 +30,7 @@ export interface KubeletProbe {
 }
 
 /** One request to a kubelet. */
-export interface KubeletAttempt {
+interface KubeletAttempt {
   readonly endpoint: string;
   /** When its outcome was known, by our wall clock; samples that bear no time are given this one. */
   readonly endedAtMs: number;
@@ -48,7 +52,7 @@ export type AttemptOutcome =
   | { readonly kind: 'failed'; readonly because: string; readonly code: string | undefined };
 
 /** What probing takes. */
-export interface KubeletProbeOptions {
+interface KubeletProbeOptions {
   readonly client: Pick<KubeletClient, 'get'>;
   readonly clock: Clock;
   readonly rules: AddressRules;
@@ -130,4 +134,45 @@ function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): Atte
 
 function reasonOf(error: unknown, nodeName: string, target: ScrapeTarget): string {
   return new ScrapeError(nodeName, error, { address: formatAddress(target) }).reason;
+}
+
+/** How far one came with a server that is asked for its certificate. */
+interface Inspection {
+  readonly isConnected: boolean;
+  /** `undefined` when the handshake was not completed. */
+  readonly certificate: X509Certificate | undefined;
+}
+
+/**
+ * Looks at the certificate that a server shows, no matter who signed it: nothing is sent that would prove who we are.
+ *
+ * @param timeoutMs bounds connecting and handshake together
+ */
+async function inspectCertificate(
+  { host, port }: { readonly host: string; readonly port: number },
+  {
+    clock,
+    timeoutMs,
+    signal,
+  }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Inspection> {
+  const expired = () => new Error(`no certificate within ${formatDuration(timeoutMs)}`);
+  using deadline = startDeadline(clock, timeoutMs, { signal, expired });
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  const socket = tls.connect({ host, port, ...servername, rejectUnauthorized: false });
+  let isConnected = false;
+  const abort = () => socket.destroy(deadline.signal.reason);
+  deadline.signal.addEventListener('abort', abort, { once: true });
+  return await new Promise((resolve) => {
+    const finish = (certificate?: X509Certificate) => {
+      socket.destroy();
+      resolve({ isConnected, certificate });
+    };
+    socket.once('connect', () => {
+      isConnected = true;
+    });
+    socket.once('secureConnect', () => finish(socket.getPeerX509Certificate()));
+    socket.on('error', () => finish());
+    socket.once('close', () => finish());
+  });
 }
