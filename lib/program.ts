@@ -1,11 +1,11 @@
 import packageJson from '../package.json' with { type: 'json' };
-import type { ApiServer } from './apiserver/api-server.ts';
-import type { VersionInfo } from './apiserver/discovery/version-info.ts';
-import type { SubsystemServerEnvironment } from './apiserver/serve-subsystems.ts';
-import type { LoggingOptions } from './flags/logging-flags.ts';
-import type { ClusterAccess } from './kubernetes/access/cluster-access.ts';
-import type { Logger } from './telemetry/logger.ts';
-import { systemClock } from './time/system-clock.ts';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
+import type { SubsystemServerEnvironment } from '#lib/apiserver/serve-subsystems.ts';
+import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
+import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import { systemClock } from '#lib/time/system-clock.ts';
 
 /** The process, as far as a command needs it. */
 export interface Program {

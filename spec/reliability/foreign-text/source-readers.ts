@@ -71,7 +71,7 @@ const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resource
 export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'summary',
-    files: ['summary-decoder.ts', 'bounded-json.ts'],
+    files: ['summary-decoder.ts', 'summary-decoder.ts'],
     bound: KUBELET,
     shapes: {
       pods: distinct(
@@ -113,7 +113,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'stamp',
-    files: ['rfc3339.ts'],
+    files: ['summary-decoder.ts'],
     bound: KUBELET,
     shapes: {
       digits: repeated('1', { before: '2026-01-01T00:00:00.', behind: 'Z' }),
@@ -148,7 +148,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'pod',
-    files: ['running-pod.ts', 'kubernetes-object.ts', 'target-pod.ts'],
+    files: ['doctor-context.ts', 'kubernetes-object.ts', 'target-pod.ts'],
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
