@@ -3,7 +3,6 @@ import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { limitYoungGeneration } from '#lib/limit-young-generation.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';

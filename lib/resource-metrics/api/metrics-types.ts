@@ -16,6 +16,7 @@ import {
 } from '#lib/apiserver/objects/schema.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
@@ -200,7 +201,7 @@ export function usageColumns<Metrics extends ServedObject & { readonly usage: Us
     name,
     ...quantity,
     cell: (metrics: Metrics) => {
-      const bytes = usageOf(metrics).extraBytes?.[name];
+      const bytes = getOwn(usageOf(metrics).extraBytes, name);
       return bytes === undefined ? '<unknown>' : formatMemoryBytes(bytes);
     },
   }));

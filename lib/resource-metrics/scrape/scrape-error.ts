@@ -1,5 +1,4 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-status-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
