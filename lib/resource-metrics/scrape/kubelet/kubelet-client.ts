@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
-import { NameResolver } from '#lib/resource-metrics/scrape/dns/name-resolver.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -183,13 +182,7 @@ export async function createKubeletClient(
 ): Promise<CreatedKubeletClient> {
   await using creating = new AsyncDisposableStack();
   const { completelyInsecure, dialTimeoutMs, requestTimeoutMs, maxResponseBytes } = options;
-  const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
-  const resolver = new NameResolver({
-    clock,
-    timeoutMs: dialTimeoutMs,
-    hosts: readable('/etc/hosts'),
-    resolvConf: readable('/etc/resolv.conf'),
-  });
+  const resolver = NameResolver.ofSystem({ clock, timeoutMs: dialTimeoutMs });
   warnOfInsecurity(options, logger);
   const credentials = completelyInsecure
     ? undefined
