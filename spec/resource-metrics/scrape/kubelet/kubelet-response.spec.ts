@@ -129,7 +129,7 @@ describe('ReceivedBody', () => {
     if (process.platform !== 'linux') this.skip();
     const program = `
       import { readFileSync } from 'node:fs';
-      import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/received-body.ts';
+      import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
       import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
       import { systemClock } from '#lib/time/system-clock.ts';
 
