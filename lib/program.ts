@@ -1,4 +1,3 @@
-import packageJson from '../package.json' with { type: 'json' };
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import type { SubsystemServerEnvironment } from '#lib/apiserver/serve-subsystems.ts';
@@ -6,6 +5,7 @@ import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/system-clock.ts';
+import packageJson from '../package.json' with { type: 'json' };
 
 /** The process, as far as a command needs it. */
 export interface Program {
