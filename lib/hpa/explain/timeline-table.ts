@@ -1,13 +1,14 @@
 import { formatDuration } from '#lib/time/duration.ts';
 import type { PlayedDecision } from './play-scenario.ts';
 
-/** Writes decisions as a table: one row a minute, and one wherever the scale changes or a condition of it does. */
+/** Writes decisions as a table: one row a minute, and one for every change of the scale or of what it comes from. */
 export function timelineTable(decisions: Iterable<PlayedDecision>): string {
   const rows: string[][] = [];
   let before = '';
   for (const decision of decisions) {
     const why = whyOf(decision);
-    const isTold = decision.atMs % 60_000 === 0 || why !== before;
+    const isScaled = decision.replicasAfter !== decision.replicasBefore;
+    const isTold = decision.atMs % 60_000 === 0 || isScaled || why !== before;
     before = why;
     if (isTold) rows.push(rowOf(decision, why));
   }

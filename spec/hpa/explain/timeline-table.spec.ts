@@ -52,6 +52,21 @@ describe('timelineTable', () => {
     );
   });
 
+  it('has a row for every change of the scale, of which only the number differs, too', () => {
+    const text = SCENARIO.replace('at: 1m, cpu: 400m', 'at: 1m, cpu: 2').replace(
+      'minReplicas: 2',
+      'minReplicas: 2\n    behavior: { scaleUp: { policies: [{ type: Pods, value: 1, periodSeconds: 15 }] } }',
+    );
+    const rows = tableOf(text).split('\n').slice(2, 7);
+    expect(rows.map((row) => row.replace(/ .*? (\S+ → \S+) +/, ' $1 '))).to.deep.equal([
+      '1m0s 4 → 5 ScaleUpLimit',
+      '1m15s 5 → 6 ScaleUpLimit',
+      '1m30s 6 → 7 ScaleUpLimit',
+      '1m45s 7 → 8 ScaleUpLimit',
+      '2m0s 8 → 9 ScaleUpLimit',
+    ]);
+  });
+
   it('tells what decides before metrics do', () => {
     const rows = (replicas: number) =>
       tableOf(SCENARIO.replace('replicas: 4', `replicas: ${replicas}`))
