@@ -37,6 +37,8 @@ export interface StoredObjectMetric {
   readonly labels: Readonly<Record<string, string>>;
   /** Reads the values of those of its objects that are wanted and have one, at the moment of a request. */
   values(isWanted: IsWanted): readonly ObjectValue[];
+  /** Why none of them has a value, for the client; `undefined` where they have some, or it is not known. */
+  failure?(isWanted: IsWanted): Error | undefined;
 }
 
 /** Whether a request is about an object. */
@@ -133,13 +135,16 @@ export class MetricStore implements ExternalMetricsProvider {
     const isWanted: IsWanted = ({ name: of, labels }) =>
       name === undefined ? selects(labelSelector, labels) : of === name;
     const values = new Map<string, ObjectValue>();
+    let failure: Error | undefined;
     for (const one of served.get(namespace)?.candidates(metricSelector) ?? []) {
       if (!metricSelector.matches(one.labels)) continue;
+      failure ??= one.failure?.(isWanted);
       for (const value of one.values(isWanted)) {
         const { name: of } = value.object;
         if (!values.has(of)) values.set(of, value);
       }
     }
+    if (values.size === 0 && failure) throw failure;
     if (name !== undefined && values.size === 0) return undefined;
     return [...values.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
   }

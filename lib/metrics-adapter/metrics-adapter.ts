@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/api-group.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';
+import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -26,8 +27,8 @@ import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
-import { SeveralSamplesTold } from './plans/several-samples.ts';
-import { storedMetrics } from './stored-metrics.ts';
+import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
+import { cannotCollect, storedMetrics } from './stored-metrics.ts';
 import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';
 
 /** What is served, and how long values count. */
@@ -81,7 +82,8 @@ export function metricsAdapter(
     ...{ clock, logger, linesOfTenants, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     onAsked: (query, durationMs, error, reading) => {
       series.asked(query.source, { durationMs, error });
-      if (!error) severalSamples.look(query, reading);
+      if (!error) severalSamples.update(query.key, severalSamplesNote(reading?.notes));
+      failures.update(query.key, error && failureText(error));
     },
   });
   const disposal = new AbortController();
@@ -99,6 +101,7 @@ export function metricsAdapter(
       const known = hpaCollectors.known.get(key);
       store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, { collection, pods, objectLabels }) : {});
       severalSamples.changed(key);
+      failures.changed(key);
     },
     onProblem: (hpa, { error }) => {
       const line = linesOfTenants.of(hpa.namespace).take(true);
@@ -110,13 +113,17 @@ export function metricsAdapter(
       });
     },
   });
-  const severalSamples = new SeveralSamplesTold(hpaCollectors.known, (hpa, { metric }, note) => {
+  const severalSamples = new QueryNotices(hpaCollectors.known, (hpa, { metric }, note) => {
     const message = `${nameOfMetric(metric)}: ${note}`;
     const line = linesOfTenants.of(hpa.namespace).take(true);
     const fields = { hpa: `${hpa.namespace}/${hpa.name}`, note: message, ...line };
     if (line) logger.warning('A query gives more than counts', fields);
     warn(hpa, { reason: 'SeveralSamples', message });
   });
+  // The log has a line for the source, however many HPAs use it.
+  const failures = new QueryNotices(hpaCollectors.known, (hpa, { metric }, why) =>
+    warn(hpa, { reason: 'FailedCollectMetric', message: cannotCollect(metric, why) }),
+  );
   const warn = (
     { namespace, name, uid }: ScaledHpa,
     event: { readonly reason: string; readonly message: string },

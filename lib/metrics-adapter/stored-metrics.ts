@@ -1,4 +1,6 @@
+import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { Collection } from '#lib/collection/collection.ts';
+import { failureText } from '#lib/collection/failure-text.ts';
 import { formatValue } from '#lib/collection/format-value.ts';
 import type { StoredMetrics, StoredObjectMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
@@ -6,15 +8,21 @@ import type { Reading } from '#lib/collection/poll-results.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
+import { type HpaMetric, nameOfMetric } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
 import { externalSubject } from './plans/contested-metrics.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */
 export interface StoredMetricsOptions {
-  readonly collection: Pick<Collection, 'reading'>;
+  readonly collection: Pick<Collection, 'reading' | 'failure'>;
   readonly pods: Pick<TargetPods, 'live'>;
   readonly objectLabels: Pick<ObjectLabels, 'labelsOf'>;
+}
+
+/** Why a metric has no value, for the owner of the HPA. */
+export function cannotCollect(metric: HpaMetric, why: string): string {
+  return `Cannot collect ${nameOfMetric(metric)}: ${why}`;
 }
 
 /** What is collected for an HPA, as the metrics APIs serve it; values come from the collection when they are asked for. */
@@ -25,6 +33,10 @@ export function storedMetrics(
 ): StoredMetrics {
   const { hpa, metrics } = collected;
   const readingOf = ({ key }: CollectedMetric) => options.collection.reading(owner, key);
+  const failureOf = ({ key, metric }: CollectedMetric) => {
+    const { error } = options.collection.failure(owner, key) ?? {};
+    return error && new StatusError(500, 'InternalError', cannotCollect(metric, failureText(error)));
+  };
   return {
     external: metrics
       .filter(({ metric }) => metric.type === 'External')
@@ -35,12 +47,15 @@ export function storedMetrics(
         identity: externalSubject(one.metric) + one.query.key,
         values: () => {
           const reading = readingOf(one);
-          return reading ? servedSamples(one, reading).map((sample) => metricValue(sample, reading)) : [];
+          if (reading) return servedSamples(one, reading).map((sample) => metricValue(sample, reading));
+          const failure = failureOf(one);
+          if (failure) throw failure;
+          return [];
         },
       })),
     objects: metrics.flatMap((one) => {
-      if (one.metric.type === 'Pods') return podsMetric(one, { collected, readingOf, options });
-      return one.resource ? objectMetric(one, { collected, readingOf, options }) : [];
+      if (one.metric.type === 'Pods') return podsMetric(one, { collected, readingOf, failureOf, options });
+      return one.resource ? objectMetric(one, { collected, readingOf, failureOf, options }) : [];
     }),
   };
 }
@@ -60,16 +75,22 @@ function servedSamples(
 interface Context {
   readonly collected: CollectedHpa;
   readonly readingOf: (metric: CollectedMetric) => Reading | undefined;
+  /** For the client, where the source of a metric fails. */
+  readonly failureOf: (metric: CollectedMetric) => StatusError | undefined;
   readonly options: StoredMetricsOptions;
 }
 
 /** Values of pods that are there still, by the labels that they have now. */
-function podsMetric(one: CollectedMetric, { collected, readingOf, options }: Context): StoredObjectMetric {
+function podsMetric(
+  one: CollectedMetric,
+  { collected, readingOf, failureOf, options }: Context,
+): StoredObjectMetric {
   const { namespace } = collected.hpa;
   return {
     ...{ resource: 'pods', isNamespaced: true, namespace },
     name: one.metric.name,
     labels: one.metric.matchLabels,
+    failure: () => (readingOf(one) ? undefined : failureOf(one)),
     values: (isWanted) => {
       const reading = readingOf(one);
       return (reading?.samples ?? []).flatMap((sample): readonly ObjectValue[] => {
@@ -83,7 +104,10 @@ function podsMetric(one: CollectedMetric, { collected, readingOf, options }: Con
   };
 }
 
-function objectMetric(one: CollectedMetric, { collected, readingOf, options }: Context): StoredObjectMetric {
+function objectMetric(
+  one: CollectedMetric,
+  { collected, readingOf, failureOf, options }: Context,
+): StoredObjectMetric {
   const { hpa } = collected;
   const { plural = '', group = '', namespaced = true } = one.resource ?? {};
   const object = objectOf(one, hpa.namespace);
@@ -93,6 +117,10 @@ function objectMetric(one: CollectedMetric, { collected, readingOf, options }: C
     namespace: object.namespace,
     name: one.metric.name,
     labels: one.metric.matchLabels,
+    failure: (isWanted) => {
+      const labels = options.objectLabels.labelsOf(object);
+      return !readingOf(one) && isWanted({ name: object.name, labels }) ? failureOf(one) : undefined;
+    },
     values: (isWanted) => {
       if (!isWanted({ name: object.name, labels: options.objectLabels.labelsOf(object) })) return [];
       const reading = readingOf(one);

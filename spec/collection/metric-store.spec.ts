@@ -153,6 +153,25 @@ describe('MetricStore', () => {
     expect(found('app=web', 'bare')).to.deep.equal(['bare']);
   });
 
+  it('passes on why no object has a value, and not that some have none', () => {
+    const store = new MetricStore();
+    const stored = (name: string, values: readonly string[]) => ({
+      ...{ resource: 'pods', name, namespace: 'one', isNamespaced: true, labels: {} },
+      values: () => values.map((of) => ({ object: { name: of }, value: '1', takenAtMs: 0 })),
+    });
+    const failing = { ...stored('rate', []), failure: () => new Error('refused') };
+    store.put('a', { objects: [failing] } as never);
+    const query = { resource: 'pods', metric: 'rate', namespace: 'one', metricSelector: EVERYTHING };
+    const found = (name?: string) =>
+      store.objects.values({ ...query, name, labelSelector: EVERYTHING })?.map(({ object }) => object.name);
+    for (const name of [undefined, 'web-1']) expect(() => found(name)).to.throw('refused');
+    store.put('b', { objects: [stored('rate', ['web-1'])] } as never);
+    expect(found()).to.deep.equal(['web-1']);
+    store.remove('a');
+    store.put('b', { objects: [stored('rate', [])] } as never);
+    expect([found(), found('web-1')]).to.deep.equal([[], undefined]);
+  });
+
   it('passes on why a value cannot be told', () => {
     const store = new MetricStore();
     const values = () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
 import type { HpaMetric } from '#lib/metrics-adapter/objects/scaled-hpa.ts';
 import type { CollectedMetric } from '#lib/metrics-adapter/plans/collected-hpa.ts';
@@ -48,6 +49,38 @@ describe('storedMetrics, of an External metric', () => {
 
   it('is none of objects', () => {
     expect(store(external(), { samples: [sample(1)] }).objects).to.deep.equal([]);
+  });
+});
+
+describe('storedMetrics, of a source that fails', () => {
+  const error = new Error('query of up', { cause: new Error('HTTP 422\n') });
+  const samples = [sample(1)];
+  const failureOf = (read: () => unknown) => {
+    try {
+      return read();
+    } catch (failure) {
+      const { code, reason, message } = failure as StatusError;
+      return `${code} ${reason} ${message}`;
+    }
+  };
+
+  it('says why there is no external value, for as long as none counts', () => {
+    expect(failureOf(() => store(external(), undefined, { error }).external?.[0]?.values())).to.equal(
+      '500 InternalError Cannot collect External/rate: query of up: HTTP 422\\n',
+    );
+    expect(store(external(), { samples }, { error }).external?.[0]?.values()).to.have.length(1);
+  });
+
+  it('says why no object has a value, where it is one of those that are wanted', () => {
+    for (const one of [pods(), object()]) {
+      const failed = store(one, undefined, { error }).objects?.[0];
+      expect(failed?.failure?.(ALL)?.message).to.match(
+        /^Cannot collect (Pods\/rps|Object\/rate): query of up/,
+      );
+      expect(store(one, { samples }, { error }).objects?.[0]?.failure?.(ALL)).to.equal(undefined);
+      expect(store(one).objects?.[0]?.failure?.(ALL)).to.equal(undefined);
+    }
+    expect(store(object(), undefined, { error }).objects?.[0]?.failure?.(() => false)).to.equal(undefined);
   });
 });
 
@@ -109,7 +142,7 @@ describe('storedMetrics, of an Object metric', () => {
   it('divides by the replicas of the target where it is asked to, and serves nothing where there are none', () => {
     const perReplica = object({ perReplica: true });
     const valuesOf = (replicas?: number) =>
-      store(perReplica, { samples: [sample(9)] }, replicas)
+      store(perReplica, { samples: [sample(9)] }, { replicas })
         .objects?.[0]?.values(ALL)
         .map(({ value }) => value);
     expect([valuesOf(4), valuesOf(0), valuesOf()]).to.deep.equal([['2250m'], [], []]);
@@ -155,7 +188,11 @@ function object(given: Given = {}) {
 }
 
 /** What is stored of one metric of `default/web`, whose source has told this. */
-function store(one: CollectedMetric, told?: { readonly samples: readonly Sample[] }, replicas?: number) {
+function store(
+  one: CollectedMetric,
+  told?: { readonly samples: readonly Sample[] },
+  { replicas, error }: { readonly replicas?: number | undefined; readonly error?: Error } = {},
+) {
   const hpa = { namespace: 'default', name: 'web', replicas };
   const reading: Reading | undefined = told && ({ notes: [], receivedAtMs: 9_000, ...told } as never);
   return storedMetrics(
@@ -164,6 +201,8 @@ function store(one: CollectedMetric, told?: { readonly samples: readonly Sample[
     {
       collection: {
         reading: (owner, name) => (owner === 'default/web' && name === one.key ? reading : undefined),
+        failure: (owner, name) =>
+          owner === 'default/web' && name === one.key && error ? { error, sinceMs: 0, count: 1 } : undefined,
       },
       pods: {
         live: (namespace, { name, uid }) =>

@@ -5,7 +5,7 @@ import { type CollectorRequest, type MetricCollector, settingsOf } from '../coll
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import { chooseCollector } from './choose-collector.ts';
 import type { PlannedCollector, PlanProblem } from './collected-hpa.ts';
-import { severalSamples } from './several-samples.ts';
+import { severalSamples } from './query-notices.ts';
 
 /** What is collected for an HPA, and what cannot be. */
 export interface CollectorPlan {

@@ -1,5 +1,3 @@
-import type { Reading } from '#lib/collection/poll-results.ts';
-import type { Query } from '#lib/sources/query.ts';
 import type { ScaledHpa } from '../objects/scaled-hpa.ts';
 import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 
@@ -10,52 +8,60 @@ export function severalSamples(count: number): string {
   return `The query gives ${count}${END}`;
 }
 
-/** Whom to tell that one of several samples counts. */
-export type SeveralSamplesListener = (hpa: ScaledHpa, metric: CollectedMetric, note: string) => void;
+/** The note of a reading that one of several samples counts; `undefined` where it has one sample. */
+export function severalSamplesNote(notes: readonly string[] = []): string | undefined {
+  return notes.find((one) => one.endsWith(END));
+}
 
-/** Tells of queries that give several samples where one counts, once for each HPA while they do. */
-export class SeveralSamplesTold {
+/** Records an event on an HPA, about one of its metrics. */
+export type QueryNoticeListener = (hpa: ScaledHpa, metric: CollectedMetric, note: string) => void;
+
+/** Records a note about a query once on each HPA that uses it, for as long as the query has one. */
+export class QueryNotices {
   readonly #known: ReadonlyMap<string, CollectedHpa>;
-  readonly #tell: SeveralSamplesListener;
-  /** By the keys of queries; with the keys of the HPAs that were told. */
-  readonly #told = new Map<string, { readonly note: string; readonly owners: Set<string> }>();
+  readonly #record: QueryNoticeListener;
+  /** By the keys of queries; with the keys of the HPAs on which it is recorded. */
+  readonly #notices = new Map<string, { readonly note: string; readonly owners: Set<string> }>();
 
-  constructor(known: ReadonlyMap<string, CollectedHpa>, tell: SeveralSamplesListener) {
+  constructor(known: ReadonlyMap<string, CollectedHpa>, record: QueryNoticeListener) {
     this.#known = known;
-    this.#tell = tell;
+    this.#record = record;
   }
 
-  /** Takes notice of what a query gave. */
-  look({ key }: Query, reading: Reading | undefined): void {
-    const note = reading?.notes.find((one) => one.endsWith(END));
-    if (note === undefined) this.#told.delete(key);
-    if (note === undefined || this.#told.has(key)) return;
-    this.#told.set(key, { note, owners: new Set() });
-    for (const owner of this.#known.keys()) this.#tellOwner(owner);
-    if (this.#told.get(key)?.owners.size === 0) this.#told.delete(key);
+  /**
+   * Takes the note of a query after each of its requests.
+   *
+   * @param note `undefined` where it has none, so that the next one is recorded again
+   */
+  update(key: string, note: string | undefined): void {
+    if (note === undefined) this.#notices.delete(key);
+    if (note === undefined || this.#notices.has(key)) return;
+    this.#notices.set(key, { note, owners: new Set() });
+    for (const owner of this.#known.keys()) this.#recordOn(owner);
+    if (this.#notices.get(key)?.owners.size === 0) this.#notices.delete(key);
   }
 
   /** Takes notice that what is collected for an HPA has changed. */
   changed(owner: string): void {
-    this.#tellOwner(owner);
+    this.#recordOn(owner);
     const keys = new Set(this.#known.get(owner)?.metrics.map(({ query }) => query.key));
-    for (const [key, { owners }] of this.#told)
-      if (!keys.has(key) && owners.delete(owner) && owners.size === 0) this.#told.delete(key);
+    for (const [key, { owners }] of this.#notices)
+      if (!keys.has(key) && owners.delete(owner) && owners.size === 0) this.#notices.delete(key);
   }
 
-  #tellOwner(owner: string): void {
+  #recordOn(owner: string): void {
     const { hpa, metrics = [] } = this.#known.get(owner) ?? {};
     if (!hpa) return;
     for (const metric of metrics) {
-      const told = this.#told.get(metric.query.key);
-      if (!told || told.owners.has(owner)) continue;
-      told.owners.add(owner);
-      this.#tell(hpa, metric, told.note);
+      const notice = this.#notices.get(metric.query.key);
+      if (!notice || notice.owners.has(owner)) continue;
+      notice.owners.add(owner);
+      this.#record(hpa, metric, notice.note);
     }
   }
 
-  /** How many queries are remembered. */
+  /** How many queries have a note. */
   get size(): number {
-    return this.#told.size;
+    return this.#notices.size;
   }
 }

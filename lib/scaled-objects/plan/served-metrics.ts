@@ -1,4 +1,5 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { failureText } from '#lib/collection/failure-text.ts';
 import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
@@ -50,14 +51,16 @@ export interface ServedState {
 /**
  * What an HPA is told: the values now, or those of the fallback, but never nothing for something.
  *
- * @throws {StatusError} where neither is known
+ * @throws {StatusError} where neither is known, with the cause: the HPA's condition shows it
  */
 export function servedValues(
   metricName: string,
   { compiled, observed, target, nowMs }: ServedState,
 ): readonly MetricValue[] {
-  const failed = (cause?: Error) =>
-    new StatusError(500, 'InternalError', `metric:${metricName} encountered error`, { cause });
+  const failed = (cause?: Error) => {
+    const why = cause ? `: ${failureText(cause)}` : '';
+    return new StatusError(500, 'InternalError', `metric:${metricName} encountered error${why}`, { cause });
+  };
   const { modifiers, fallback } = compiled;
   if (modifiers) {
     const composite = compositeOf(observed, { ...target, modifiers, fallback });

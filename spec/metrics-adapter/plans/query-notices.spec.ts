@@ -1,28 +1,32 @@
 import { expect } from 'chai';
 import type { CollectedHpa } from '#lib/metrics-adapter/plans/collected-hpa.ts';
-import { SeveralSamplesTold, severalSamples } from '#lib/metrics-adapter/plans/several-samples.ts';
+import {
+  QueryNotices,
+  severalSamples,
+  severalSamplesNote,
+} from '#lib/metrics-adapter/plans/query-notices.ts';
 
-describe('SeveralSamplesTold', () => {
+describe('QueryNotices', () => {
   const setUp = () => {
     const known = new Map<string, CollectedHpa>();
     const events: string[] = [];
-    const told = new SeveralSamplesTold(known, ({ name }, { query }, note) =>
+    const notices = new QueryNotices(known, ({ name }, { query }, note) =>
       events.push(`${name} ${query.key}: ${note}`),
     );
     return {
-      ...{ told, events },
+      ...{ notices, events },
       /** Has an HPA ask by a query, or be gone. */
       hpa(name: string, key: string | undefined) {
         if (key === undefined) known.delete(name);
         else known.set(name, { hpa: { name }, metrics: [{ query: { key } }], problems: [] } as never);
-        told.changed(name);
+        notices.changed(name);
       },
       response: (key: string, count: number) =>
-        told.look({ key } as never, { notes: count > 1 ? [severalSamples(count)] : [] } as never),
+        notices.update(key, severalSamplesNote(count > 1 ? ['other', severalSamples(count)] : ['other'])),
     };
   };
 
-  it('tells each HPA once while a query gives several, and again after it gave one', () => {
+  it('records it once on each HPA while a query has one, and again after it had none', () => {
     const { hpa, response, events } = setUp();
     hpa('a', 'up');
     for (let times = 0; times < 3; times++) response('up', 2);
@@ -36,18 +40,18 @@ describe('SeveralSamplesTold', () => {
   });
 
   it('remembers no query that no HPA asks by any more', () => {
-    const { told, hpa, response } = setUp();
+    const { notices, hpa, response } = setUp();
     hpa('b', 'query 0');
     for (let edit = 0; edit < 100; edit++) {
       hpa('a', `query ${edit}`);
       response(`query ${edit}`, 2);
     }
-    expect(told.size).to.equal(2);
+    expect(notices.size).to.equal(2);
     hpa('a', undefined);
-    expect(told.size).to.equal(1);
+    expect(notices.size).to.equal(1);
     hpa('b', undefined);
-    expect(told.size).to.equal(0);
+    expect(notices.size).to.equal(0);
     response('query 0', 2); // it was under way
-    expect(told.size).to.equal(0);
+    expect(notices.size).to.equal(0);
   });
 });

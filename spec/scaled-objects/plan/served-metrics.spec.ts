@@ -52,9 +52,9 @@ describe('servedValues', () => {
       });
       return values.map((one) => `${one.value} at ${one.takenAtMs}`).join(', ');
     } catch (error) {
-      const { code, reason, message, cause } = error as StatusError;
+      const { code, reason, message } = error as StatusError;
       expect(error).to.be.instanceOf(StatusError);
-      return `${code} ${reason} ${message}${cause === undefined ? '' : `: ${(cause as Error).message}`}`;
+      return `${code} ${reason} ${message}`;
     }
   };
   const failed = (name = 's0-a') => `500 InternalError metric:${name} encountered error`;
