@@ -13,6 +13,9 @@ export interface SdkRequest {
 
 /** Responses about a queue are a few numbers. */
 const MAX_BYTES = 256 * 1024;
+/** The SDK gives no signal where it requests credentials for the identity of this program. */
+const NO_SIGNAL = new AbortController().signal;
+const TIMEOUT_MS = 10_000;
 /** The client writes these itself, as they were signed. */
 const WRITTEN_BY_CLIENT = ['host', 'content-length'];
 
@@ -23,7 +26,7 @@ const WRITTEN_BY_CLIENT = ['host', 'content-length'];
 export function boundedRequestHandler(http: HttpClient) {
   return {
     async handle(request: SdkRequest, { abortSignal }: { readonly abortSignal?: unknown } = {}) {
-      if (!(abortSignal instanceof AbortSignal)) throw new Error('a request needs a signal that bounds it');
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : NO_SIGNAL;
       const { protocol, hostname, port, path, body } = request;
       const headers = Object.entries(request.headers).filter(
         ([name]) => !WRITTEN_BY_CLIENT.includes(name.toLowerCase()),
@@ -35,9 +38,10 @@ export function boundedRequestHandler(http: HttpClient) {
           method: request.method === 'GET' ? 'GET' : 'POST',
           headers: Object.fromEntries(headers),
           maxBytes: MAX_BYTES,
+          timeoutMs: TIMEOUT_MS,
           ...(body === undefined ? {} : { body: textOf(body) }),
         },
-        abortSignal,
+        signal,
       );
       if (isRedirect(statusCode)) throw unexpectedStatus(url, statusCode);
       return { response: { statusCode, reason: '', ...response } };

@@ -9,6 +9,8 @@ import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 
 const signal = new AbortController().signal;
 
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+
 describe('SqsRegion, with an emulator of SQS', () => {
   let stack: AsyncDisposableStack;
   let emulator: SqsEmulator;
@@ -17,7 +19,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
   before(async () => {
     stack = new AsyncDisposableStack();
     emulator = stack.use(await SqsEmulator.start());
-    region = regionAt(emulator.url, stack);
+    region = regionAt(emulator.url, stack, KEYS);
   });
   after(() => stack.disposeAsync());
 
@@ -79,23 +81,56 @@ describe('SqsRegion, with an emulator of SQS', () => {
     it(`has no result where a peer says ${what}`, async () => {
       await using liar = await LoopbackServer.start((_, response) => void respond(response));
       await using own = new AsyncDisposableStack();
-      const query = regionAt(liar.url, own).queueLength({ url: 'http://sqs/1/a' });
+      const query = regionAt(liar.url, own, KEYS).queueLength({ url: 'http://sqs/1/a' });
       expect(await errorOf(query.ask(signal))).to.match(error);
     });
+
+  it('has its own identity from STS where the environment has a role and a token', async () => {
+    await using directory = await TemporaryDirectory.create();
+    const sts = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
+      <AccessKeyId>lent</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken>
+      <Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
+    await using server = await LoopbackServer.start(({ url, headers }, response) => {
+      response.end(
+        url.pathname.startsWith('/sts')
+          ? sts
+          : attributes(/lent/.test(headers.authorization ?? '') ? '7' : '0'),
+      );
+    });
+    const environment = {
+      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/reader',
+      AWS_WEB_IDENTITY_TOKEN_FILE: await directory.write('token', 'token'),
+      AWS_ENDPOINT_URL_STS: new URL('/sts', server.url).href,
+    };
+    Object.assign(process.env, environment);
+    try {
+      await using own = new AsyncDisposableStack();
+      const region = regionAt(server.url, own, undefined);
+      const query = region.queueLength({ url: 'http://sqs/1/a' });
+      expect(await query.ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+    } finally {
+      for (const name of Object.keys(environment)) delete process.env[name];
+    }
+  });
 
   it('ends with its signal', async () => {
     const ending = new AbortController();
     await using silent = await LoopbackServer.start(() => ending.abort(new Error('enough')));
     await using own = new AsyncDisposableStack();
-    const query = regionAt(silent.url, own).queueLength({ name: 'a' });
+    const query = regionAt(silent.url, own, KEYS).queueLength({ name: 'a' });
     expect(await errorOf(query.ask(ending.signal))).to.equal('enough');
   });
 });
 
-function regionAt(endpoint: URL, stack: AsyncDisposableStack): SqsRegion {
+const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
+
+function regionAt(
+  endpoint: URL,
+  stack: AsyncDisposableStack,
+  credentials: typeof KEYS | undefined,
+): SqsRegion {
   const allowedHosts = new AllowedHosts(['127.0.0.1']);
   const http = stack.use(new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' }));
-  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
   return stack.use(new SqsRegion({ http, region: 'eu-central-1', endpoint, credentials }));
 }
 
