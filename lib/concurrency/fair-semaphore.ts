@@ -13,6 +13,7 @@ export class FairSemaphore {
   readonly #limit: number;
   readonly #tenants = new Map<string, Tenant>();
   #held = 0;
+  #waiting = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -68,7 +69,7 @@ export class FairSemaphore {
   #wait(name: string, tenant: Tenant, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        tenant.waiting.delete(admit);
+        if (tenant.waiting.delete(admit)) this.#waiting--;
         this.#forget(name, tenant);
         reject(signal.reason);
       };
@@ -78,6 +79,7 @@ export class FairSemaphore {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       tenant.waiting.add(admit);
+      this.#waiting++;
     });
   }
 
@@ -93,13 +95,14 @@ export class FairSemaphore {
 
   /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */
   #letIn(): void {
-    for (;;) {
+    while (this.#waiting > 0) {
       const [next] = [...this.#tenants.values()]
         .filter((tenant) => tenant.waiting.size > 0 && this.#mayHave(tenant))
         .sort((a, b) => a.held - b.held);
       const [admit] = next?.waiting ?? [];
       if (!next || !admit) return;
       next.waiting.delete(admit);
+      this.#waiting--;
       this.#give(next);
       admit();
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/time/clock.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** How often something may happen. */
 export interface TokenBucketOptions {
@@ -9,7 +10,18 @@ export interface TokenBucketOptions {
   readonly burst: number;
 }
 
-/** Limits how often something happens: `burst` times at once, and `perSecond` times a second on average. */
+interface Waiter {
+  readonly admit: () => void;
+  isGone: boolean;
+}
+
+/** What is left to a whole token by rounding. */
+const ROUNDING = 1e-9;
+
+/**
+ * Limits how often something happens: `burst` times at once, and `perSecond` times a second on average. Tenants that wait
+ * for tokens get them round robin: however many one waits for, another waits for one token of each tenant at most.
+ */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #perMs: number;
@@ -17,6 +29,9 @@ export class TokenBucket {
   /** Below 0 when tokens were promised that are still to come. */
   #tokens: number;
   #countedAtMs: number;
+  readonly #waiting = new FairQueue<Waiter>();
+  #waitingCount = 0;
+  #timer: Disposable | undefined;
 
   /** @throws when the numbers limit nothing or everything */
   constructor({ clock, perSecond, burst }: TokenBucketOptions) {
@@ -39,7 +54,7 @@ export class TokenBucket {
   /** Takes a token if there is one now. */
   tryTake(): boolean {
     this.#refill();
-    if (this.#tokens < 1) return false;
+    if (this.#tokens < 1 - ROUNDING) return false;
     this.#tokens--;
     return true;
   }
@@ -55,21 +70,69 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
+  /** Whether a burst could be taken now. */
+  get isFull(): boolean {
+    this.#refill();
+    return this.#tokens >= this.#burst;
+  }
+
   /**
-   * Waits for a token; those who came first get theirs first.
+   * Waits for a token.
    *
-   * @throws the signal's reason when it aborts first; the token is given back
+   * @param tenant shares the tokens with the other tenants; of one tenant, the first to wait gets the first token
+   * @throws the signal's reason when it aborts first
    */
-  async take(signal?: AbortSignal): Promise<void> {
+  async take(signal?: AbortSignal, tenant = ''): Promise<void> {
     signal?.throwIfAborted();
-    const delayMs = this.reserve();
-    if (delayMs === 0) return;
-    try {
-      await this.#clock.sleep(delayMs, signal ? { signal } : {});
-    } catch (error) {
-      this.#refill();
-      this.#tokens = Math.min(this.#burst, this.#tokens + 1);
-      throw error;
+    if (this.#waitingCount === 0 && this.tryTake()) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        waiter.isGone = true;
+        this.#leave();
+        reject(signal?.reason);
+      };
+      const waiter: Waiter = {
+        isGone: false,
+        admit: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waitingCount++;
+      this.#waiting.push(tenant, waiter);
+      this.#startTimer();
+    });
+  }
+
+  /** One that waited waits no longer. */
+  #leave(): void {
+    this.#waitingCount--;
+    if (this.#waitingCount > 0) return;
+    this.#waiting.clear();
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+
+  #startTimer(): void {
+    if (this.#timer) return;
+    this.#refill();
+    this.#timer = this.#clock.startTimer(Math.max(0, 1 - this.#tokens) / this.#perMs, () => {
+      this.#timer = undefined;
+      this.#admit();
+      if (this.#waitingCount > 0) this.#startTimer();
+    });
+  }
+
+  #admit(): void {
+    this.#refill();
+    while (this.#waitingCount > 0 && this.#tokens >= 1 - ROUNDING) {
+      const waiter = this.#waiting.shift();
+      if (!waiter) return;
+      if (waiter.isGone) continue;
+      this.#tokens--;
+      waiter.admit();
+      this.#leave();
     }
   }
 

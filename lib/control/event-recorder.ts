@@ -31,7 +31,7 @@ export interface EventRecorderOptions {
 const SERIES_MS = 360_000;
 /** How often the count of an event is written. */
 const UPDATE_INTERVAL_MS = 10_000;
-/** Events that are remembered; of more at once, the others are dropped. */
+/** Events that are remembered, of one namespace no more than it leaves free to others; of more at once, the others are dropped. */
 const MAX_EVENTS = 1_000;
 /** New events of one object: 25 at once, and one in five minutes after that. */
 const OBJECT_LIMIT = { burst: 25, perSecond: 1 / 300 };
@@ -55,6 +55,8 @@ export class EventRecorder implements AsyncDisposable {
   readonly #options: EventRecorderOptions;
   readonly #queue: WorkQueue;
   readonly #events = new Map<string, RecordedEvent>();
+  /** How many of them each namespace has. */
+  readonly #counts = new Map<string, number>();
   readonly #limits = new Map<string, TokenBucket>();
   readonly #disposal = new AbortController();
   readonly #writing: Promise<void>;
@@ -64,7 +66,10 @@ export class EventRecorder implements AsyncDisposable {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#queue = new WorkQueue({ clock: options.clock, baseDelayMs: 1_000, maxDelayMs: 30_000 });
+    this.#queue = new WorkQueue({
+      ...{ clock: options.clock, baseDelayMs: 1_000, maxDelayMs: 30_000 },
+      tenantOf: (key) => tenantOf(this.#events.get(key)?.facts),
+    });
     this.#writing = this.#write();
   }
 
@@ -90,12 +95,12 @@ export class EventRecorder implements AsyncDisposable {
       }
       return;
     }
-    if (!this.#limitOf(facts).tryTake() || !this.#makeSpace()) {
+    if (!this.#limitOf(facts).tryTake() || !this.#makeSpace(tenantOf(facts))) {
       this.#drop(facts, 'there are too many');
       return;
     }
     const seen = { ...facts, name: nameOf(facts), count: 1, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-    this.#events.set(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
+    this.#remember(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
     this.#queue.add(key);
   }
 
@@ -157,7 +162,7 @@ export class EventRecorder implements AsyncDisposable {
 
   #giveUp(key: string, error: unknown): void {
     const event = this.#events.get(key);
-    this.#events.delete(key);
+    this.#forget(key);
     this.#queue.forget(key);
     if (event) this.#drop(event.facts, 'the API server does not take them', error);
   }
@@ -174,15 +179,37 @@ export class EventRecorder implements AsyncDisposable {
     return limit;
   }
 
-  /** Forgets the event that was not seen for the longest time, unless it is still to be written. */
-  #makeSpace(): boolean {
-    if (this.#events.size < MAX_EVENTS) return true;
+  /**
+   * Forgets the event that was not seen for the longest time, unless it is still to be written; where the namespace of the
+   * new one has its share, one of that namespace.
+   */
+  #makeSpace(tenant: string): boolean {
+    const free = MAX_EVENTS - this.#events.size;
+    const isAtShare = (this.#counts.get(tenant) ?? 0) >= free && free > 0;
+    if (free > 0 && !isAtShare) return true;
     for (const [key, { facts, writtenCount }] of this.#events) {
-      if (writtenCount < facts.count) continue;
-      this.#events.delete(key);
+      if (writtenCount < facts.count || (isAtShare && tenantOf(facts) !== tenant)) continue;
+      this.#forget(key);
       return true;
     }
     return false;
+  }
+
+  #remember(key: string, event: RecordedEvent): void {
+    const tenant = tenantOf(event.facts);
+    if (!this.#events.has(key)) this.#counts.set(tenant, (this.#counts.get(tenant) ?? 0) + 1);
+    this.#events.delete(key); // to the end
+    this.#events.set(key, event);
+  }
+
+  #forget(key: string): void {
+    const event = this.#events.get(key);
+    if (!event) return;
+    this.#events.delete(key);
+    const tenant = tenantOf(event.facts);
+    const count = (this.#counts.get(tenant) ?? 0) - 1;
+    if (count > 0) this.#counts.set(tenant, count);
+    else this.#counts.delete(tenant);
   }
 
   /** Tells of it at most once a minute: of this one, and how many there were since it was told last. */
@@ -205,6 +232,11 @@ export class EventRecorder implements AsyncDisposable {
     if (error === undefined) logger.warning('Events were dropped', fields);
     else logger.error('Events were dropped', error, fields);
   }
+}
+
+/** Whose event it is: namespaces share the recorder. */
+function tenantOf(facts: EventFacts | undefined): string {
+  return facts?.regarding.namespace ?? '';
 }
 
 function keyOf({ regarding, type, reason, action, message }: EventFacts): string {

@@ -1,3 +1,4 @@
+import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 
@@ -7,13 +8,15 @@ export interface KeyFailuresOptions {
   readonly logger: Logger;
 }
 
-/** Of more keys than these that fail at once, the others are not told. */
+/** Of more keys than these that fail at once, the others are not told; of one namespace, no more than it leaves free to others. */
 const MAX_NAMED = 1000;
 
 /** Tells of each key once that it fails, once whenever the reason changes, and once that it is well again. */
 export class KeyFailures {
   readonly #options: KeyFailuresOptions;
   readonly #failing = new Map<string, FailureLog>();
+  /** How many of them each namespace has. */
+  readonly #counts = new Map<string, number>();
 
   constructor(options: KeyFailuresOptions) {
     this.#options = options;
@@ -23,7 +26,9 @@ export class KeyFailures {
     const { controller, logger } = this.#options;
     let log = this.#failing.get(key);
     if (!log) {
-      if (this.#failing.size >= MAX_NAMED) return;
+      const count = this.#counts.get(namespaceOf(key)) ?? 0;
+      if (count >= MAX_NAMED - this.#failing.size) return;
+      this.#counts.set(namespaceOf(key), count + 1);
       const failing = 'Cannot reconcile; it is tried again';
       log = new FailureLog({ logger, failing, recovered: 'Reconciled again', causeOf: describeError });
       this.#failing.set(key, log);
@@ -33,11 +38,22 @@ export class KeyFailures {
 
   /** Forgets all keys but these: what is gone, or no longer tried, fails no more. */
   keepOnly(keys: ReadonlySet<string>): void {
-    for (const key of this.#failing.keys()) if (!keys.has(key)) this.#failing.delete(key);
+    for (const key of this.#failing.keys()) if (!keys.has(key)) this.#forget(key);
   }
 
   succeed(key: string): void {
     this.#failing.get(key)?.succeed({ controller: this.#options.controller, key });
-    this.#failing.delete(key);
+    this.#forget(key);
   }
+
+  #forget(key: string): void {
+    if (!this.#failing.delete(key)) return;
+    const count = (this.#counts.get(namespaceOf(key)) ?? 0) - 1;
+    if (count > 0) this.#counts.set(namespaceOf(key), count);
+    else this.#counts.delete(namespaceOf(key));
+  }
+}
+
+function namespaceOf(key: string): string {
+  return nameOfKey(key).namespace ?? '';
 }

@@ -14,7 +14,7 @@ export interface RunControllerOptions {
   readonly logger: Logger;
   /** Ends the run: what is being reconciled is told, and nothing new begins. */
   readonly signal: AbortSignal;
-  /** How many keys are reconciled at once; by default 1. */
+  /** How many keys are reconciled at once, of one namespace no more than it leaves free to others; by default 1. */
   readonly workers?: number;
   /** For how long one key may be reconciled; by default 60 s. */
   readonly deadlineMs?: number;
@@ -39,7 +39,7 @@ export async function runController(controller: Controller, options: RunControll
     throw error;
   }
   const queue = new WorkQueue({
-    clock,
+    ...{ clock, workers },
     observer: options.series?.observe(controller.name),
     ...options.queue,
   });
@@ -91,7 +91,10 @@ async function reconcileKey(
     }
   }
   if (isOver) queue.done(key);
-  else void running.catch(() => {}).finally(() => queue.done(key)); // the worker goes on without it
+  else {
+    void running.catch(() => {}).finally(() => queue.done(key));
+    queue.leave(key); // the worker goes on without it
+  }
 }
 
 /** What a controller throws at once is its failure, too. */

@@ -14,6 +14,35 @@ describe('TokenBucket', () => {
     expect(takenAtMs).to.deep.equal([0, 0, 100, 200, 300]);
   });
 
+  it('has a tenant wait for one token of each other tenant at most', async () => {
+    const clock = new ManualClock();
+    const bucket = new TokenBucket({ clock, perSecond: 10, burst: 1 });
+    const taken: string[] = [];
+    const take = (tenant: string) => void bucket.take(undefined, tenant).then(() => taken.push(tenant));
+    for (let index = 0; index < 100; index++) take('many');
+    await clock.advance(250);
+    for (const tenant of ['one', 'two', 'one']) take(tenant);
+    await clock.advance(600);
+    expect(taken).to.deep.equal(['many', 'many', 'many', 'many', 'one', 'two', 'many', 'one', 'many']);
+    expect(bucket.isFull).to.equal(false);
+  });
+
+  it('leaves the tokens of those that wait no longer to the others', async () => {
+    const clock = new ManualClock();
+    const bucket = new TokenBucket({ clock, perSecond: 10, burst: 1 });
+    await bucket.take();
+    const gone = new AbortController();
+    const waiting = [1, 2, 3].map(() => bucket.take(gone.signal, 'gone').catch(() => 'aborted'));
+    const takenAtMs = bucket.take(undefined, 'other').then(() => clock.monotonicMs());
+    gone.abort(new Error('gone'));
+    expect(await Promise.all(waiting)).to.deep.equal(['aborted', 'aborted', 'aborted']);
+    await clock.advance(100);
+    expect(await takenAtMs).to.equal(100);
+    expect(clock.sleeperCount).to.equal(0);
+    await clock.advance(100);
+    expect(bucket.isFull).to.equal(true);
+  });
+
   it('saves no more tokens than a burst takes', async () => {
     const clock = new ManualClock();
     const bucket = new TokenBucket({ clock, perSecond: 10, burst: 2 });

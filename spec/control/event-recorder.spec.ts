@@ -241,12 +241,15 @@ describe('EventRecorder', () => {
       expect(logger.lines[0]?.fields.err).to.equal('the API server serves no events');
     });
 
-    it('holds a thousand events at most while the server is silent, and ends at once', async () => {
+    it('holds five hundred events of a namespace at most while the server is silent, as many of others, and ends at once', async () => {
       respond = () => undefined;
       for (let index = 0; index < 1_500; index++) {
         recorder.record({ ...SCALED, regarding: { ...REGARDING, name: `n${index}`, uid: `${index}` } });
       }
-      expect(recorder.dropped).to.equal(500);
+      expect(recorder.dropped).to.equal(1_000);
+      const other = { ...REGARDING, namespace: 'other', name: 'web', uid: 'u' };
+      recorder.record({ ...SCALED, regarding: other });
+      expect(recorder.dropped).to.equal(1_000);
       await until(served.clock, () => writes().length === 1);
       await recorder[Symbol.asyncDispose]();
     });

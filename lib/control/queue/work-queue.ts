@@ -1,5 +1,8 @@
 import { DelayedKeys } from '#lib/concurrency/delayed-keys.ts';
+import { FairQueue } from '#lib/concurrency/fair-queue.ts';
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { QueueObserver } from './work-queue-series.ts';
 
@@ -12,28 +15,35 @@ export interface WorkQueueOptions {
   readonly baseDelayMs?: number;
   /** By default 1,000 s. */
   readonly maxDelayMs?: number;
-  /** How many failures of all keys together come back in a second, and at once; by default 10 and 100. */
+  /** How many failures of one tenant's keys together come back in a second, and at once; by default 10 and 100. */
   readonly failureLimit?: { readonly perSecond: number; readonly burst: number };
+  /** How many keys are worked on at once: of one tenant no more than it leaves free to others. By default any number. */
+  readonly workers?: number;
+  /** Whose a key is; by default its namespace, and the key itself where it has none. */
+  readonly tenantOf?: (key: string) => string;
 }
 
 const BASE_DELAY_MS = 5;
 const MAX_DELAY_MS = 1_000_000;
-/** As long as fewer keys were taken, their places are left as they are. */
-const MIN_TAKEN = 1024;
 const FAILURE_LIMIT = { perSecond: 10, burst: 100 };
+/** Of more tenants with failures than these, limits that are not in use are dropped. */
+const MAX_IDLE_LIMITS = 1000;
 
 /**
  * Keys that are to be worked on, with the promises of client-go's queue: a key is in it once, however often it was
  * added; nobody gets a key that somebody works on; one that is added meanwhile comes again afterwards.
+ *
+ * Namespaces share it: their keys are given out round robin, and none takes all workers, or all retries of failures.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  readonly #failureLimit: TokenBucket;
+  readonly #failureLimits = new Map<string, TokenBucket>();
   readonly #ready = new Set<string>();
-  /** The same keys in the order in which they are to be worked on, behind those that were. */
-  #order: string[] = [];
-  #taken = 0;
-  readonly #processing = new Set<string>();
+  /** The same keys in the order in which they are to be worked on. */
+  readonly #order = new FairQueue<string>();
+  readonly #workers: FairSemaphore;
+  /** With the permit of the worker, until that goes on. */
+  readonly #processing = new Map<string, Disposable>();
   /** Added while they are worked on. */
   readonly #again = new Set<string>();
   readonly #waiting: DelayedKeys;
@@ -45,10 +55,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#options = options;
     this.#waiting = new DelayedKeys({ clock: options.clock, release: (key) => this.add(key) });
-    this.#failureLimit = new TokenBucket({
-      clock: options.clock,
-      ...(options.failureLimit ?? FAILURE_LIMIT),
-    });
+    this.#workers = new FairSemaphore(options.workers ?? Number.POSITIVE_INFINITY);
   }
 
   /** How many keys could be worked on now. */
@@ -81,7 +88,7 @@ export class WorkQueue {
     this.#failures.set(key, failures + 1);
     observer?.retried();
     const ownDelayMs = Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
-    this.addAfter(key, Math.max(ownDelayMs, this.#failureLimit.reserve()));
+    this.addAfter(key, Math.max(ownDelayMs, this.#failureLimitOf(key).reserve()));
   }
 
   /** The key's failures do not count any more. */
@@ -95,23 +102,34 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the key that waits the longest, as soon as there is one. Who takes it says when it is {@link done}.
+   * Takes the key that waits the longest of the tenant whose turn it is, as soon as there is one that may be worked on.
+   * Who takes it says when it is {@link done}.
    *
    * @returns `undefined` once the queue is shut down and nothing is left in it
    */
   async take(): Promise<string | undefined> {
     const key = this.#next();
-    if (key !== undefined) return this.#begin(key);
-    if (this.#isShutDown) return undefined;
+    if (key !== undefined) return key;
+    if (this.#isShutDown && this.#ready.size === 0) return undefined;
     return await new Promise((resolve) => this.#takers.add(resolve));
   }
 
   /** The key is not worked on any more. */
   done(key: string): void {
-    if (!this.#processing.delete(key)) return;
+    const permit = this.#processing.get(key);
+    if (!permit) return;
+    this.#processing.delete(key);
+    permit[Symbol.dispose]();
     this.#options.observer?.finished(key);
     if (this.#again.delete(key)) this.#offer(key);
+    else this.#dispatch();
     this.#settle();
+  }
+
+  /** Its worker goes on with other keys, though the key is not done: nobody else gets it before that. */
+  leave(key: string): void {
+    this.#processing.get(key)?.[Symbol.dispose]();
+    this.#dispatch();
   }
 
   /**
@@ -127,39 +145,55 @@ export class WorkQueue {
       for (const key of [...this.#ready, ...this.#again]) this.#options.observer?.dropped(key);
       this.#ready.clear();
       this.#again.clear();
-      this.#order = [];
-      this.#taken = 0;
+      this.#order.clear();
     }
     this.#settle();
     await this.#drained.promise;
   }
 
   #offer(key: string): void {
-    const [taker] = this.#takers;
-    if (!taker) {
-      this.#ready.add(key);
-      this.#order.push(key);
-      return;
+    this.#ready.add(key);
+    this.#order.push(this.#tenantOf(key), key);
+    this.#dispatch();
+  }
+
+  /** Gives keys to those who wait for one. */
+  #dispatch(): void {
+    for (const taker of this.#takers) {
+      const key = this.#next();
+      if (key === undefined) return;
+      this.#takers.delete(taker);
+      taker(key);
     }
-    this.#takers.delete(taker);
-    taker(this.#begin(key));
   }
 
   #next(): string | undefined {
-    const key = this.#order[this.#taken];
-    if (key === undefined) return undefined;
+    let permit: Disposable | undefined;
+    const key = this.#order.shift((tenant) => {
+      permit = this.#workers.tryAcquire(tenant, 1);
+      return permit !== undefined;
+    });
+    if (key === undefined || !permit) return undefined;
     this.#ready.delete(key);
-    if (++this.#taken >= MIN_TAKEN && this.#taken * 2 >= this.#order.length) {
-      this.#order = this.#order.slice(this.#taken); // each key is copied once on average
-      this.#taken = 0;
-    }
+    this.#processing.set(key, permit);
+    this.#options.observer?.started(key);
     return key;
   }
 
-  #begin(key: string): string {
-    this.#processing.add(key);
-    this.#options.observer?.started(key);
-    return key;
+  #tenantOf(key: string): string {
+    return this.#options.tenantOf?.(key) ?? (nameOfKey(key).namespace || key);
+  }
+
+  #failureLimitOf(key: string): TokenBucket {
+    const tenant = this.#tenantOf(key);
+    const known = this.#failureLimits.get(tenant);
+    if (known) return known;
+    if (this.#failureLimits.size >= MAX_IDLE_LIMITS)
+      for (const [name, limit] of this.#failureLimits) if (limit.isFull) this.#failureLimits.delete(name);
+    const { clock, failureLimit = FAILURE_LIMIT } = this.#options;
+    const limit = new TokenBucket({ clock, ...failureLimit });
+    this.#failureLimits.set(tenant, limit);
+    return limit;
   }
 
   #settle(): void {

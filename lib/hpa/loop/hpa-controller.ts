@@ -1,4 +1,4 @@
-import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { ToldEvent } from '../objects/told-event.ts';
@@ -16,7 +16,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
   const { hpas, pods, readWorld, statuses, memories, autoMin, others, decisions, series, clock, options } =
     dependencies;
   const due = new DueHpas();
-  const permits = new Semaphore(options.concurrentSyncs);
+  const permits = new FairSemaphore(options.concurrentSyncs);
   return {
     name: 'hpa',
     watches: [hpas, { onChange: () => () => {}, synced: (signal) => pods.synced(signal) }],

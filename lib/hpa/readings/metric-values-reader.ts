@@ -28,7 +28,8 @@ export class MetricValuesReader {
     path: string,
     asked: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<readonly MetricValue[]> {
-    return await this.#lists.get(path, asked, async () =>
+    const [, tenant = ''] = /\/namespaces\/([^/?]+)/.exec(path) ?? [];
+    return await this.#lists.get(path, { ...asked, tenant }, async () =>
       metricValues(await this.#client.getJson(path, BOUNDS)),
     );
   }

@@ -1,4 +1,4 @@
-import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
@@ -8,10 +8,18 @@ export interface SharedReadsOptions<Value> {
   readonly clock: Clock;
   /** How much a value counts of `mostKept`; by default 1. */
   readonly weigh?: (value: Value) => number;
-  /** So many are under way at once; by default 32, whatever the number of HPAs: an API server takes 400 requests in all. */
+  /** So many are under way at once, of one tenant no more than it leaves free to others; by default 32, whatever the number of HPAs: an API server takes 400 requests in all. */
   readonly mostAtOnce?: number;
   /** The longest unread values go once all together count more than this; by default 10,000. */
   readonly mostKept?: number;
+}
+
+/** How old what was read may be, and for whom it is read. */
+export interface SharedReadRequest {
+  readonly maxAgeMs: number;
+  readonly signal: AbortSignal;
+  /** Shares what is read at once with the other tenants; by default the key is one of its own. */
+  readonly tenant?: string;
 }
 
 interface Read<Value> {
@@ -37,7 +45,7 @@ const MOST_KEPT = 10_000;
  */
 export class SharedReads<Value> {
   readonly #options: SharedReadsOptions<Value>;
-  readonly #permits: Semaphore;
+  readonly #permits: FairSemaphore;
   readonly #reads = new Map<string, Read<Value>>();
   #kept = 0;
   /** Ends the wait of those that have no permit yet. */
@@ -46,7 +54,7 @@ export class SharedReads<Value> {
 
   constructor(options: SharedReadsOptions<Value>) {
     this.#options = options;
-    this.#permits = new Semaphore(options.mostAtOnce ?? MOST_AT_ONCE);
+    this.#permits = new FairSemaphore(options.mostAtOnce ?? MOST_AT_ONCE);
   }
 
   /** What all that is kept weighs; each read that is under way 1. */
@@ -66,7 +74,7 @@ export class SharedReads<Value> {
    */
   async get(
     key: string,
-    { maxAgeMs, signal }: { readonly maxAgeMs: number; readonly signal: AbortSignal },
+    { maxAgeMs, signal, tenant = key }: SharedReadRequest,
     read: () => Promise<Value>,
   ): Promise<Value> {
     const nowMs = this.#options.clock.monotonicMs();
@@ -77,7 +85,7 @@ export class SharedReads<Value> {
       return await raceAbort(known.value, signal);
     }
     if (known) this.#drop(key, known);
-    const value = this.#read(read);
+    const value = this.#read(tenant, read);
     const begun: Read<Value> = { askedAtMs: nowMs, maxAgeMs, value, isSettled: false, weight: 1 };
     begun.value.then(
       (value) => this.#settle(begun, value),
@@ -88,8 +96,8 @@ export class SharedReads<Value> {
     return await raceAbort(begun.value, signal);
   }
 
-  async #read(read: () => Promise<Value>): Promise<Value> {
-    using _permit = await this.#permits.acquire(this.#waiting.signal);
+  async #read(tenant: string, read: () => Promise<Value>): Promise<Value> {
+    using _permit = await this.#permits.acquire(tenant, this.#waiting.signal);
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {

@@ -28,6 +28,12 @@ export interface ScheduleKeeperOptions {
 
 const EVERY_MS = 10_000;
 
+/** Something that is to be done for an object. */
+interface Attempt {
+  readonly name: string;
+  readonly act: () => Promise<void>;
+}
+
 /**
  * What the leader does for schedules: says in the status of each whether it is active, and lifts the last replicas that
  * an HPA leaves out, because what is missing is within its tolerance.
@@ -35,33 +41,43 @@ const EVERY_MS = 10_000;
 export class ScheduleKeeper {
   readonly #options: ScheduleKeeperOptions;
   readonly #failures: KeyFailures;
+  /** Namespaces in which something is being done: what comes next there waits for the next look. */
+  readonly #busy = new Set<string>();
 
   constructor(options: ScheduleKeeperOptions) {
     this.#options = options;
     this.#failures = new KeyFailures({ controller: 'scaling-schedule', logger: options.logger });
   }
 
-  /** Looks every 10 s, until the signal aborts. */
+  /** Looks every 10 s, until the signal aborts; a namespace in which that takes longer does not delay the others. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
+    const looks = new Set<Promise<void>>();
     while (!signal.aborted) {
-      await this.look(signal);
+      const look = this.look(signal).finally(() => looks.delete(look));
+      looks.add(look);
       await clock.sleep(EVERY_MS, { signal }).catch(() => {}); // aborted: the loop ends
     }
+    await Promise.all(looks);
   }
 
-  /** Looks once; what fails costs itself alone. */
+  /** Looks once, at all namespaces side by side; what fails costs itself alone. */
   async look(signal: AbortSignal): Promise<void> {
     const { schedules, hpas, clock, defaults } = this.#options;
     const nowMs = clock.nowMs();
     const active = new Map<string, number>();
-    const attempted = new Set<string>();
+    const attempts = new Map<string, Attempt[]>();
+    const attempt = (namespace: string, name: string, act: () => Promise<void>) => {
+      const own = attempts.get(namespace) ?? [];
+      attempts.set(namespace, own);
+      own.push({ name, act });
+    };
     for (const schedule of schedules.values()) {
       const { isActive, wholeValue } = scheduledValue(schedule, nowMs, defaults);
       const name = `${schedule.kind} ${keyOfSchedule(schedule)}`;
       if (isActive) active.set(name, wholeValue);
       if ((schedule.isActive ?? false) !== isActive)
-        await this.#attempt(name, { attempted, signal }, () => this.#writeStatus(schedule, isActive, signal));
+        attempt(schedule.namespace, name, () => this.#writeStatus(schedule, isActive, signal));
     }
     for (const hpa of hpas.values()) {
       const targets = hpa.schedules.flatMap(({ kind, key, averageValue }): readonly ActiveTarget[] => {
@@ -69,26 +85,25 @@ export class ScheduleKeeper {
         return value === undefined ? [] : [{ schedule: { kind, key }, value, averageValue }];
       });
       if (targets.length > 0)
-        await this.#attempt(`HPA ${hpa.namespace}/${hpa.name}`, { attempted, signal }, () =>
-          this.#lift(hpa, targets, signal),
-        );
+        attempt(hpa.namespace, `HPA ${hpa.namespace}/${hpa.name}`, () => this.#lift(hpa, targets, signal));
     }
-    this.#failures.keepOnly(attempted);
+    this.#failures.keepOnly(new Set([...attempts.values()].flat().map(({ name }) => name)));
+    await Promise.all([...attempts].map(([namespace, own]) => this.#attempt(namespace, own, signal)));
   }
 
-  async #attempt(
-    name: string,
-    { attempted, signal }: { readonly attempted: Set<string>; readonly signal: AbortSignal },
-    act: () => Promise<void>,
-  ): Promise<void> {
-    if (signal.aborted) return;
-    attempted.add(name);
-    try {
-      await act();
-      this.#failures.succeed(name);
-    } catch (error) {
-      if (!signal.aborted) this.#failures.fail(name, error);
+  async #attempt(namespace: string, attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
+    if (this.#busy.has(namespace)) return;
+    this.#busy.add(namespace);
+    for (const { name, act } of attempts) {
+      if (signal.aborted) break;
+      try {
+        await act();
+        this.#failures.succeed(name);
+      } catch (error) {
+        if (!signal.aborted) this.#failures.fail(name, error);
+      }
     }
+    this.#busy.delete(namespace);
   }
 
   async #writeStatus(schedule: ScalingSchedule, active: boolean, signal: AbortSignal): Promise<void> {
@@ -110,8 +125,9 @@ export class ScheduleKeeper {
     const current = scale.specReplicas;
     const lift = liftedReplicas(targets, { current, most, tolerance });
     if (!lift) return;
-    await scales.set(scale, lift.replicas, signal);
     const { kind, key } = lift.schedule;
+    const cause = { by: `hpa ${name}`, why: `schedule ${kind} ${key}, within the tolerance` };
+    await scales.set(scale, lift.replicas, cause, signal);
     events.record({
       regarding: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', namespace, name, uid },
       type: 'Normal',

@@ -95,15 +95,49 @@ describe('WorkQueue', () => {
     expect(await delayOfFailure('a')).to.equal(5);
   });
 
-  it('lets 100 failures come back at once, then 10 a second', async () => {
-    for (let index = 0; index < 120; index++) queue.addRateLimited(`${index}`);
+  it('lets 100 failures of a namespace come back at once, then 10 a second, and those of others meanwhile', async () => {
+    for (let index = 0; index < 120; index++) queue.addRateLimited(`many/${index}`);
+    queue.addRateLimited('other/a');
     await clock.advance(5);
-    expect(queue.depth).to.equal(100);
+    expect(queue.depth).to.equal(101);
     await clock.advance(1000);
-    expect(queue.depth).to.equal(110);
+    expect(queue.depth).to.equal(111);
     await clock.advance(1000);
-    expect(queue.depth).to.equal(120);
-    await takeAll();
+    expect(queue.depth).to.equal(121);
+    expect((await takeAll()).slice(0, 2)).to.deep.equal(['many/0', 'other/a']);
+  });
+
+  it('gives the keys of namespaces out round robin', async () => {
+    for (const key of ['many/a', 'many/b', 'many/c', 'other/a', 'third/a', 'other/b']) queue.add(key);
+    expect(await takeAll()).to.deep.equal(['many/a', 'other/a', 'third/a', 'many/b', 'other/b', 'many/c']);
+  });
+
+  it('has a namespace take no more workers than it leaves free to others', async () => {
+    const shared = new WorkQueue({ clock, workers: 4 });
+    const taken: string[] = [];
+    const take = () => void shared.take().then((key) => key !== undefined && taken.push(key));
+    for (const key of ['many/a', 'many/b', 'many/c']) shared.add(key);
+    for (let worker = 0; worker < 4; worker++) take();
+    await clock.advance(0);
+    expect(taken).to.deep.equal(['many/a', 'many/b']);
+    shared.add('other/a');
+    await clock.advance(0);
+    expect(taken.slice(2)).to.deep.equal(['other/a']);
+    shared.done('other/a');
+    await clock.advance(0);
+    expect(taken.slice(3)).to.deep.equal([]);
+    shared.leave('many/a'); // though it is not done
+    await clock.advance(0);
+    expect(taken.slice(3)).to.deep.equal(['many/c']);
+    shared.add('many/a');
+    take();
+    await clock.advance(0);
+    expect(taken.slice(4)).to.deep.equal([]);
+    for (const key of ['many/b', 'many/a']) shared.done(key);
+    await clock.advance(0);
+    expect(taken.slice(4)).to.deep.equal(['many/a']);
+    for (const key of ['many/a', 'many/c']) shared.done(key);
+    await shared.shutDown();
   });
 
   it('gives nothing more once it is shut down, and says when the last key is done', async () => {

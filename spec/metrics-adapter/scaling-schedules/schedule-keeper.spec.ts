@@ -17,12 +17,12 @@ describe('ScheduleKeeper', () => {
     system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
     system.followed.schedules.push(scheduleThatCounts('always'));
     await system.keeper.look(signal);
-    expect(system.told()).to.have.lengthOf(1000); // of more at once, the others are not told
+    expect(system.told()).to.have.lengthOf(750); // of more at once, the others are not told
     system.followed.schedules = [scheduleThatIsOver('new')];
     system.followed.hpas = [];
     await system.keeper.look(signal);
     await system.keeper.look(signal);
-    expect(system.told().slice(1000)).to.deep.equal([
+    expect(system.told().slice(750)).to.deep.equal([
       { controller: 'scaling-schedule', key: 'ScalingSchedule default/new', err: 'nobody listens' },
     ]);
   });
