@@ -73,7 +73,7 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
     openTriggerSources({
       ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
       awsIdentityHosts: environment.awsIdentityHosts,
-      ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
+      ...{ listPods: listPods(environment.reader), listEndpoints: listEndpoints(environment.reader) },
     }),
   );
   registry.add(buildSeries(version));

@@ -54,6 +54,11 @@ export class ExpiringCache<T> {
     return entry.value;
   }
 
+  /** Has a response found out again that is remembered. */
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
   /**
    * The remembered response, or one that is found out now. A failure is everybody's who waits, and not remembered.
    *

@@ -5,6 +5,7 @@ import { SourceSemaphores } from '#lib/collection/source-semaphores.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -14,6 +15,7 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/ui-part.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
+import { sharedReader } from './authentication/shared-reader.ts';
 import { fetchReference } from './authentication/unread-reference.ts';
 import { limitedByDefault } from './checks/limit-ranges.ts';
 import { rememberedLimits } from './checks/remembered-limits.ts';
@@ -59,6 +61,7 @@ export interface ScaledObjectsEnvironment {
   readonly reader: ApiClient;
   readonly mapper: RestMapper;
   readonly scales: ScaleClient;
+  readonly scaleLog: ScaleLog;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly store: MetricStore;
   readonly types: TriggerTypes;
@@ -109,10 +112,13 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       onAsked: () => {},
     });
   const collection = newCollection();
-  const reader = clusterReader({
-    ...{ client: environment.reader, authentication: followed.authentication },
-    ...options,
-  });
+  const reader = sharedReader(
+    clusterReader({
+      ...{ client: environment.reader, authentication: followed.authentication },
+      ...options,
+    }),
+    clock,
+  );
   const memories = new LoopMemories();
   const plans = new ScaledObjectPlans({
     ...{ objects, workloads, types, reader, collection, store, clock, scales: environment.scales },
@@ -120,7 +126,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     async readTarget(target, signal) {
       const resource = await fetchReference(() => mapper.find(target, signal), signal);
       if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
-      return await fetchReference(() => client.getJson(objectPath(resource, target), { signal }), signal);
+      const read = () => environment.reader.getJson(objectPath(resource, target), { signal });
+      return await fetchReference(read, signal);
     },
     authenticationsOf: (object) => followed.authenticationsOf(object),
   });

@@ -8,6 +8,7 @@ import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
+import { DryRun } from './dry-run.ts';
 import { MalformedResponse } from './malformed-response.ts';
 import { type ResponseBody, readBytes, readJson } from './read-response.ts';
 import { splitLines } from './split-lines.ts';
@@ -22,7 +23,10 @@ export interface ApiClientOptions {
   readonly requestTimeoutMs?: number;
   /** A longer response is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
   readonly maxResponseBytes?: number;
-  /** Each request takes a token before it is sent; none by default. Waiting for it is bounded by the signal alone. */
+  /**
+   * Each request takes a token before it is sent, which namespaces share; none by default. Waiting for it is bounded by
+   * the signal alone.
+   */
   readonly rateLimit?: TokenBucket | undefined;
   /**
    * How often a request is sent again, after the time that the server asks for, when it says that it is busy and for
@@ -31,6 +35,8 @@ export interface ApiClientOptions {
   readonly maxRetries?: number;
   /** Called right before a request is sent that may change something; what it throws, the request throws. */
   readonly beforeWrite?: (() => void) | undefined;
+  /** Responds to what would change something, in place of the API server, which gets nothing but reads and reviews then. */
+  readonly dryRun?: DryRun | undefined;
 }
 
 /** How one request differs from the usual. */
@@ -109,7 +115,7 @@ export class ApiClient {
       stream.abort();
     };
     try {
-      await this.#options.rateLimit?.take(stream.signal);
+      await this.#options.rateLimit?.take(stream.signal, namespaceOf(path));
       using deadline = this.#startDeadline({ ...options, signal: stream.signal });
       onAbort(deadline.signal, () => stream.abort(deadline.signal.reason));
       const { body } = await this.#send(call, options, stream.signal);
@@ -125,7 +131,9 @@ export class ApiClient {
   }
 
   async #exchange(call: ApiRequest, options: RequestOptions): Promise<unknown> {
-    const { clock, maxRetries = 0 } = this.#options;
+    const { clock, maxRetries = 0, dryRun } = this.#options;
+    if (dryRun && DryRun.isWrite(call))
+      return await dryRun.respond(call, (path) => this.getJson(path, options));
     for (let retry = 0; ; retry++) {
       try {
         return await this.#attempt(call, options);
@@ -138,7 +146,7 @@ export class ApiClient {
   }
 
   async #attempt(call: ApiRequest, options: RequestOptions): Promise<unknown> {
-    await this.#options.rateLimit?.take(options.signal);
+    await this.#options.rateLimit?.take(options.signal, namespaceOf(call.path));
     using deadline = this.#startDeadline(options);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
@@ -226,4 +234,9 @@ function retryDelayMs(error: unknown): number | undefined {
 
 function describe({ method, path }: ApiRequest): string {
   return `Cannot ${method.toLowerCase()} ${path.split('?', 1)[0]}`;
+}
+
+/** Of what a path is, or is in; empty where it is of the cluster. */
+function namespaceOf(path: string): string {
+  return /^[^?]*?\/namespaces\/([^/?]+)/.exec(path)?.[1] ?? '';
 }

@@ -37,7 +37,8 @@ export async function plannedFor(
   if (memory.plan && isSame && isCurrent && (ageMs < REREAD_MS || authentications.length === 0))
     return memory.plan;
   const namespace = metadata.namespace ?? '';
-  const reader = readerOfOne(options.reader);
+  const isChanged = memory.plan !== undefined && !(isSame && isCurrent);
+  const reader = readerOfOne(isChanged ? options.reader.fresh : options.reader);
   const environment = (containerName = spec.envSourceContainerName ?? '') =>
     containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
   const planned = await planTriggers(spec.triggers, {

@@ -1,8 +1,8 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
 import { readerOfOne } from '../authentication/reader-of-one.ts';
+import type { SharedReader } from '../authentication/shared-reader.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
@@ -11,7 +11,7 @@ import { planTriggers } from './plan-triggers.ts';
 /** What plans are made with. */
 export interface KeptPlansOptions {
   readonly types: TriggerTypes;
-  readonly reader: ClusterReader;
+  readonly reader: SharedReader;
   readonly collection: Collection;
   readonly clock: Clock;
   /** Reads the target as it is served, for the environment of its containers. */
@@ -72,17 +72,21 @@ export class KeptPlans {
     const authentications = this.#options.authenticationsOf(object);
     const plannedAtMs = this.#options.clock.monotonicMs();
     const { uid, generation } = object.metadata;
-    const planned = await this.#plan(object, signal);
     const isSame = known && isOf(known, object, authentications);
+    const planned = await this.#plan(object, { isChanged: known !== undefined && !isSame, signal });
     const triggers = isSame ? keepGood(known.plan.triggers, planned) : planned;
     const plan = { uid, generation, triggers, plannedAtMs };
     this.#plans.set(key, { plan, authentications });
     return plan;
   }
 
-  async #plan(object: ScaledObject, signal: AbortSignal): Promise<readonly PlannedTrigger[]> {
+  /** @param isChanged whether what it refers to is read though it may be cached */
+  async #plan(
+    object: ScaledObject,
+    { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
+  ): Promise<readonly PlannedTrigger[]> {
     const { types, readTarget } = this.#options;
-    const reader = readerOfOne(this.#options.reader);
+    const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
     const { spec, metadata } = object;
     const namespace = metadata.namespace ?? '';
     let workload: Promise<unknown> | undefined;

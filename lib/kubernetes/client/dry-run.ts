@@ -1,0 +1,107 @@
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ApiRequest } from './api-client.ts';
+
+/** What a dry run works with. */
+export interface DryRunOptions {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Logger;
+}
+
+/** Requests that change nothing, though they are sent by POST: whether somebody is who they say, and may do what they want. */
+const REVIEW =
+  /^\/apis\/(authentication|authorization)\.k8s\.io\/[^/]+\/(namespaces\/[^/]+\/)?(tokenreviews|(self|local)?subject(access|rules)reviews|selfsubjectreviews)$/;
+/** What is written beside a decision, and is not logged by default; scales and Jobs are logged with their reason instead. */
+const UNLOGGED = /\/(status|scale)$|^\/apis\/batch\/v1\/namespaces\/[^/]+\/jobs$/;
+const TOKEN = /^\/api\/v1\/namespaces\/[^/]+\/serviceaccounts\/[^/]+\/token$/;
+const VERBOSE = 4;
+/** Of more objects that would be written, those that were not for the longest time may be logged again. */
+const MAX_LOGGED = 10_000;
+
+/**
+ * Stands in for the API server where nothing is to be written: it responds to a write as if it had been accepted, without
+ * validation, and logs once what would have been written, and again once that is something else.
+ */
+export class DryRun {
+  readonly #options: DryRunOptions;
+  readonly #logged = new Map<string, string>();
+
+  constructor(options: DryRunOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a request would change something, so that it must not be sent. */
+  static isWrite({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
+    return method !== 'GET' && !REVIEW.test(withoutQuery(path));
+  }
+
+  /**
+   * Logs a line of what would be done to an object, unless that is what was logged of it last.
+   *
+   * @param key tells the object from others
+   */
+  report(key: string, message: string, verbosity = 0): void {
+    if (this.#logged.get(key) === message) return;
+    this.#logged.delete(key);
+    this.#logged.set(key, message);
+    const [oldest] = this.#logged.keys();
+    if (this.#logged.size > MAX_LOGGED && oldest !== undefined) this.#logged.delete(oldest);
+    this.#options.logger.info(message, undefined, verbosity);
+  }
+
+  /**
+   * What the API server would have responded with, as far as that follows from the request and the object as it is.
+   *
+   * @param get reads the object that would be changed; where it cannot be, the response is the change alone
+   * @throws an Error for a token: there is no response that would do instead of one
+   */
+  async respond(request: ApiRequest, get: (path: string) => Promise<unknown>): Promise<unknown> {
+    const path = withoutQuery(request.path);
+    if (TOKEN.test(path)) throw new Error(`Cannot post ${path}: a dry run requests no tokens`);
+    const method = request.method.toLowerCase();
+    this.report(`${method} ${path}`, `Would ${method} ${path}`, UNLOGGED.test(path) ? VERBOSE : 0);
+    if (request.method === 'DELETE') return { kind: 'Status', apiVersion: 'v1', status: 'Success' };
+    const body = isRecord(request.body) ? request.body : {};
+    if (request.method !== 'PATCH') return request.method === 'POST' ? this.#created(body) : body;
+    const current = await get(path.replace(/\/status$/, '')).catch(() => undefined);
+    const known = isRecord(current) ? current : { metadata: metadataOf(path) };
+    return request.contentType === 'application/apply-patch+yaml'
+      ? { ...known, ...body, metadata: merged(known.metadata, body.metadata) }
+      : merged(known, body);
+  }
+
+  #created(body: Readonly<Record<string, unknown>>): unknown {
+    const given = isRecord(body.metadata) ? body.metadata : {};
+    const name = given.name ?? `${given.generateName ?? ''}dry-run`;
+    const creationTimestamp = new Date(this.#options.clock.nowMs()).toISOString();
+    return { ...body, metadata: { creationTimestamp, ...given, name } };
+  }
+}
+
+/** RFC 7396. */
+function merged(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const result = new Map(Object.entries(isRecord(target) ? target : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, merged(result.get(key), value));
+  }
+  return Object.fromEntries(result);
+}
+
+function metadataOf(path: string): object {
+  const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
+  const name = path
+    .replace(/\/status$/, '')
+    .split('/')
+    .at(-1);
+  return { name, ...(namespace !== undefined && { namespace }) };
+}
+
+function withoutQuery(path: string): string {
+  return path.split('?', 1)[0] ?? '';
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

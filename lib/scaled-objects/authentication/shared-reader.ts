@@ -1,0 +1,86 @@
+import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ClusterReader } from './cluster-reader.ts';
+
+/** A reader of what the triggers of all objects refer to, and one that reads past what is cached. */
+export interface SharedReader extends ClusterReader {
+  /** For an object that was changed, or whose authentications were: what it refers to may have changed with it. */
+  readonly fresh: ClusterReader;
+}
+
+type Read<Value> = (namespace: string, name: string, signal: AbortSignal) => Promise<Value>;
+/** A failure is a result, too: it is cached. */
+type Result = { readonly value: unknown } | { readonly error: unknown };
+
+/** Objects that are planned together share what they read; what is planned again later reads it again. */
+const CACHED_MS = 5000;
+/** What is absent or refused is read again after this long, then after twice as long each time, up to the limit. */
+const MIN_RETRY_MS = 1000;
+const MAX_RETRY_MS = 30_000;
+const MAX_ENTRIES = 1000;
+/** Longer data are not cached, so that all entries together take 64 MiB at most. */
+const MAX_CACHED_CHARACTERS = 32 * 1024;
+
+/**
+ * Reads each Secret, ConfigMap and token once for all objects that refer to it within some seconds, and those that cannot
+ * be read less and less often.
+ */
+export function sharedReader(reader: ClusterReader, clock: Clock): SharedReader {
+  const cache = new ExpiringCache<Result>({ clock, maxEntries: MAX_ENTRIES });
+  const failures = new Map<string, number>();
+
+  function retryAfterMs(key: string, result: Result): number {
+    const isMissing = 'error' in result || result.value === undefined;
+    const count = isMissing ? (failures.get(key) ?? 0) : undefined;
+    failures.delete(key);
+    if (count === undefined) return lengthOf(result) <= MAX_CACHED_CHARACTERS ? CACHED_MS : 0;
+    failures.set(key, count + 1); // at the end: the longest unread go first
+    const [oldest] = failures.keys();
+    if (failures.size > MAX_ENTRIES && oldest !== undefined) failures.delete(oldest);
+    return Math.min(MIN_RETRY_MS * 2 ** count, MAX_RETRY_MS);
+  }
+
+  function cached<Value>(kind: string, read: Read<Value>, { isFresh }: { isFresh: boolean }): Read<Value> {
+    return async (namespace, name, signal) => {
+      const key = JSON.stringify([kind, namespace, name]);
+      if (isFresh) cache.delete(key);
+      const result = await cache.getOrCompute(key, {
+        compute: async (leaving): Promise<Result> => {
+          try {
+            return { value: await read(namespace, name, leaving) };
+          } catch (error) {
+            leaving.throwIfAborted();
+            return { error };
+          }
+        },
+        lifetimeMs: (found) => retryAfterMs(key, found),
+        signal: () => signal,
+      });
+      if ('error' in result) throw result.error;
+      return result.value as Value;
+    };
+  }
+
+  function wrapped(options: { isFresh: boolean }): ClusterReader {
+    const secretData = cached('Secret', reader.secretData, options);
+    const configMapData = cached('ConfigMap', reader.configMapData, options);
+    return {
+      ...{ ...reader, secretData, configMapData },
+      serviceAccountToken: cached('token', reader.serviceAccountToken, options),
+      environmentOf: (namespace, signal) => ({
+        secretData: (name) => secretData(namespace, name, signal),
+        configMapData: (name) => configMapData(namespace, name, signal),
+      }),
+    };
+  }
+
+  return { ...wrapped({ isFresh: false }), fresh: wrapped({ isFresh: true }) };
+}
+
+function lengthOf(result: Result): number {
+  if (!('value' in result) || result.value === undefined) return 0;
+  if (typeof result.value === 'string') return result.value.length;
+  let length = 0;
+  for (const [key, value] of Object.entries(result.value as object)) length += key.length + `${value}`.length;
+  return length;
+}

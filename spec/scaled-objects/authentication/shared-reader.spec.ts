@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { ClusterReader } from '#lib/scaled-objects/authentication/cluster-reader.ts';
+import { type SharedReader, sharedReader } from '#lib/scaled-objects/authentication/shared-reader.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+describe('sharedReader', () => {
+  const { signal } = new AbortController();
+  let clock: ManualClock;
+  let asked: string[];
+  let secrets: Map<string, Readonly<Record<string, string>> | Error>;
+  let reader: SharedReader;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    asked = [];
+    secrets = new Map([['login', { user: 'a' }]]);
+    const secretData: ClusterReader['secretData'] = async (namespace, name) => {
+      asked.push(`${namespace}/${name}`);
+      await clock.sleep(10);
+      const found = secrets.get(name);
+      if (found instanceof Error) throw found;
+      return found;
+    };
+    reader = sharedReader(
+      {
+        ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
+        ...{ secretData, configMapData: secretData },
+        serviceAccountToken: async (_, name) => `token ${asked.push(name)}`,
+        environmentOf: () => {
+          throw new Error('it has its own');
+        },
+      },
+      clock,
+    );
+  });
+
+  /** Reads, and lets the time for it pass. */
+  async function read(name: string, from: ClusterReader = reader, namespace = 'shop') {
+    const reading = from.secretData(namespace, name, signal).catch((error: Error) => error.message);
+    await clock.advance(10);
+    return await reading;
+  }
+
+  it('reads once what many objects refer to within five seconds, and tells namespaces and kinds apart', async () => {
+    const both = [reader.secretData('shop', 'login', signal), reader.secretData('shop', 'login', signal)];
+    await clock.advance(10);
+    expect(await Promise.all(both)).to.deep.equal([{ user: 'a' }, { user: 'a' }]);
+    await clock.advance(4990);
+    expect(await read('login')).to.deep.equal({ user: 'a' });
+    expect(asked).to.deep.equal(['shop/login']);
+    expect(await read('login', reader, 'other')).to.deep.equal({ user: 'a' });
+    const environment = reader.environmentOf('shop', signal).configMapData('login');
+    await clock.advance(10);
+    await environment;
+    expect(asked).to.deep.equal(['shop/login', 'other/login', 'shop/login']);
+    await clock.advance(5000);
+    await read('login');
+    expect(asked).to.have.lengthOf(4);
+  });
+
+  it('reads past what is cached for an object that was changed', async () => {
+    await read('login');
+    secrets.set('login', { user: 'b' });
+    expect(await read('login')).to.deep.equal({ user: 'a' });
+    expect(await read('login', reader.fresh)).to.deep.equal({ user: 'b' });
+    expect(await read('login')).to.deep.equal({ user: 'b' });
+  });
+
+  it('reads what is absent or refused less and less often, up to every 30 s, until it is there', async () => {
+    const refusal = new ApiError('no', { statusCode: 403, reason: undefined, retryAfterMs: undefined });
+    for (const result of [undefined, refusal]) {
+      asked = [];
+      const name = result ? 'refused' : 'absent';
+      if (result) secrets.set(name, result);
+      const askedAtS: number[] = [];
+      const startMs = clock.monotonicMs();
+      for (let second = 0; second < 125; second++) {
+        const before = asked.length;
+        expect(await read(name)).to.equal(result?.message);
+        if (asked.length > before) askedAtS.push(second);
+        await clock.advance(startMs + (second + 1) * 1000 - clock.monotonicMs());
+      }
+      expect(askedAtS).to.deep.equal([0, 2, 5, 10, 19, 36, 67, 98]);
+      secrets.set(name, { user: 'c' });
+      await clock.advance(30_000);
+      expect(await read(name)).to.deep.equal({ user: 'c' });
+    }
+  });
+
+  it('does not cache data that are long', async () => {
+    secrets.set('long', { text: 'x'.repeat(40_000) });
+    await read('long');
+    await read('long');
+    expect(asked).to.deep.equal(['shop/long', 'shop/long']);
+  });
+
+  it('ends the wait of one that does not wait any more, and that of no other', async () => {
+    const gone = new AbortController();
+    const leaving = reader.secretData('shop', 'login', gone.signal).catch((error: Error) => error.message);
+    const staying = reader.secretData('shop', 'login', signal);
+    gone.abort(new Error('enough'));
+    await clock.advance(10);
+    expect(await leaving).to.equal('enough');
+    expect(await staying).to.deep.equal({ user: 'a' });
+    expect(asked).to.deep.equal(['shop/login']);
+  });
+});
