@@ -2,18 +2,20 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
-import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { LeaderElection } from '#lib/control/election/leader-election.ts';
 import { addLeaderElectionSeries } from '#lib/control/election/leader-election-series.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { offerNoCostlyCiphers } from '#lib/sources/http/tls-ciphers.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import { openApiClients } from './api-clients.ts';
 import { debugControllers } from './debug-controllers.ts';
 import type { HpaPartEnvironment } from './hpa-part.ts';
 import { leadTogether } from './lead-together.ts';
@@ -35,8 +37,6 @@ export interface Autoscaler extends AsyncDisposable {
 
 /** How long a name of a source may take, and how many are looked up at once, shared fairly by namespaces. */
 const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64 };
-/** How often a request is sent again that the API server puts off. */
-const MAX_RETRIES = 5;
 
 /** The parts, of which each is loaded only where flags choose it: what is loaded takes memory for as long as the program runs. */
 const PARTS = {
@@ -62,33 +62,39 @@ export async function startAutoscaler(
   const registry = new SlicedRegistry();
   addProcessSeries(registry);
   const userAgent = `autoscaler/${version.gitVersion}`;
-  const clientOf = (purpose: string, more: Partial<ConstructorParameters<typeof ApiClient>[0]> = {}) =>
-    starting.use(new ApiClient({ access, clock, userAgent: `${userAgent} ${purpose}`, ...more }));
-
-  const election = electionOf(options, { ...environment, api: clientOf('leader-election') });
+  const dryRun = options.isDryRun ? new DryRun({ clock, logger }) : undefined;
+  const clients = starting.use(
+    openApiClients({
+      ...{ access, clock, userAgent, dryRun, rate: options.apiRate },
+      beforeWrite: () => election?.assertLeader(),
+    }),
+  );
+  const election = electionOf(options, { ...environment, api: clients.lease });
   const { leaderElection } = options;
   if (election && leaderElection) {
     addLeaderElectionSeries({ registry, name: leaderElection.lease.name, election });
   }
-  const paced = { rateLimit: new TokenBucket({ clock, ...options.apiRate }), maxRetries: MAX_RETRIES };
-  const client = clientOf('controllers', {
-    ...paced,
-    beforeWrite: () => election?.assertLeader(),
-  });
+  if (dryRun) logger.info('Dry run: nothing is written, no lease is taken, and what would be done is logged');
+  const client = clients.controllers;
   const mapper = new RestMapper({ api: client, clock });
-  const events = starting.use(
+  const recorder = starting.use(
     new EventRecorder({
-      api: clientOf('events'),
+      api: clients.events,
       mapper,
       clock,
       logger,
       source: { controller: 'autoscaler', instance: identity },
     }),
   );
-  const scales = new ScaleClient({ api: client, mapper, clock });
+  const events = dryRun ? { record: () => {} } : recorder;
+  const scaleLog = new ScaleLog({ logger, dryRun });
+  const scales = new ScaleClient({ api: client, mapper, clock, scaleLog });
   const workQueues = new WorkQueueSeries({ clock, registry });
   const { findAddresses } = NameResolver.ofSystem({ clock, ...LOOKUPS });
-  const shared = { client, mapper, scales, events, registry, clock, logger, workQueues, findAddresses };
+  const shared = {
+    ...{ client, mapper, scales, scaleLog, events, registry, clock, logger, workQueues },
+    findAddresses,
+  };
   const store = new MetricStore();
   const subsystems: LeaderSubsystem[] = [];
   const cronHpa = options.controllers.has('cronhpa')
@@ -107,8 +113,7 @@ export async function startAutoscaler(
   }
   if (options.controllers.has('scaledobjects')) {
     const scaledObjectsPart = await PARTS.scaledObjects();
-    const reader = clientOf('triggers', paced);
-    const part = { ...shared, reader, store, userAgent, version };
+    const part = { ...shared, reader: clients.references, store, userAgent, version };
     subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
   }
 

@@ -76,7 +76,9 @@ export interface AutoscalerOptions {
   /** `undefined` where neither API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
-  /** `undefined` where this process acts without being elected. */
+  /** Nothing is written, and what would be done is logged. */
+  readonly isDryRun: boolean;
+  /** `undefined` where this process acts without being elected, as in a dry run. */
   readonly leaderElection: LeaderElectionSettings | undefined;
   readonly serving: ServingOptions;
   readonly authentication: AuthenticationOptions;
@@ -245,14 +247,16 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
       perSecond: values.kubeClientQps || values.kubeApiQps,
       burst: values.kubeClientBurst || values.kubeApiBurst,
     },
-    leaderElection: values.leaderElect
-      ? {
-          lease: { namespace: values.leaseNamespace, name: values.leaseName },
-          leaseDurationMs,
-          renewDeadlineMs,
-          retryPeriodMs,
-        }
-      : undefined,
+    isDryRun: values.dryRun,
+    leaderElection:
+      values.leaderElect && !values.dryRun
+        ? {
+            lease: { namespace: values.leaseNamespace, name: values.leaseName },
+            leaseDurationMs,
+            renewDeadlineMs,
+            retryPeriodMs,
+          }
+        : undefined,
     serving: servingOptionsOf(values),
     authentication: authenticationOptionsOf(values),
     authorization: authorizationOptionsOf(values),

@@ -5,6 +5,7 @@ import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts'
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { retryOnConflict } from '#lib/kubernetes/client/retry-on-conflict.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ScaleCause, ScaleLog } from './scale-log.ts';
 
 /** What is to be scaled: a `scaleTargetRef` with its object's namespace. */
 export interface ScaleTarget {
@@ -46,6 +47,8 @@ export interface ScaleClientOptions {
   readonly api: ApiClient;
   readonly mapper: RestMapper;
   readonly clock: Clock;
+  /** Has a line for each scale that is set. A client that only reads needs none. */
+  readonly scaleLog?: ScaleLog | undefined;
 }
 
 const REPLICAS = z.nullish(z.int().check(z.nonnegative())); // none is none: Go leaves out a zero
@@ -89,9 +92,10 @@ export class ScaleClient {
    *
    * @param scale as it was read: if somebody else has changed since how many there are to be, or the target is another
    *   one of that name, nothing is written; all other changes of the target are no obstacle
+   * @param cause for the log line that each scale write has
    * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale is not what it was
    */
-  async set(scale: Scale, replicas: number, signal?: AbortSignal): Promise<Scale> {
+  async set(scale: Scale, replicas: number, cause: ScaleCause, signal?: AbortSignal): Promise<Scale> {
     let latest: Scale | undefined = scale;
     let conflict: unknown;
     const write = async () => {
@@ -105,7 +109,11 @@ export class ScaleClient {
       });
     };
     try {
-      return await retryOnConflict(write, { clock: this.#options.clock, signal });
+      const written = await retryOnConflict(write, { clock: this.#options.clock, signal });
+      const { kind, namespace, name } = scale.target;
+      const change = { from: scale.specReplicas, to: replicas };
+      this.#options.scaleLog?.scaled(`${kind} ${namespace}/${name}`, change, cause);
+      return written;
     } catch (error) {
       throw error instanceof Superseded ? conflict : error;
     }

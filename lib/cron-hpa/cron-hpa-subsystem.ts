@@ -5,6 +5,7 @@ import { stringInterner } from '#lib/cache/interner.ts';
 import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -29,6 +30,7 @@ import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 export interface CronHpaEnvironment {
   readonly client: ApiClient;
   readonly scales: ScaleClient;
+  readonly scaleLog: ScaleLog;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly registry: Registry;
   readonly clock: Clock;

@@ -1,18 +1,22 @@
 import { expect } from 'chai';
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { until } from '#spec/support/until.ts';
 
 const WEB = { namespace: 'default', apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+const CAUSE = { by: 'spec a', why: 'it asks for it' };
 const PATH = '/apis/apps/v1/namespaces/default/deployments/web/scale';
 
 describe('ScaleClient', () => {
   let stack: AsyncDisposableStack;
   let served: JsonApi;
   let scales: ScaleClient;
+  let logger: RecordingLogger;
   /** The stored scale; a write that was based on another version of it is refused. */
   let stored: { uid: string; version: number; replicas: number };
   /** What somebody else does before each of the next writes arrives. */
@@ -42,7 +46,9 @@ describe('ScaleClient', () => {
       }),
     );
     const { api, clock } = served;
-    scales = new ScaleClient({ api, clock, mapper: new RestMapper({ api, clock }) });
+    logger = new RecordingLogger();
+    const scaleLog = new ScaleLog({ logger });
+    scales = new ScaleClient({ api, clock, mapper: new RestMapper({ api, clock }), scaleLog });
   });
 
   afterEach(async () => await stack.disposeAsync());
@@ -63,7 +69,7 @@ describe('ScaleClient', () => {
   });
 
   it('sets how many there are to be', async () => {
-    const scale = await scales.set(await scales.get(WEB), 5);
+    const scale = await scales.set(await scales.get(WEB), 5, CAUSE);
     expect(scale).to.include({ specReplicas: 5, resourceVersion: '8' });
     expect(JSON.parse(served.server.requests.at(-1)?.body ?? '')).to.deep.equal({
       apiVersion: 'autoscaling/v1',
@@ -71,19 +77,23 @@ describe('ScaleClient', () => {
       metadata: { namespace: 'default', name: 'web', uid: 'u1', resourceVersion: '7' },
       spec: { replicas: 5 },
     });
-    expect(await scales.set(scale, 0)).to.have.property('specReplicas', 0);
+    expect(await scales.set(scale, 0, CAUSE)).to.have.property('specReplicas', 0);
+    expect(logger.lines.map(({ message, verbosity }) => [message, verbosity])).to.deep.equal([
+      ['Scaled Deployment default/web from 2 to 5 (spec a: it asks for it)', 0],
+      ['Scaled Deployment default/web from 5 to 0 (spec a: it asks for it)', 0],
+    ]);
   });
 
   it('finds a target whose group version is gone where its kind is served now', async () => {
     const scale = await scales.get({ ...WEB, apiVersion: 'extensions/v1beta1' });
     expect(scale.resource).to.include({ group: 'apps', version: 'v1' });
-    expect(await scales.set(scale, 3)).to.have.property('specReplicas', 3);
+    expect(await scales.set(scale, 3, CAUSE)).to.have.property('specReplicas', 3);
   });
 
   it('tries again when the target changed, but not how many there are to be', async () => {
     const scale = await scales.get(WEB);
     meanwhile = [() => stored.version++, () => stored.version++];
-    const setting = scales.set(scale, 5);
+    const setting = scales.set(scale, 5, CAUSE);
     await until(served.clock, () => writes().length === 1 && served.clock.sleeperCount === 1);
     await served.clock.advance(20);
     await until(served.clock, () => writes().length === 2 && served.clock.sleeperCount === 1);
@@ -98,7 +108,7 @@ describe('ScaleClient', () => {
     it(`throws the conflict, and writes nothing, when ${what}`, async () => {
       const scale = await scales.get(WEB);
       meanwhile = [() => Object.assign(stored, change)];
-      const setting = scales.set(scale, 5).catch((error: unknown) => error);
+      const setting = scales.set(scale, 5, CAUSE).catch((error: unknown) => error);
       await until(served.clock, () => writes().length === 1 && served.clock.sleeperCount === 1);
       await served.clock.advance(20);
       expect(await setting)

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -42,6 +43,7 @@ describe('cronHpaSubsystem', () => {
           timeZone: 'UTC',
           events: { record() {} },
         },
+        scaleLog: new ScaleLog({ logger: new RecordingLogger() }),
         scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
       }),
     );

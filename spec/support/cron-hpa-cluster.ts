@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -98,9 +99,16 @@ export async function startCronHpaCluster(
         requestTimeoutMs: NEVER_MS,
         ...clientOptions,
       });
+      const scaleLog = new ScaleLog({ logger });
       const subsystem = cronHpaSubsystem({
         client,
-        scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
+        scaleLog,
+        scales: new ScaleClient({
+          api: client,
+          mapper: new RestMapper({ api: client, clock }),
+          clock,
+          scaleLog,
+        }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),

@@ -1,12 +1,14 @@
 import { Registry } from 'prom-client';
 import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { AskPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
 import type { HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
@@ -106,11 +108,14 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
     },
     async lead(options = {}, { version = 'v2', askPrometheus } = {}) {
       const registry = new Registry();
-      const client = new ApiClient({ access, clock, userAgent: 'spec/1' });
+      const dryRun = options.isDryRun ? new DryRun({ clock, logger }) : undefined;
+      const scaleLog = new ScaleLog({ logger, dryRun });
+      const client = new ApiClient({ access, clock, userAgent: 'spec/1', dryRun });
       const mapper = new RestMapper({ api: client, clock });
       const subsystem = hpaSubsystem({
         ...{ client, mapper, registry, clock, logger, askPrometheus },
-        scales: new ScaleClient({ api: client, mapper, clock }),
+        scaleLog,
+        scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),

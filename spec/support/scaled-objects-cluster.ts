@@ -5,10 +5,11 @@ import { type AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import { parse } from 'yaml';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { openApiClients } from '#lib/autoscaler/api-clients.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import {
@@ -31,6 +32,7 @@ const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-
 const KOA = new Koa();
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
+const UNLIMITED = { perSecond: 1e9, burst: 1e9 };
 
 /** Where objects of a kind are. */
 export const PATHS = {
@@ -93,6 +95,10 @@ export async function startScaledObjectsCluster(
     readonly triggers?: readonly Trigger[];
     readonly namespaces?: readonly string[];
     readonly findAddresses?: FindAddresses;
+    /** Of each of the clients that have a budget; by default unlimited. */
+    readonly apiRate?: { readonly perSecond: number; readonly burst: number };
+    /** How many objects are reconciled at once; by default 4. */
+    readonly workers?: number;
   } = {},
 ): Promise<ScaledObjectsCluster> {
   await using starting = new AsyncDisposableStack();
@@ -140,7 +146,12 @@ export async function startScaledObjectsCluster(
     },
     async lead(whileFollowing) {
       registry = new SlicedRegistry();
-      const client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS });
+      const clients = openApiClients({
+        ...{ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS },
+        ...{ rate: more.apiRate ?? UNLIMITED, beforeWrite: () => {}, dryRun: undefined },
+      });
+      const { controllers: client, references: reader } = clients;
+      const scaleLog = new ScaleLog({ logger });
       const mapper = new RestMapper({ api: client, clock });
       const sources = openTriggerSources({
         ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
@@ -151,8 +162,8 @@ export async function startScaledObjectsCluster(
       registry.add(sources.durations.series);
       const triggers = allTriggers(sources);
       const subsystem = scaledObjectsSubsystem({
-        ...{ client, reader: client, mapper, store, clock, logger },
-        scales: new ScaleClient({ api: client, mapper, clock }),
+        ...{ client, reader, scaleLog, mapper, store, clock, logger },
+        scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),
@@ -176,7 +187,7 @@ export async function startScaledObjectsCluster(
       if (!hpas) throw new Error('the simulator serves no HPAs');
       subsystem.start(hpas);
       const ending = new AbortController();
-      const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS };
+      const run = { clock, logger, signal: ending.signal, workers: more.workers ?? 4, deadlineMs: NEVER_MS };
       const jobs = subsystem.jobController();
       const authentications = subsystem.authenticationControllers();
       const done = [runController(subsystem.collectors(), run)];
@@ -186,7 +197,7 @@ export async function startScaledObjectsCluster(
         await jobs[Symbol.asyncDispose]();
         await subsystem[Symbol.asyncDispose]();
         await sources[Symbol.asyncDispose]();
-        await client[Symbol.asyncDispose]();
+        await clients[Symbol.asyncDispose]();
       };
       running = { subsystem, end };
       await whileFollowing?.();

@@ -40,13 +40,20 @@ export const generalFlags = {
   }),
   kubeApiQps: flag('kube-api-qps', decimal, {
     default: 50,
-    description: 'How many requests a second controllers may send to the API server on average.',
+    description:
+      'How many requests a second controllers may send to the API server on average, and beside them as many for what triggers refer to; namespaces get theirs sent round robin.',
     ruleBrokenBy: positive,
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {
     default: 100,
     description: 'How many they may send at once.',
     ruleBrokenBy: positive,
+  }),
+  dryRun: flag('dry-run', boolean, {
+    default: false,
+    description:
+      'Decide as usual and write nothing: no scales, objects, statuses, events or lease. What would be done is logged once, and again ' +
+      'once it is something else; decisions are at /debug/ and in series.',
   }),
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),

@@ -1,5 +1,5 @@
 import { flag } from '#lib/flags/flag.ts';
-import { boolean, decimal, duration, integer, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
+import { decimal, duration, integer, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
 import { notNegative, positive } from '#lib/flags/number-rules.ts';
 import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -86,11 +86,6 @@ export const hpaFlags = {
       weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
         ? undefined
         : 'must be seven numbers above 0, of which none is greater than the one before',
-  }),
-  dryRun: flag('dry-run', boolean, {
-    default: false,
-    description:
-      'Decide HorizontalPodAutoscalers and tell it in /debug/hpa and series, and change nothing of them or their targets.',
   }),
 };
 

@@ -1,6 +1,7 @@
 import type { FlagValues } from '#lib/flags/flag.ts';
 import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { generalFlags } from './general-flags.ts';
 import { hpaFeatureGates, type hpaFlags } from './hpa-flags.ts';
 
 /** How HorizontalPodAutoscalers are decided. */
@@ -9,7 +10,7 @@ export interface HpaOptions {
 }
 
 /** What flags say of that. */
-export function hpaOptionsOf(values: FlagValues<typeof hpaFlags>): HpaOptions {
+export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof generalFlags>): HpaOptions {
   const { HPAConfigurableTolerance, HPAScaleToZero, PodLevelResources } = hpaFeatureGates(
     values.hpaFeatureGates,
   );

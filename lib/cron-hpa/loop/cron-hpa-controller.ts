@@ -1,6 +1,7 @@
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
@@ -28,6 +29,7 @@ export interface CronHpaDependencies extends WatchedSources {
   readonly statuses: StatusClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
+  readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly series: CronHpaSeries;
   readonly clock: Clock;
@@ -138,7 +140,8 @@ async function carryOut(
     return { job: job.name, atMs, nextMs: nextActivation(left, nowMs)?.atMs, timeZone };
   };
   try {
-    const size = await setSize(object, job.targetSize, options);
+    const cause = { by: `cronhpa ${object.name}`, why: `job ${job.name}` };
+    const size = await setSize(object, job.targetSize, { ...options, cause });
     const left = job.runOnce ? jobs.filter((one) => one !== planned) : jobs;
     const message = successMessage({ ...timesOf(left), ...size, namespace, target: spec.scaleTargetRef });
     return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };

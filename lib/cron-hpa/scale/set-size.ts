@@ -1,4 +1,5 @@
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
@@ -30,6 +31,8 @@ interface RequestOptions {
 export interface SetSizeOptions {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
+  readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
+  readonly cause: ScaleCause;
   /** The HPA that scales the same target, as an informer shows it; what counts is what it is now. */
   readonly hpa: Hpa | undefined;
   readonly signal: AbortSignal;
@@ -83,11 +86,11 @@ async function latestHpa(
 async function setReplicas(
   { namespace, spec }: CronHpa,
   desired: number,
-  { scales, signal }: Pick<SetSizeOptions, 'scales' | 'signal'>,
+  { scales, cause, signal }: Pick<SetSizeOptions, 'scales' | 'cause' | 'signal'>,
 ): Promise<SizeSet> {
   const scale = await scales.get({ namespace, ...spec.scaleTargetRef }, signal);
   const { specReplicas: current } = scale;
-  if (current !== desired) await scales.set(scale, desired, signal);
+  if (current !== desired) await scales.set(scale, desired, cause, signal);
   return { adjustType: 'scale replicas', current, desired };
 }
 
@@ -107,7 +110,7 @@ async function setMinReplicas(
 async function patchHpa(
   object: CronHpa,
   size: number,
-  { hpa, hpaClient, signal }: SetSizeOptions & { readonly hpa: Hpa },
+  { hpa, hpaClient, scaleLog, cause, signal }: SetSizeOptions & { readonly hpa: Hpa },
 ): Promise<Hpa> {
   let before = hpa;
   for (let conflicts = 0; ; conflicts++) {
@@ -116,6 +119,9 @@ async function patchHpa(
     try {
       const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
       await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
+      const sizes = { from: before.minReplicas, to: change.minReplicas };
+      if (sizes.from !== sizes.to)
+        scaleLog.minReplicasChanged(`${before.namespace}/${before.name}`, sizes, cause);
       return before;
     } catch (error) {
       if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
@@ -130,9 +136,9 @@ async function patchHpa(
 async function wakeTarget(
   { namespace }: CronHpa,
   size: number,
-  { hpa, scales, signal }: SetSizeOptions & { readonly hpa: Hpa },
+  { hpa, scales, cause, signal }: SetSizeOptions & { readonly hpa: Hpa },
 ): Promise<void> {
   const { apiVersion = '', kind, name } = hpa.scaleTargetRef;
   const scale = await scales.get({ namespace, apiVersion, kind, name }, signal);
-  if (scale.specReplicas === 0) await scales.set(scale, size, signal);
+  if (scale.specReplicas === 0) await scales.set(scale, size, cause, signal);
 }

@@ -1,3 +1,4 @@
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Explanation } from '../explanation.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
@@ -23,6 +24,7 @@ export interface AutoMinOptions {
 /** What a minReplicas that follows the week works with. */
 export interface AutoMinDependencies extends KeptWeeksOptions {
   readonly hpas: ResourceClient;
+  readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly tell: (hpa: FollowedHpa, event: ToldEvent) => void;
   readonly log: AutoMinLog;
   /** Whether a Cron-HPA holds up the target of an HPA. */
@@ -112,9 +114,10 @@ export class AutoMinReplicas {
       return log.tell(`${namespace}/${name}`, `stays ${minReplicas}: ${judgement.why}`);
     }
     log.judged(namespace, name, judgement.to);
-    const isApplied = settings.mode === 'apply' && !isDryRun && !isOwned(hpa);
-    if (isApplied) await this.#apply(hpa, judgement, signal);
-    else this.#told(hpa, judgement, 'MinReplicasRecommended');
+    const isToApply = settings.mode === 'apply' && !isOwned(hpa);
+    if (isToApply && !isDryRun) return await this.#apply(hpa, judgement, signal);
+    if (isToApply) this.#log(hpa, judgement); // what it would do
+    this.#told(hpa, judgement, 'MinReplicasRecommended');
   }
 
   async #apply(hpa: FollowedHpa, change: MinimumChange, signal: AbortSignal): Promise<void> {
@@ -133,7 +136,16 @@ export class AutoMinReplicas {
       return log.tell(`${namespace}/${name}`, `not adjusted, for that failed: ${changeMessage(change)}`);
     }
     log.adjusted(namespace, name);
+    this.#log(hpa, change);
     this.#told(hpa, change, 'MinReplicasAdjusted');
+  }
+
+  #log({ metadata: { namespace, name } }: FollowedHpa, change: MinimumChange): void {
+    const cause = {
+      by: `hpa ${name}`,
+      why: `peaks of ${change.metric} in the last ${change.peaks.length} days`,
+    };
+    this.#dependencies.scaleLog.minReplicasChanged(`${namespace}/${name}`, change, cause);
   }
 
   #told(hpa: FollowedHpa, change: MinimumChange, reason: string): void {

@@ -1,4 +1,4 @@
-import type { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import { conclude } from '../conclude.ts';
 import { decide } from '../decide.ts';
 import type { Decision, Outcome } from '../decision.ts';
@@ -17,8 +17,8 @@ import { tell } from './tell-event.ts';
 export interface ActOptions extends HpaDependencies {
   readonly schedule: SyncSchedule;
   readonly due: DueHpas;
-  /** Of those that are acted on at once. */
-  readonly permits: Semaphore;
+  /** Of those that are acted on at once, which namespaces share. */
+  readonly permits: FairSemaphore;
   readonly signal: AbortSignal;
 }
 
@@ -53,7 +53,7 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
   };
   let looked = await look(await memories.dependsOnScale(rememberer, clock.nowMs()));
   const decidedAtMs = clock.monotonicMs();
-  using _permit = await acting.permits.acquire(signal);
+  using _permit = await acting.permits.acquire(namespace, signal);
   const isLate = clock.monotonicMs() - decidedAtMs >= LONGEST_WAIT_MS;
   if (isLate && isOtherNow(seen, acting)) return undefined;
   // What is followed may be outdated, and what was read long ago is: nothing is scaled on their word.
@@ -63,12 +63,15 @@ export async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<O
   if (decision.scaleTo !== undefined && isOtherNow(seen, acting)) return undefined;
   const { target } = looked.read;
   let outcome = conclude(decision, hpa, { nowMs });
+  const cause = { by: `hpa ${name}`, why: decision.scaleReason || 'limits of the HPA' };
   if (isDryRun) {
+    if (decision.scaleTo !== undefined && target)
+      await writeTargetScale(target, decision.scaleTo, { ...acting, cause }); // logs what it would do
     memories.set(rememberer, decision.memory);
   } else {
     await keep(outcome.memory, { hpa, decision, nowMs, acting });
     if (decision.scaleTo !== undefined && target) {
-      const updateError = await writeTargetScale(target, decision.scaleTo, acting);
+      const updateError = await writeTargetScale(target, decision.scaleTo, { ...acting, cause });
       if (updateError !== undefined) outcome = conclude(decision, hpa, { nowMs, updateError });
       // What follows may fail and be tried again, which must not scale a second time in the period.
       const scaledAtMs = clock.monotonicMs();

@@ -3,6 +3,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -40,6 +41,7 @@ export interface HpaEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
   readonly scales: ScaleClient;
+  readonly scaleLog: ScaleLog;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly registry: Registry;
   readonly clock: Clock;

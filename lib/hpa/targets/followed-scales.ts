@@ -1,4 +1,5 @@
 import type { Scale, ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import type { ScaleCause } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -75,8 +76,8 @@ export class FollowedScales implements AsyncDisposable {
   }
 
   /** @throws what the scale client throws */
-  async set(scale: Scale, replicas: number, signal: AbortSignal): Promise<Scale> {
-    const written = await this.#options.scales.set(scale, replicas, signal);
+  async set(scale: Scale, replicas: number, cause: ScaleCause, signal: AbortSignal): Promise<Scale> {
+    const written = await this.#options.scales.set(scale, replicas, cause, signal);
     this.#note(written);
     return written;
   }

@@ -1,4 +1,5 @@
 import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
+import type { ScaleCause } from '#lib/control/scale-log.ts';
 import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
 import { serverWords } from '../readings/server-words.ts';
 import type { ScaleFailure } from '../scale-reading.ts';
@@ -35,10 +36,18 @@ export async function readTargetScale(
 export async function writeTargetScale(
   scale: Scale,
   replicas: number,
-  { scales, signal }: { readonly scales: Pick<FollowedScales, 'set'>; readonly signal: AbortSignal },
+  {
+    scales,
+    cause,
+    signal,
+  }: {
+    readonly scales: Pick<FollowedScales, 'set'>;
+    readonly cause: ScaleCause;
+    readonly signal: AbortSignal;
+  },
 ): Promise<string | undefined> {
   try {
-    await scales.set(scale, replicas, signal);
+    await scales.set(scale, replicas, cause, signal);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();

@@ -10,7 +10,8 @@ import { newJobCount } from './new-job-count.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 /** What making Jobs takes. */
-export interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs'> {
+export interface MakeJobsOptions
+  extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
   readonly key: string;
   readonly plan: PlannedObject;
   readonly memory: JobMemory;
@@ -90,7 +91,7 @@ interface CreateOptions extends MakeJobsOptions {
 
 async function create(
   object: ScaledJob,
-  { demand, observed, all, jobs, memory, clock, own, signal }: CreateOptions,
+  { demand, observed, all, jobs, scaleLog, memory, clock, own, signal }: CreateOptions,
 ): Promise<void> {
   if (!demand.isActive) return;
   const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
@@ -117,7 +118,11 @@ async function create(
       );
     }
   }
-  if (made > 0) own.normal('KEDAJobsCreated', `Created ${made} jobs`);
+  if (made === 0) return;
+  own.normal('KEDAJobsCreated', `Created ${made} jobs`);
+  const { namespace, name } = object.metadata;
+  const why = `${running.length} running, queue length ${demand.queueLength}`;
+  scaleLog.jobsCreated(`${namespace}/${name}`, made, { by: `scaledjob ${name}`, why });
 }
 
 /** Learns again how the API server's clock differs from ours; where that fails, making Jobs does, too, and tells it. */

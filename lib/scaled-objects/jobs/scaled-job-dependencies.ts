@@ -1,9 +1,10 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from '../authentication/cluster-reader.ts';
+import type { SharedReader } from '../authentication/shared-reader.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
 import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
@@ -22,8 +23,9 @@ export interface ScaledJobDependencies {
   readonly client: ResourceClient<ScaledJob>;
   readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
   readonly jobs: JobClient;
+  readonly scaleLog: Pick<ScaleLog, 'jobsCreated'>;
   readonly types: TriggerTypes;
-  readonly reader: ClusterReader;
+  readonly reader: SharedReader;
   readonly authenticationsOf: (object: ScaledJob) => readonly unknown[];
   readonly memories: JobMemories;
   /** Who says which objects are to be left alone. */

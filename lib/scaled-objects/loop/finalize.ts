@@ -23,7 +23,9 @@ async function restore(object: ScaledObject, { scales, logger, signal }: Reconci
     return;
   try {
     const scale = await scales.get(targetOf(object), signal);
-    if (scale.specReplicas !== original) await scales.set(scale, original, signal);
+    const why = 'the ScaledObject is deleted and restores the original replicas';
+    const cause = { by: `scaledobject ${object.metadata.name}`, why };
+    if (scale.specReplicas !== original) await scales.set(scale, original, cause, signal);
   } catch (error) {
     signal.throwIfAborted();
     const { namespace, name } = object.metadata;

@@ -84,7 +84,8 @@ async function holdPausedReplicas(
   if (replicas === undefined) return undefined;
   try {
     const scale = await scales.get(targetOf(object), signal);
-    if (scale.specReplicas !== replicas) await scales.set(scale, replicas, signal);
+    const cause = { by: `scaledobject ${object.metadata.name}`, why: `paused at ${replicas}` };
+    if (scale.specReplicas !== replicas) await scales.set(scale, replicas, cause, signal);
     return replicas;
   } catch (cause) {
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
+import type { ScaleCause } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
@@ -83,10 +84,10 @@ export function kindText(object: ScaledObject): string {
 /** Reads the scale again and sets it, unless it is not as it was when this was decided. */
 export async function setReplicas(
   object: ScaledObject,
-  change: { readonly from: number; readonly to: number },
+  { from, to, cause }: { readonly from: number; readonly to: number; readonly cause: ScaleCause },
   { scales, signal }: Pick<Options, 'scales' | 'signal'>,
 ): Promise<Scale | undefined> {
   const scale = await scales.get(targetOf(object), signal);
-  if (scale.specReplicas !== change.from) return undefined;
-  return await scales.set(scale, change.to, signal);
+  if (scale.specReplicas !== from) return undefined;
+  return await scales.set(scale, to, cause, signal);
 }

@@ -129,8 +129,10 @@ async function act(
   const change = { from: target.replicas, to: replicas };
   const what = `${kindText(object)} ${namespace}/${name} from ${change.from} to ${change.to}`;
   try {
-    if (!(await setReplicas(object, change, options))) return false; // somebody else was here first: it is looked at again
     const causes = evaluation.activeMetrics.join(';');
+    const why = reasonOf(action, { causes, isActive: evaluation.isActive });
+    const cause = { by: `scaledobject ${object.metadata.name}`, why };
+    if (!(await setReplicas(object, { ...change, cause }, options))) return false; // somebody else was here first: it is looked at again
     if (action === 'activate')
       own.normal(
         'KEDAScaleTargetActivated',
@@ -146,6 +148,17 @@ async function act(
       own.warning('KEDAScaleTargetDeactivationFailed', `Failed to deactivate ${what}`);
     throw error;
   }
+}
+
+/** Why a target is scaled, as the log has it. */
+function reasonOf(
+  action: Decision['action'],
+  { causes, isActive }: { readonly causes: string; readonly isActive: boolean },
+): string {
+  if (action === 'deactivate') return 'no trigger is active, and the cooldown is over';
+  if (action === 'activate')
+    return isActive ? `triggered by ${causes}` : 'forced by the activation annotation';
+  return 'fewer than minReplicaCount';
 }
 
 function readyOf({ ready }: Decision): ObjectCondition {

@@ -78,6 +78,7 @@ async function startAt(
       series: new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 })),
       events: { record: () => {} },
       hpaClient: { get: refuse, patch: refuse },
+      scaleLog: { minReplicasChanged: () => {} },
       scales: {
         get: async (target) => {
           await limit.take(signal);

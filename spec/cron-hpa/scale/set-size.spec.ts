@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ScaleClient } from '#lib/control/scale-client.ts';
+import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
@@ -11,6 +12,7 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { PATHS } from '#spec/support/cron-hpa-cluster.ts';
 import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
 import { errorOf } from '#spec/support/error-of.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
@@ -23,12 +25,15 @@ describe('setSize', () => {
   let api: ApiClient;
   let scales: ScaleClient;
   let hpaClient: HpaClient;
+  let logger: RecordingLogger;
 
   beforeEach(async () => {
     server = await startSimulatedApiServer();
     const { clock } = server;
     api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec' });
-    scales = new ScaleClient({ api, mapper: new RestMapper({ api, clock }), clock });
+    logger = new RecordingLogger();
+    const scaleLog = new ScaleLog({ logger });
+    scales = new ScaleClient({ api, mapper: new RestMapper({ api, clock }), clock, scaleLog });
     hpaClient = new ResourceClient({ api, resource: HPAS });
     await server.client.post(PATHS.deployments, deployment('web', 2));
   });
@@ -39,7 +44,10 @@ describe('setSize', () => {
   });
 
   const set = (size: number, known?: Hpa, object: CronHpa = cronHpa()) =>
-    setSize(object, size, { scales, hpaClient, hpa: known, signal });
+    setSize(object, size, {
+      ...{ scales, hpaClient, hpa: known, signal, scaleLog: new ScaleLog({ logger }) },
+      cause: { by: 'cronhpa web', why: 'job peak' },
+    });
   const replicas = async () => (await server.client.get(`${PATHS.deployments}/web`)).body.spec.replicas;
   const minReplicas = async () => (await server.client.get(WEB)).body.spec.minReplicas;
   const patch = (body: object) => server.client.patch(WEB, 'merge', body);

@@ -22,6 +22,7 @@ class Month {
   readonly events: { day: number; reason: string; message: string }[] = [];
   readonly kept = new Map<string, string>();
   readonly patches: unknown[] = [];
+  readonly logged: string[] = [];
   annotations: Readonly<Record<string, string>> = {};
   minReplicas = 10;
   isHeldUp = false;
@@ -47,6 +48,10 @@ class Month {
       hpas,
       tell: (_, event) => void this.events.push({ day: this.#day, ...event }),
       isHeldUp: () => this.isHeldUp,
+      scaleLog: {
+        minReplicasChanged: (hpa, { from, to }, { why }) =>
+          void this.logged.push(`${hpa} ${from} ${to} ${why}`),
+      },
       ...{ log: this.log, logger: new RecordingLogger(), weekBefore: undefined, isDryRun: false },
       options: { mode: 'recommend', weights: WEIGHTS },
       ...more,

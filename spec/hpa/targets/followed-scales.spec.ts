@@ -12,6 +12,8 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 const WEB: ScaleTarget = { namespace: 'default', apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 const { signal } = new AbortController();
 
+const CAUSE = { by: 'hpa web', why: 'external metric queue above target' };
+
 describe('FollowedScales', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer;
@@ -61,7 +63,7 @@ describe('FollowedScales', () => {
 
   it('follows what changes, and what it has written at once', async () => {
     const { scale } = await scales.get(WEB, { signal });
-    await scales.set(scale, 5, signal);
+    await scales.set(scale, 5, CAUSE, signal);
     expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(5);
     await setReplicas(7);
     await eventually(async () => {
@@ -71,7 +73,7 @@ describe('FollowedScales', () => {
   });
 
   it('keeps nothing of what it has written once that is followed', async () => {
-    await scales.set((await scales.get(WEB, { signal })).scale, 5, signal);
+    await scales.set((await scales.get(WEB, { signal })).scale, 5, CAUSE, signal);
     await eventually(() => scales.aheadCount === 0);
   });
 
@@ -91,7 +93,7 @@ describe('FollowedScales', () => {
     const { scale } = await scales.get(WEB, { signal });
     await setReplicas(0); // somebody switches it off, and no watch tells of it
     const failure = await passing(
-      scales.set(scale, 4, signal).then(
+      scales.set(scale, 4, CAUSE, signal).then(
         () => 'it was written',
         (error: Error) => error.message,
       ),

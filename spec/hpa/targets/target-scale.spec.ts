@@ -55,7 +55,10 @@ describe('readTargetScale', () => {
 describe('writeTargetScale', () => {
   it('tells why the scale was not written, and nothing where it was', async () => {
     const write = (set: () => Promise<void>, ofSignal = signal) =>
-      writeTargetScale({} as Scale, 3, { scales: { set } as never, signal: ofSignal });
+      writeTargetScale({} as Scale, 3, {
+        ...{ scales: { set } as never, signal: ofSignal },
+        cause: { by: 'hpa web', why: 'external metric queue above target' },
+      });
     expect(await write(async () => {})).to.equal(undefined);
     expect(await write(() => Promise.reject(FORBIDDEN))).to.match(/unable to handle the request/);
     const ended = AbortSignal.abort(new Error('not the leader any more'));

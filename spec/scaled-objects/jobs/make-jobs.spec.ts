@@ -98,6 +98,7 @@ async function madeBeside(
   await makeJobs({ metadata: { name: 'work' }, spec: {} } as unknown as ScaledJob, {
     ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },
+    scaleLog: { jobsCreated: () => {} },
     jobs: {
       list: async () => jobsAt(toldAtMs),
       create: async (_: object, { dryRun = false }: { dryRun?: boolean }) => {

@@ -1,0 +1,60 @@
+import type { DryRun } from '#lib/kubernetes/client/dry-run.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import { printable } from '#lib/telemetry/printable.ts';
+
+/** Who changes how many there are to be, and why. */
+export interface ScaleCause {
+  /** As in `hpa web`: the controller, and the name of the object in the namespace of the target. */
+  readonly by: string;
+  /** As in `external metric queue-depth above target`. */
+  readonly why: string;
+}
+
+/** Names and expressions of users are part of it, and as long as they like. */
+const MAX_CAUSE_LENGTH = 400;
+
+/**
+ * Logs, at the default verbosity, a line for each change of how many there are to be: of what, from which number to which,
+ * by which object and why. In a dry run it says once what would be done, and again once that is something else.
+ */
+export class ScaleLog {
+  readonly #logger: Logger;
+  readonly #dryRun: DryRun | undefined;
+
+  constructor({ logger, dryRun }: { readonly logger: Logger; readonly dryRun?: DryRun | undefined }) {
+    this.#logger = logger;
+    this.#dryRun = dryRun;
+  }
+
+  /** @param target as in `Deployment default/web` */
+  scaled(
+    target: string,
+    { from, to }: { readonly from: number; readonly to: number },
+    cause: ScaleCause,
+  ): void {
+    this.#log(target, ['Scaled', 'scale'], `${target} from ${from} to ${to}`, cause);
+  }
+
+  /** @param hpa as in `default/web` */
+  minReplicasChanged(
+    hpa: string,
+    { from, to }: { readonly from: number; readonly to: number },
+    cause: ScaleCause,
+  ): void {
+    const what = `minReplicas of HorizontalPodAutoscaler ${hpa} from ${from} to ${to}`;
+    this.#log(`minReplicas ${hpa}`, ['Changed', 'change'], what, cause);
+  }
+
+  /** @param owner as in `default/worker` */
+  jobsCreated(owner: string, count: number, cause: ScaleCause): void {
+    const what = `${count} ${count === 1 ? 'Job' : 'Jobs'} of ScaledJob ${owner}`;
+    this.#log(`Jobs ${owner}`, ['Created', 'create'], what, cause);
+  }
+
+  #log(key: string, [done, toDo]: readonly [string, string], what: string, { by, why }: ScaleCause): void {
+    const cause = printable(`${by}: ${why}`);
+    const shortened = cause.length > MAX_CAUSE_LENGTH ? `${cause.slice(0, MAX_CAUSE_LENGTH)}…` : cause;
+    if (this.#dryRun) this.#dryRun.report(key, `Would ${toDo} ${what} (${shortened})`);
+    else this.#logger.info(`${done} ${what} (${shortened})`);
+  }
+}
