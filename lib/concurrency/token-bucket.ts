@@ -70,12 +70,6 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Whether a burst could be taken now. */
-  get isFull(): boolean {
-    this.#refill();
-    return this.#tokens >= this.#burst;
-  }
-
   /**
    * Waits for a token.
    *
