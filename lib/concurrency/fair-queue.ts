@@ -32,7 +32,7 @@ class Fifo<Item> {
 export class FairQueue<Item> {
   readonly #items = new Map<string, Fifo<Item>>();
   /** Tenants that have items, the next one first. */
-  #turns = new Fifo<string>();
+  #order = new Fifo<string>();
 
   /** Adds an item behind the others of its tenant. */
   push(tenant: string, item: Item): void {
@@ -40,28 +40,28 @@ export class FairQueue<Item> {
     if (!own) {
       own = new Fifo();
       this.#items.set(tenant, own);
-      this.#turns.push(tenant);
+      this.#order.push(tenant);
     }
     own.push(item);
   }
 
   /**
-   * Takes the first item of the tenant whose turn it is.
+   * Takes the first item of the tenant that is next.
    *
    * @param admits whether a tenant may have an item now; one that may not is passed over, and called again with each take
    * @returns `undefined` where there is none that may be taken
    */
   shift(admits: (tenant: string) => boolean = () => true): Item | undefined {
-    for (let left = this.#turns.length; left > 0; left--) {
-      const tenant = this.#turns.shift();
+    for (let left = this.#order.length; left > 0; left--) {
+      const tenant = this.#order.shift();
       const own = tenant === undefined ? undefined : this.#items.get(tenant);
       if (tenant === undefined || !own) continue;
       if (!admits(tenant)) {
-        this.#turns.push(tenant);
+        this.#order.push(tenant);
         continue;
       }
       const item = own.shift();
-      if (own.length > 0) this.#turns.push(tenant);
+      if (own.length > 0) this.#order.push(tenant);
       else this.#items.delete(tenant);
       return item;
     }
@@ -70,6 +70,6 @@ export class FairQueue<Item> {
 
   clear(): void {
     this.#items.clear();
-    this.#turns = new Fifo();
+    this.#order = new Fifo();
   }
 }

@@ -102,7 +102,7 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the key that waits the longest of the tenant whose turn it is, as soon as there is one that may be worked on.
+   * Takes the key that waits the longest of the tenant that is next, as soon as there is one that may be worked on.
    * Who takes it says when it is {@link done}.
    *
    * @returns `undefined` once the queue is shut down and nothing is left in it

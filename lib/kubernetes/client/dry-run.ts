@@ -1,11 +1,18 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ApiRequest } from './api-client.ts';
 
 /** What a dry run works with. */
 export interface DryRunOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
+}
+
+/** A request of the API server, as its client has it. */
+interface WriteRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
 }
 
 /** Requests that change nothing, though they are sent by POST: whether somebody is who they say, and may do what they want. */
@@ -31,7 +38,7 @@ export class DryRun {
   }
 
   /** Whether a request would change something, so that it must not be sent. */
-  static isWrite({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
+  static isWrite({ method, path }: Pick<WriteRequest, 'method' | 'path'>): boolean {
     return method !== 'GET' && !REVIEW.test(withoutQuery(path));
   }
 
@@ -55,7 +62,7 @@ export class DryRun {
    * @param get reads the object that would be changed; where it cannot be, the response is the change alone
    * @throws an Error for a token: there is no response that would do instead of one
    */
-  async respond(request: ApiRequest, get: (path: string) => Promise<unknown>): Promise<unknown> {
+  async respond(request: WriteRequest, get: (path: string) => Promise<unknown>): Promise<unknown> {
     const path = withoutQuery(request.path);
     if (TOKEN.test(path)) throw new Error(`Cannot post ${path}: a dry run requests no tokens`);
     const method = request.method.toLowerCase();
