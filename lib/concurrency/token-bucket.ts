@@ -51,12 +51,18 @@ export class TokenBucket {
     return this.#tokens >= this.#burst;
   }
 
-  /** Takes a token if there is one now. */
-  tryTake(): boolean {
+  /** Takes tokens, one by default, if there are as many now. */
+  tryTake(count = 1): boolean {
     this.#refill();
-    if (this.#tokens < 1 - ROUNDING) return false;
-    this.#tokens--;
+    if (!(this.#tokens >= count - ROUNDING)) return false;
+    this.#tokens -= count;
     return true;
+  }
+
+  /** Adds tokens, of which there are never more than `burst`. */
+  add(count: number): void {
+    this.#refill();
+    this.#tokens = Math.min(this.#burst, this.#tokens + count);
   }
 
   /**

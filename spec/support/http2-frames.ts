@@ -14,7 +14,17 @@ export function resetRequest(stream: number, path: string): Buffer {
   ]);
 }
 
-function frame(content: {
+/** A response's headers, or, with a status below 200, an announcement of it. */
+export function responseHeaders(stream: number, status: number): Buffer {
+  const payload = Buffer.concat([
+    literal(':status', `${status}`),
+    ...(status < 200 ? [] : [literal('content-type', 'application/grpc')]),
+  ]);
+  return frame({ type: 1, flags: 4, stream, payload });
+}
+
+/** One frame as it is sent (RFC 9113, section 4). */
+export function frame(content: {
   readonly type: number;
   readonly flags?: number;
   readonly stream: number;

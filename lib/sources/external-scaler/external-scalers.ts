@@ -5,6 +5,7 @@ import { digestOf } from '../digest.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../http/allowed-lookup.ts';
 import { KeptClients } from '../kept-clients.ts';
 import { Secrets } from '../secrets.ts';
+import { ScalerFlood } from './channel-sockets.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
@@ -26,11 +27,17 @@ export interface ExternalScalersOptions extends NetworkOptions {
 const REOPEN_MS = 2000;
 /** One that failed, after as long, then twice as long each time. */
 const LONGEST_REOPEN_MS = 60_000;
-/** Of one that tells more, the rest waits. */
-const MOST_MESSAGES_A_SECOND = 100;
-const SECOND_MS = 1000;
 /** Of all streams of a namespace together: each message costs some ten microseconds, however little it says. */
 const NAMESPACE_MESSAGES = { perSecond: 500, burst: 1000 };
+/** So many servers that sent floods of frames are remembered. */
+const MAX_FLOODED = 1_000;
+
+/** A server that sent a flood of frames is not called for some time. */
+interface Flooded {
+  readonly error: ScalerFlood;
+  readonly waitMs: number;
+  readonly untilMs: number;
+}
 
 /** Scalers that are called by gRPC, over connections that are kept and shared. */
 export class ExternalScalers implements Disposable {
@@ -38,6 +45,8 @@ export class ExternalScalers implements Disposable {
   readonly #channels: KeptClients<ScalerChannel>;
   /** Of messages that streams push, by namespaces. */
   readonly #messages: TokenBuckets;
+  /** By server, the one that sent its flood the longest ago first. */
+  readonly #flooded = new Map<string, Flooded>();
 
   constructor(options: ExternalScalersOptions) {
     this.#options = options;
@@ -85,18 +94,15 @@ export class ExternalScalers implements Disposable {
     const call = { method: 'StreamIsActive', request, decode: decodeIsActive } as const;
     for (let waitMs = REOPEN_MS; !signal.aborted; ) {
       try {
-        await this.#channels.use(keyOf(server), {
-          connect: (connecting) => this.#connect(server, connecting),
-          work: async (channel) => {
-            for await (const isActive of paced(channel.stream(call, signal), clock)) {
-              if (signal.aborted) return;
-              waitMs = REOPEN_MS;
-              if (isActive) onActive();
-              await this.#messages.of(object.namespace).take(signal); // of who sends more, the rest waits
-            }
-          },
-          signal,
-        });
+        const receive = async (channel: ScalerChannel) => {
+          for await (const isActive of channel.stream(call, signal)) {
+            if (signal.aborted) return;
+            waitMs = REOPEN_MS;
+            if (isActive) onActive();
+            await this.#messages.of(object.namespace).take(signal); // of who sends more, the rest waits
+          }
+        };
+        await this.#use(server, receive, signal);
         waitMs = REOPEN_MS;
       } catch {
         // That the scaler cannot be called shows where it is asked for values.
@@ -116,11 +122,7 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<T> {
     try {
-      return await this.#channels.use(keyOf(server), {
-        connect: (connecting) => this.#connect(server, connecting),
-        work: (channel) => channel.call(call, signal),
-        signal,
-      });
+      return await this.#use(server, (channel) => channel.call(call, signal), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = new Secrets(object.secrets).tellError(error);
@@ -128,12 +130,43 @@ export class ExternalScalers implements Disposable {
     }
   }
 
+  /** @throws {ScalerFlood} while the server is not called for its flood of frames; what connecting or the work throws */
+  async #use<T>(
+    server: ScalerServer,
+    work: (channel: ScalerChannel) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const name = `${server.host}:${server.port}`;
+    const { error, untilMs = 0 } = this.#flooded.get(name) ?? {};
+    if (error && this.#options.clock.monotonicMs() < untilMs) throw error;
+    try {
+      const connect = (connecting: AbortSignal) => this.#connect(server, connecting);
+      return await this.#channels.use(keyOf(server), { connect, work, signal });
+    } catch (failure) {
+      if (failure instanceof ScalerFlood) this.#backOff(name, failure);
+      throw failure;
+    }
+  }
+
+  /** All calls of one channel fail by the same error, and count once. */
+  #backOff(name: string, error: ScalerFlood): void {
+    const before = this.#flooded.get(name);
+    if (before?.error === error) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    const isRepeated = before !== undefined && nowMs - before.untilMs < LONGEST_REOPEN_MS;
+    const waitMs = isRepeated ? Math.min(2 * before.waitMs, LONGEST_REOPEN_MS) : REOPEN_MS;
+    this.#flooded.delete(name);
+    this.#flooded.set(name, { error, waitMs, untilMs: nowMs + waitMs });
+    const [oldest = name] = this.#flooded.keys();
+    if (this.#flooded.size > MAX_FLOODED) this.#flooded.delete(oldest);
+  }
+
   /** gRPC looks names up itself, and dials what it finds; so it is given addresses. */
   async #connect(server: ScalerServer, signal: AbortSignal): Promise<ScalerChannel> {
     const addresses = await this.#addressesOf(server.host);
     signal.throwIfAborted();
     const { ScalerChannel } = await import('./scaler-channel.ts');
-    return new ScalerChannel(server, addresses);
+    return new ScalerChannel(server, { addresses, clock: this.#options.clock });
   }
 
   async #addressesOf(host: string): Promise<readonly string[]> {
@@ -147,17 +180,4 @@ export class ExternalScalers implements Disposable {
 /** Tells servers, and how they are called, apart; holds no secret. */
 export function keyOf({ host, port, tls }: ScalerServer): string {
   return JSON.stringify([host, port, digestOf(tls ?? null)]);
-}
-
-/** Takes no more of a stream than some messages a second: its sender waits then. */
-async function* paced<T>(messages: AsyncIterable<T>, clock: Clock): AsyncIterable<T> {
-  let [count, sinceMs] = [0, clock.monotonicMs()];
-  for await (const message of messages) {
-    yield message;
-    count++;
-    const leftMs = sinceMs + SECOND_MS - clock.monotonicMs();
-    if (leftMs > 0 && count < MOST_MESSAGES_A_SECOND) continue;
-    if (leftMs > 0) await clock.sleep(leftMs);
-    [count, sinceMs] = [0, clock.monotonicMs()];
-  }
 }

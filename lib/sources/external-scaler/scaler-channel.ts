@@ -8,6 +8,8 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { onAbort } from '#lib/time/on-abort.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import { ChannelSockets } from './channel-sockets.ts';
@@ -26,6 +28,8 @@ const MAX_BYTES = 1024 * 1024;
 const KEEPALIVE_MS = 301_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
+/** Of all streams of a channel together; the rest waits, and so does its sender. */
+const MESSAGES = { perSecond: 100, burst: 100 };
 const BROKEN: readonly connectivityState[] = [
   connectivityState.TRANSIENT_FAILURE,
   connectivityState.SHUTDOWN,
@@ -34,9 +38,15 @@ const BROKEN: readonly connectivityState[] = [
 /** A channel of gRPC to addresses that were looked up, and judged, before. */
 export class ScalerChannel implements KeptClient {
   readonly #client: Client;
-  readonly #sockets = new ChannelSockets();
+  readonly #sockets: ChannelSockets;
+  readonly #messages: TokenBucket;
 
-  constructor({ host, port, tls }: ScalerServer, addresses: readonly string[]) {
+  constructor(
+    { host, port, tls }: ScalerServer,
+    { addresses, clock }: { readonly addresses: readonly string[]; readonly clock: Clock },
+  ) {
+    this.#sockets = new ChannelSockets({ clock, addressCount: addresses.length });
+    this.#messages = new TokenBucket({ clock, ...MESSAGES });
     const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
     const targets = addresses
       .filter((address) => isIP(address) === (kind === 'ipv6' ? 6 : 4))
@@ -64,11 +74,15 @@ export class ScalerChannel implements KeptClient {
   }
 
   get isBroken(): boolean {
-    return BROKEN.includes(this.#client.getChannel().getConnectivityState(false));
+    return (
+      this.#sockets.flood !== undefined ||
+      BROKEN.includes(this.#client.getChannel().getConnectivityState(false))
+    );
   }
 
-  /** Calls once. @throws what the server or the connection says of it, or the signal's reason */
+  /** Calls once. @throws {ScalerFlood}; what the server or the connection says of it, or the signal's reason */
   async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
+    this.#sockets.allowCall();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const call = this.#client.makeUnaryRequest(
       pathOf(method),
@@ -85,12 +99,13 @@ export class ScalerChannel implements KeptClient {
     try {
       return await promise;
     } catch (error) {
-      throw signal.aborted ? signal.reason : error;
+      throw signal.aborted ? signal.reason : (this.#sockets.flood ?? error);
     }
   }
 
   /** What the server tells of itself, for as long as it goes on. @throws what ends it but the server's own end */
   async *stream<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): AsyncIterable<T> {
+    this.#sockets.allowCall();
     const call: ClientReadableStream<T> = this.#client.makeServerStreamRequest(
       pathOf(method),
       (bytes: Buffer) => bytes,
@@ -100,9 +115,13 @@ export class ScalerChannel implements KeptClient {
     );
     using _cancelled = onAbort(signal, () => call.cancel());
     try {
-      for await (const message of call) yield message as T;
+      for await (const message of call) {
+        await this.#messages.take(signal);
+        this.#sockets.allowMessage();
+        yield message as T;
+      }
     } catch (error) {
-      throw signal.aborted ? signal.reason : reasonOf(error);
+      throw signal.aborted ? signal.reason : (this.#sockets.flood ?? reasonOf(error));
     } finally {
       call.cancel();
     }

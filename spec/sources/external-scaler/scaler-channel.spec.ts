@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer, serverCertificate } from '#spec/support/raw-server.ts';
 
 describe('ScalerChannel', () => {
@@ -11,9 +12,8 @@ describe('ScalerChannel', () => {
     it(`leaves no connection open to a server that says nothing${how}`, async () => {
       await using server = await RawServer.start((socket) => socket.resume(), tls ? { tls } : {});
       const secured = tls && { ca: undefined, cert: undefined, key: undefined, isUnverified: true };
-      const channel = new ScalerChannel({ host: '127.0.0.1', port: server.port, tls: secured }, [
-        '127.0.0.1',
-      ]);
+      const at = { host: '127.0.0.1', port: server.port, tls: secured };
+      const channel = new ScalerChannel(at, { addresses: ['127.0.0.1'], clock: new ManualClock() });
       const leaving = new AbortController();
       const call = { method: 'IsActive', request: Buffer.alloc(0), decode: () => true } as const;
       const called = channel.call(call, leaving.signal).catch(String);
