@@ -1,8 +1,17 @@
 import { isIP, Socket } from 'node:net';
 import { allowedLookup, type NetworkOptions } from './allowed-lookup.ts';
 
-/** What may come for one statement. */
-const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** How much a server may send. */
+export interface ReceiveLimits {
+  readonly bytes: number;
+  /** As its client counts them, by {@link GuardedSocket.countMessage}: a message of a few bytes takes some microseconds. */
+  readonly messages: number;
+}
+
+/** For one statement, the result of which has at most 1,001 rows and 4,096 columns. */
+const STATEMENT_LIMITS: ReceiveLimits = { bytes: 4 * 1024 * 1024, messages: 8_192 };
+/** While there is no statement: notices, and why the server ends. */
+export const IDLE_LIMITS: ReceiveLimits = { bytes: 64 * 1024, messages: 256 };
 /** How often it is looked how much has come. */
 const LOOK_MS = 50;
 
@@ -16,6 +25,8 @@ export interface ResponseBound extends Disposable {
 export class GuardedSocket extends Socket {
   readonly #network: NetworkOptions;
   #breakage: Error | undefined;
+  #maxMessages = STATEMENT_LIMITS.messages;
+  #messageCount = 0;
 
   constructor(network: NetworkOptions) {
     super();
@@ -44,12 +55,20 @@ export class GuardedSocket extends Socket {
     this.destroy(this.#breakage);
   }
 
-  /** Breaks the connection, until disposed of, when more comes than may for one statement. */
-  bound(): ResponseBound {
+  /** Counts a message of the server, and breaks the connection when there are more than the latest bound allows. */
+  countMessage(): void {
+    if (++this.#messageCount > this.#maxMessages)
+      this.breakOff(new Error(`the response has more than ${this.#maxMessages} messages`));
+  }
+
+  /** Breaks the connection, until disposed of, when the server sends more than the limits; by default those of one statement. */
+  bound({ bytes, messages }: ReceiveLimits = STATEMENT_LIMITS): ResponseBound {
     const before = this.bytesRead;
+    this.#maxMessages = messages;
+    this.#messageCount = 0;
     const look = () => {
-      if (this.bytesRead - before <= MAX_RESPONSE_BYTES) return;
-      this.breakOff(new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`));
+      if (this.bytesRead - before <= bytes) return;
+      this.breakOff(new Error(`the response is longer than ${bytes} bytes`));
     };
     const timer = setInterval(look, LOOK_MS);
     return {

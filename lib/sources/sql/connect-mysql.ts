@@ -74,11 +74,12 @@ interface PacketHandler {
   handlePacket(packet?: { readonly sequenceId: number }): void;
 }
 
-/** Ends a connection whose packets come out of order; the client itself writes a line to the console for each, and goes on. */
+/** Counts packets, and ends a connection where they come out of order; the client itself writes a line to the console for each, and goes on. */
 function keepInOrder(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
   const handle = client.handlePacket;
   client.handlePacket = (packet) => {
+    if (packet !== undefined) socket.countMessage();
     if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
     else socket.breakOff(new Error('the packets of the response come out of order'));
   };

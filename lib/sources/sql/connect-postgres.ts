@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { QueryResult } from 'pg';
 import { GuardedSocket } from '../http/guarded-socket.ts';
 import {
@@ -30,6 +31,7 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
   takeStepsOnce(client, socket);
+  countMessages(client, socket);
   const destroy = () => void socket.destroy();
   client.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
   using _bound = socket.bound();
@@ -55,6 +57,12 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
       return { columns: fields.map(({ name }) => name), rows };
     },
   };
+}
+
+/** Notices, parameters and notifications cost as much as rows, and the client accepts them at any time. */
+function countMessages(client: object, socket: GuardedSocket): void {
+  const { connection } = client as { readonly connection: EventEmitter };
+  connection.on('message', () => socket.countMessage());
 }
 
 /** What the client does when the server asks for the password or a proof of it, which is none of its published interface. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { raceAbort } from '#lib/time/race-abort.ts';
+import { IDLE_LIMITS } from '../http/guarded-socket.ts';
 import type { SqlConnection, SqlRows } from './database.ts';
 
 /** What a pool works with. */
@@ -15,6 +16,7 @@ const IDLE_MS = 60_000;
 interface Idle {
   readonly connection: SqlConnection;
   readonly expiry: Disposable;
+  readonly bound: Disposable;
 }
 
 /** A few connections to one database, made when they are needed, and given up when nobody has needed them for a while. */
@@ -57,7 +59,7 @@ export class SqlPool implements Disposable {
   /** Breaks all connections off. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    for (const { expiry } of this.#idle.splice(0)) expiry[Symbol.dispose]();
+    for (const idle of this.#idle.splice(0)) endRest(idle);
     for (const connection of [...this.#open]) this.#drop(connection);
   }
 
@@ -81,7 +83,7 @@ export class SqlPool implements Disposable {
 
   #takeIdle(): SqlConnection | undefined {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      idle.expiry[Symbol.dispose]();
+      endRest(idle);
       if (!idle.connection.socket.destroyed) return idle.connection;
       this.#drop(idle.connection);
     }
@@ -114,9 +116,11 @@ export class SqlPool implements Disposable {
     }
     const idle: Idle = {
       connection,
+      bound: connection.socket.bound(IDLE_LIMITS),
       expiry: this.#options.clock.startTimer(IDLE_MS, () => {
         const index = this.#idle.indexOf(idle);
         if (index !== -1) this.#idle.splice(index, 1);
+        idle.bound[Symbol.dispose]();
         this.#drop(connection);
       }),
     };
@@ -127,4 +131,9 @@ export class SqlPool implements Disposable {
     this.#open.delete(connection);
     connection.destroy();
   }
+}
+
+function endRest({ expiry, bound }: Idle): void {
+  expiry[Symbol.dispose]();
+  bound[Symbol.dispose]();
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { IDLE_LIMITS } from '#lib/sources/http/guarded-socket.ts';
 import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
@@ -53,6 +54,38 @@ describe('connectPostgres', () => {
   });
 });
 
+describe('connectPostgres, with a server that sends messages without end', () => {
+  for (const [what, message] of [
+    ['notices', Buffer.from('N\0\0\0\x05\0', 'latin1')],
+    ['parameters', Buffer.from('S\0\0\0\x08a\0b\0', 'latin1')],
+    ['notifications', Buffer.from('A\0\0\0\x0a\0\0\0\x01a\0', 'latin1')],
+  ] as const) {
+    const flood = Buffer.concat(Array.from({ length: 1_000 }, () => message));
+    it(`ends with 8,192 ${what} of a login`, async () => {
+      await using server = await start((socket) => {
+        socket.write(authentication(0, ''));
+        for (let count = 0; count < 10; count++) socket.write(flood);
+      });
+      expect(await server.failure()).to.include('more than 8192 messages');
+    });
+
+    it(`ends with 256 ${what} while there is no statement`, async () => {
+      const login = Buffer.concat([authentication(0, ''), Buffer.from('Z\0\0\0\x05I', 'latin1')]);
+      let peer: Socket | undefined;
+      await using server = await start((socket) => {
+        peer = socket;
+        socket.write(login);
+      });
+      const { socket, destroy } = await server.connect();
+      using _bound = socket.bound(IDLE_LIMITS);
+      peer?.write(flood);
+      await once(socket, 'close').catch(() => {}); // the error is the breakage
+      expect(socket.breakage?.message).to.include('more than 256 messages');
+      destroy();
+    });
+  }
+});
+
 /** A server that responds to its client as a spec wants, and why nobody can. */
 async function start(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
@@ -67,13 +100,15 @@ async function start(respond: (socket: Socket) => void) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const open = (password = 'secret') =>
+    connectPostgres({
+      ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
+      ...{ user: 'reader', password, database: 'shop' },
+      allowedHosts: new AllowedHosts(['127.0.0.1']),
+    });
   return {
-    failure: (password = 'secret') =>
-      connectPostgres({
-        ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
-        ...{ user: 'reader', password, database: 'shop' },
-        allowedHosts: new AllowedHosts(['127.0.0.1']),
-      }).then(() => 'none', describeError),
+    connect: () => open(),
+    failure: (password = 'secret') => open(password).then(() => 'none', describeError),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();

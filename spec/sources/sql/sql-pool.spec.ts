@@ -29,6 +29,21 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
+  it('ends a connection whose server sends 257 messages while it is idle', async () => {
+    const { pool, made } = setUp();
+    for (const [messages, connections] of [
+      [256, 1],
+      [257, 2],
+    ] as const) {
+      await pool.read('1', signal);
+      for (let count = 0; count < messages; count++) made[0]?.socket.countMessage();
+      await pool.read('1', signal);
+      expect(made).to.have.length(connections);
+    }
+    expect(made[0]?.isDestroyed).to.equal(true);
+    pool[Symbol.dispose]();
+  });
+
   it('does not use a connection again that failed, or that broke meanwhile', async () => {
     const { pool, made } = setUp();
     expect(await failureOf(pool.read('fail', signal))).to.equal('it fails');
@@ -137,6 +152,7 @@ function setUp() {
   const connect = async (): Promise<SqlConnection> => {
     await gate.opened;
     const socket = new GuardedSocket({ allowedHosts: new AllowedHosts([]) });
+    socket.on('error', () => {}); // its client hears of it
     const one: Made = { socket, isDestroyed: false };
     made.push(one);
     const destroyed = Promise.withResolvers<never>();
