@@ -46,6 +46,15 @@ export interface LiveNodes {
 /** By this virtual kubelets name a path of their own. */
 const RESOURCE_METRICS_PATH = 'metrics.k8s.io/resource-metrics-path';
 
+/**
+ * A kubelet writes its own addresses, of which 1.5 MiB hold thirty thousand; each is compared with all names of its certificate.
+ * The first of its type is the one that counts most.
+ */
+const MAX_ADDRESSES = 32;
+const MAX_ADDRESSES_OF_TYPE = 8;
+/** Of a DNS name. */
+const MAX_ADDRESS_LENGTH = 253;
+
 /** Keeps of a Node object what this program uses; what is malformed counts as absent. */
 export function reduceNode(node: unknown): LiveNode | undefined {
   const metadata = propertyOf(node, 'metadata');
@@ -55,7 +64,7 @@ export function reduceNode(node: unknown): LiveNode | undefined {
   return {
     name,
     labels: textsOf(propertyOf(metadata, 'labels')),
-    addresses: listOf(propertyOf(status, 'addresses')).flatMap(addressOf),
+    addresses: addressesOf(status),
     kubeletPort: kubeletPortOf(status),
     resourceMetricsPath: pathOf(propertyOf(metadata, 'annotations')),
   };
@@ -64,6 +73,18 @@ export function reduceNode(node: unknown): LiveNode | undefined {
 function textsOf(labels: unknown): Readonly<Record<string, string>> {
   if (typeof labels !== 'object' || labels === null) return {};
   return Object.fromEntries(Object.entries(labels).filter(([, value]) => typeof value === 'string'));
+}
+
+function addressesOf(status: unknown): readonly NodeAddress[] {
+  const addresses: NodeAddress[] = [];
+  const countByType = new Map<string, number>();
+  for (const address of listOf(propertyOf(status, 'addresses')).flatMap(addressOf)) {
+    const count = (countByType.get(address.type) ?? 0) + 1;
+    if (count > MAX_ADDRESSES_OF_TYPE || address.address.length > MAX_ADDRESS_LENGTH) continue;
+    countByType.set(address.type, count);
+    if (addresses.push(address) === MAX_ADDRESSES) break;
+  }
+  return addresses;
 }
 
 function addressOf(address: unknown): readonly NodeAddress[] {

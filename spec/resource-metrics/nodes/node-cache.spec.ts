@@ -74,6 +74,20 @@ describe('reduceNode', () => {
     }
   });
 
+  it('has at most 32 addresses of a node, eight of each type, the first of each type among them', () => {
+    const ofType = (type: string, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ type, address: `${type}-${index}` }));
+    const reduced = (...addresses: { readonly type: string; readonly address: string }[]) =>
+      reduceNode({ metadata: { name: 'a' }, status: { addresses } })?.addresses.map(({ address }) => address);
+    const long = { type: 'InternalIP', address: 'a'.repeat(254) };
+    const thousands = reduced(long, ...ofType('InternalIP', 5_000), ...ofType('Hostname', 1));
+    expect(thousands).to.have.length(9);
+    expect(thousands?.[0]).to.equal('InternalIP-0');
+    expect(thousands?.at(-1)).to.equal('Hostname-0');
+    const types = Array.from({ length: 5_000 }, (_, index) => ofType(`type-${index}`, 1)).flat();
+    expect(reduced(...types)).to.have.length(32);
+  });
+
   it('passes over what is malformed', () => {
     const node = {
       metadata: { name: 'a', labels: { good: 'x', bad: 7 } },

@@ -230,8 +230,20 @@ class KubeletIdentityError extends Error {
   readonly code = CERT_OF_ANOTHER_NAME;
 }
 
+/** A certificate of 100 kB has thousands of names. */
+const MAX_NAMES_SHOWN = 10;
+
 function namesOf({ subject, subjectaltname }: tls.PeerCertificate): string {
-  if (subjectaltname) return subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
+  if (subjectaltname) {
+    const shown = subjectaltname.split(', ', MAX_NAMES_SHOWN + 1);
+    const more = shown.length > MAX_NAMES_SHOWN ? ', …' : '';
+    return (
+      shown
+        .slice(0, MAX_NAMES_SHOWN)
+        .join(', ')
+        .replaceAll(/(DNS|IP Address):/g, '') + more
+    );
+  }
   const names = [subject?.CN].flat().filter((name) => name !== undefined);
   return names.length > 0 ? names.join(', ') : 'nobody';
 }
