@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
@@ -100,6 +101,21 @@ describe('startWebhookServer', () => {
     expect(server.logger.lines).to.deep.equal([]);
   });
 
+  it('goes on with a connection in use when the certificate changes, and shows the new one to the next', async () => {
+    await using server = await start();
+    const { ca } = server;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const connections = new Set<unknown>();
+    agent.on('keylog', (_, socket) => connections.add(socket));
+    for (let request = 0; request < 2; request++) {
+      expect((await server.post(PATH, '{}', { agent, ca })).status).to.equal(200);
+      server.renew();
+    }
+    expect(connections.size).to.equal(1);
+    expect((await server.post(PATH, '{}')).status).to.equal(200); // it trusts the new authority alone
+    agent.destroy();
+  });
+
   it('closes a connection whose request is not complete a second after the server stops', async () => {
     const clock = new ManualClock();
     const server = await start({ clock });
@@ -160,6 +176,9 @@ async function start({ clock = systemClock }: { readonly clock?: Clock } = {}) {
   return {
     logger,
     judging,
+    get ca() {
+      return ca;
+    },
     renew() {
       ({ ca, pair } = issue());
       changed();
