@@ -28,7 +28,7 @@ const MAX_BYTES = 1024 * 1024;
 const KEEPALIVE_MS = 301_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
-/** Of all streams of a channel together; the rest waits, and so does its sender. */
+/** Of one stream; the rest waits, and so does its sender. */
 const MESSAGES = { perSecond: 100, burst: 100 };
 const BROKEN: readonly connectivityState[] = [
   connectivityState.TRANSIENT_FAILURE,
@@ -38,15 +38,15 @@ const BROKEN: readonly connectivityState[] = [
 /** A channel of gRPC to addresses that were looked up, and judged, before. */
 export class ScalerChannel implements KeptClient {
   readonly #client: Client;
+  readonly #clock: Clock;
   readonly #sockets: ChannelSockets;
-  readonly #messages: TokenBucket;
 
   constructor(
     { host, port, tls }: ScalerServer,
     { addresses, clock }: { readonly addresses: readonly string[]; readonly clock: Clock },
   ) {
     this.#sockets = new ChannelSockets({ clock, addressCount: addresses.length });
-    this.#messages = new TokenBucket({ clock, ...MESSAGES });
+    this.#clock = clock;
     const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
     const targets = addresses
       .filter((address) => isIP(address) === (kind === 'ipv6' ? 6 : 4))
@@ -105,6 +105,7 @@ export class ScalerChannel implements KeptClient {
 
   /** What the server tells of itself, for as long as it goes on. @throws what ends it but the server's own end */
   async *stream<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): AsyncIterable<T> {
+    const messages = new TokenBucket({ clock: this.#clock, ...MESSAGES });
     this.#sockets.allowCall();
     const call: ClientReadableStream<T> = this.#client.makeServerStreamRequest(
       pathOf(method),
@@ -116,7 +117,7 @@ export class ScalerChannel implements KeptClient {
     using _cancelled = onAbort(signal, () => call.cancel());
     try {
       for await (const message of call) {
-        await this.#messages.take(signal);
+        await messages.take(signal);
         this.#sockets.allowMessage();
         yield message as T;
       }

@@ -53,8 +53,7 @@ describe('ExternalScalers', () => {
     await using server = await RawServer.start((socket) => socket.end(SETTINGS));
     using scalers = newScalers();
     await scalers.begin('a stream', server.port);
-    await eventually(() => server.sockets.length >= 60); // gRPC connects again without any call
-    await eventually(async () => FLOOD.test(await scalers.failureOf(server.port)));
+    await eventually(() => server.sockets.length >= 62); // gRPC connects again without any call
     await new Promise((resolve) => setTimeout(resolve, 50)); // gRPC would have connected again meanwhile
     expect(server.sockets.length).to.be.below(80);
   });
@@ -89,23 +88,6 @@ describe('ExternalScalers', () => {
     for (let message = 0; message < 50; message++) server.push(true);
     await eventually(() => stream.active === 50);
     expect(server.streams.size).to.equal(1);
-  });
-
-  it('receives a hundred messages a second of all streams of a server together', async () => {
-    await using server = await ExternalScalerServer.start({});
-    using scalers = newScalers();
-    const streams = [
-      await scalers.begin('a stream', server.port),
-      await scalers.begin('a stream', server.port),
-    ];
-    await eventually(() => server.streams.size === 2);
-    for (let message = 0; message < 150; message++) server.push(true);
-    const received = () => streams.reduce((sum, { active }) => sum + active, 0);
-    await eventually(() => received() === 100);
-    await scalers.clock.advance(1_000);
-    await eventually(() => received() === 200);
-    await scalers.clock.advance(500);
-    await eventually(() => received() === 250);
   });
 });
 
