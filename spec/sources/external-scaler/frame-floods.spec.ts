@@ -39,7 +39,7 @@ describe('ExternalScalers', () => {
   for (const [what, { first = EMPTY, flood }] of Object.entries(FLOODS))
     for (const how of ['a call', 'a stream'] as const) {
       if (how === 'a stream' && flood === TINY_MESSAGE) continue; // each is delivered there
-      it(`closes the connection of a server that answers ${how} with ${what} without end`, async () => {
+      it(`closes the connection of a server that responds to ${how} with ${what} without end`, async () => {
         await using server = await flooding(Buffer.concat([SETTINGS, first]), flood);
         using scalers = newScalers();
         await scalers.begin(how, server.port);
