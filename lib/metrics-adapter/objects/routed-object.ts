@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /** Where requests come in, and how they are shared out. */
@@ -8,23 +8,23 @@ export interface RoutedObject {
   readonly weights: readonly Readonly<Record<string, number>>[];
 }
 
-const PERCENT = z.number().check(z.gte(0), z.lte(100));
+const PERCENT = z.number().min(0).max(100);
 const WEIGHTS = z.record(z.string(), PERCENT);
 /** Of a RouteGroup: a share, of whatever sum they have. */
-const WEIGHT = z._default(z.number().check(z.gte(0)), 0);
-const HOSTS = z._default(z.nullable(z.array(z.string())), []);
+const WEIGHT = z.number().min(0).default(0);
+const HOSTS = z.array(z.string()).nullable().default([]);
 
 const INGRESS = z.object({
-  metadata: z.object({ annotations: z._default(z.nullable(z.record(z.string(), z.string())), {}) }),
-  spec: z.object({ rules: z._default(z.nullable(z.array(z.object({ host: z.optional(z.string()) }))), []) }),
+  metadata: z.object({ annotations: z.record(z.string(), z.string()).nullable().default({}) }),
+  spec: z.object({ rules: z.array(z.object({ host: z.string().optional() })).nullable().default([]) }),
 });
 const ROUTE_GROUP = z.object({
   spec: z.object({
     hosts: HOSTS,
-    defaultBackends: z._default(
-      z.nullable(z.array(z.object({ backendName: z.string(), weight: WEIGHT }))),
-      [],
-    ),
+    defaultBackends: z
+      .array(z.object({ backendName: z.string(), weight: WEIGHT }))
+      .nullable()
+      .default([]),
   }),
 });
 
