@@ -1,6 +1,5 @@
 import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
-import { keptWith } from '#lib/apiserver/http/kept-with.ts';
 import { type RequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
 import { requireGet } from '#lib/apiserver/http/require-get.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
@@ -9,6 +8,7 @@ import { serveGet } from '#lib/apiserver/resources/serve-get.ts';
 import { listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts';
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
+import { keptWith } from '#lib/cache/memoize.ts';
 import type { ApiGroup, ApiVersion, ObjectResource } from './api-group.ts';
 import type { Router } from './koa-router.ts';
 

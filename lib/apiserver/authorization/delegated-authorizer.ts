@@ -1,10 +1,10 @@
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
-import { keptWith } from '#lib/apiserver/http/kept-with.ts';
 import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
+import { keptWith } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { accessReviewSpec, requestAttributes } from './access-review.ts';

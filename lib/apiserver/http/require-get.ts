@@ -1,5 +1,5 @@
 import { methodNotAllowed, notProducible, unsupportedMediaType } from '#lib/apiserver/errors/failures.ts';
-import { remembering } from '#lib/apiserver/negotiation/remembering.ts';
+import { remembering } from '#lib/cache/memoize.ts';
 import type { ApiContext, Middleware } from './api-context.ts';
 
 /** The media types of a route. */

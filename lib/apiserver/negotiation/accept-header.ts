@@ -1,4 +1,4 @@
-import { remembering } from './remembering.ts';
+import { remembering } from '#lib/cache/memoize.ts';
 
 /** One clause of an Accept header. */
 export interface MediaRange {

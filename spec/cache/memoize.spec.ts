@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { remembering } from '#lib/apiserver/negotiation/remembering.ts';
+import { remembering } from '#lib/cache/memoize.ts';
 
 describe('remembering', () => {
   let made: string[];
