@@ -3,7 +3,7 @@ import { runController } from '#lib/control/run-controller.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
 

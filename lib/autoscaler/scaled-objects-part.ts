@@ -19,7 +19,7 @@ import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import { untilAllowed } from './allowed-kinds.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { ListenAddress } from './options/listen-address.ts';

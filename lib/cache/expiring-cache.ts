@@ -1,5 +1,5 @@
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 
 interface Entry<T> {
   readonly value: T;

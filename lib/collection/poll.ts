@@ -2,10 +2,10 @@ import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
 import type { SourceSemaphores } from './source-semaphores.ts';
 

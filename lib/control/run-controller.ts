@@ -1,8 +1,8 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { Controller } from './controller.ts';
 import { KeyFailures } from './key-failures.ts';
 import { WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts';

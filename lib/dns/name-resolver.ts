@@ -5,10 +5,10 @@ import { domainToASCII } from 'node:url';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { NameLookupError } from './name-lookup-error.ts';
 import { candidateNames, findInHosts, MAX_NAME_LENGTH, readSearch } from './resolver-files.ts';
 

@@ -1,5 +1,5 @@
+import { onAbort } from './abort-signal.ts';
 import type { Clock } from './clock.ts';
-import { onAbort } from './on-abort.ts';
 
 /** A signal that aborts after a while or when its parent does; never after it was disposed of. */
 export interface Deadline extends Disposable {

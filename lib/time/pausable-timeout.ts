@@ -1,5 +1,5 @@
+import { onAbort } from './abort-signal.ts';
 import type { Clock } from './clock.ts';
-import { onAbort } from './on-abort.ts';
 
 /** What bounds a request, and who else can end it. */
 interface PatientDeadlineOptions {

@@ -1,5 +1,5 @@
+import { onAbort } from './abort-signal.ts';
 import type { Clock } from './clock.ts';
-import { onAbort } from './on-abort.ts';
 
 /** A longer timer than this, of 24.8 days, fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

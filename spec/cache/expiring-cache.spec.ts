@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ExpiringCache', () => {

@@ -1,5 +1,5 @@
 import { tooManyRequests } from '#lib/apiserver/errors/failures.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
+import { onAbort } from '#lib/time/abort-signal.ts';
 
 /** How many reviews there may be. */
 export interface ReviewLimits {

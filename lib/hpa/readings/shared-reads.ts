@@ -1,7 +1,7 @@
 import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 
 /** How reads of one metrics API are bounded. */
 export interface SharedReadsOptions<Value> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
 import { loadCredentialFile } from './load-credential-file.ts';
 

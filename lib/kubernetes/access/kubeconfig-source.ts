@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
 import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
 import { loadCredentialFile } from './load-credential-file.ts';

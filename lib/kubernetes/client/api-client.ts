@@ -1,10 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import { onAbort, raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';

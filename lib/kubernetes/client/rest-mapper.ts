@@ -1,5 +1,5 @@
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from './api-client.ts';
 import { isNotFound } from './api-error.ts';
 import { type ApiResource, parseApiVersion } from './api-resource.ts';

@@ -1,7 +1,7 @@
 import { Listeners } from '#lib/concurrency/listeners.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Collection, resourceOf } from '../client/collection.ts';
 import type { ObjectChange } from './object-change.ts';

@@ -4,9 +4,9 @@ import type { Check } from '#lib/doctor/check.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';
 

@@ -3,8 +3,8 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { listCollection } from '#lib/kubernetes/client/collection.ts';
 import type { ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { selectorText } from './selector-text.ts';
 
 /** What listing needs. */

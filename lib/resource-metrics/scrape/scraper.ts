@@ -5,8 +5,8 @@ import {
   type ScrapeTarget,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import type { KubeletClient } from './kubelet/kubelet-client.ts';
 import { NeverAsked, ScrapeError } from './scrape-error.ts';

@@ -1,5 +1,5 @@
+import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
 
 /** What is needed from outside. */
 interface ScrapesUnderWayOptions {

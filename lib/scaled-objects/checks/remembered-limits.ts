@@ -1,7 +1,7 @@
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 
 type Limits = readonly string[];
 type LimitedByDefault = (namespace: string, signal: AbortSignal) => Promise<Limits>;

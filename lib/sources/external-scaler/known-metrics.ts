@@ -1,6 +1,6 @@
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { digestOf } from '../digest.ts';
 import { type ExternalScalers, keyOf } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';

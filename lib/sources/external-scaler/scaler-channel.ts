@@ -9,8 +9,8 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import { ChannelSockets } from './channel-sockets.ts';
 import type { ScalerServer } from './scaler-server.ts';

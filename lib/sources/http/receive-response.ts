@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { onAbort } from '#lib/time/on-abort.ts';
+import { onAbort } from '#lib/time/abort-signal.ts';
 
 /** How much of a response is taken, and for how long. */
 export interface ReceiveOptions {

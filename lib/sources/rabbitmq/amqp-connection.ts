@@ -1,4 +1,4 @@
-import { onAbort } from '#lib/time/on-abort.ts';
+import { onAbort } from '#lib/time/abort-signal.ts';
 import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
 import type { KeptClient } from '../kept-clients.ts';
 import { Secrets } from '../secrets.ts';

@@ -1,5 +1,5 @@
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
 import { IDLE_LIMITS } from '../http/guarded-socket.ts';
 import type { SqlConnection, SqlRows } from './database.ts';
 

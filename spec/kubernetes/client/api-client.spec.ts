@@ -10,7 +10,7 @@ import {
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -3,9 +3,9 @@ import tls from 'node:tls';
 import type { Semaphore } from '#lib/concurrency/semaphore.ts';
 import type { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
+import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { onAbort } from '#lib/time/on-abort.ts';
 import { startPatientTimer } from '#lib/time/pausable-timeout.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
-import { raceAbort } from '#lib/time/race-abort.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 
 /** A Service in the cluster. */
 export interface ServiceName {
