@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
+import { startIdleTimeout } from '#lib/time/deadline.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const expired = () => new Error('nothing heard');

@@ -2,7 +2,7 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { startIdleTimeout } from '#lib/time/idle-timeout.ts';
+import { startIdleTimeout } from '#lib/time/deadline.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { ApiError, isExpired, isNotFound } from '../client/api-error.ts';
 import {
