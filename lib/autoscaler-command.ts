@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
 import { type Program, serveUntilStopped } from './program.ts';
 

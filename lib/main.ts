@@ -6,7 +6,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { limitYoungGeneration } from './heap-limits.ts';
 import { type Command, type Program, versionInfo } from './program.ts';
 

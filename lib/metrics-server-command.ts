@@ -1,7 +1,7 @@
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { startMetricsServer } from '#lib/resource-metrics/metrics-server.ts';
 import { type CommandLine, parseOptions } from '#lib/resource-metrics/options.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { FittingYoungGeneration } from './heap-limits.ts';
 import { type Program, serveUntilStopped, startLog } from './program.ts';
 

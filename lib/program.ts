@@ -4,7 +4,7 @@ import type { SubsystemServerEnvironment } from '#lib/apiserver/serve-subsystems
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 /** The process, as far as a command needs it. */

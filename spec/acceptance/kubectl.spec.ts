@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startCluster } from '#simulator/simulated-cluster.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';

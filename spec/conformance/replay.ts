@@ -1,7 +1,7 @@
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { type Checked, healthChecks } from '#lib/resource-metrics/metrics-server.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
 import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { ownAddress } from '#spec/support/own-address.ts';

@@ -6,7 +6,7 @@ import { Gauge, Registry } from 'prom-client';
 import { makeSelfSignedCertificate } from '#lib/apiserver/tls/self-signed-certificate.ts';
 import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';

@@ -3,7 +3,7 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';

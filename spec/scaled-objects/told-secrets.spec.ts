@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
 import { toldOfTrigger } from '#spec/support/told-of-trigger.ts';
 

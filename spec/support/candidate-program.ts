@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaderElection } from '#lib/control/election/leader-election.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { systemClock as clock } from '#lib/time/system-clock.ts';
+import { systemClock as clock } from '#lib/time/clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 const [kubeconfig = '', identity = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 
 /** Every trigger that there is, for who looks at what they are; none asks anybody. */
 export function everyTrigger(): readonly Trigger[] {

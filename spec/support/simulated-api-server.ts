@@ -1,7 +1,6 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { type Clock, systemClock } from '#lib/time/clock.ts';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';

@@ -5,7 +5,7 @@ import {
   type KeyAndCertificate,
   makeSelfSignedCertificate,
 } from '#lib/apiserver/tls/self-signed-certificate.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** What the test server tells of itself. */

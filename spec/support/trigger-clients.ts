@@ -1,7 +1,7 @@
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 
 /** Clients that ask loopback addresses. */
 export function triggerClients(): TriggerClients {

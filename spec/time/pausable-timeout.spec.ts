@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
+import { systemClock } from '#lib/time/clock.ts';
 import { PatientDeadline, startPatientTimer } from '#lib/time/pausable-timeout.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 

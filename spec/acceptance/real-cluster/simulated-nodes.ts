@@ -1,4 +1,4 @@
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { steadyLoad } from '#simulator/machine/running-container.ts';
 import { Truth } from '#simulator/nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from '#simulator/nodes/node-fleet.ts';

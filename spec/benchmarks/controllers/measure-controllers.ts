@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { imageEnvironment } from '#spec/support/image-environment.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -6,7 +6,7 @@ import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 /** How objects are changed. */

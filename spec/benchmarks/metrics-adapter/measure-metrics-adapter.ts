@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startAutoscalerSystem } from '#spec/support/autoscaler-system.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { imageEnvironment } from '#spec/support/image-environment.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { customMetricsGroup } from '#lib/metrics-adapter/api/custom-metrics-group.ts';
 import { externalMetricsGroup } from '#lib/metrics-adapter/api/external-metrics-group.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { startAccessCluster } from '#spec/support/access-cluster.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { ownAddress } from '#spec/support/own-address.ts';

@@ -12,7 +12,7 @@ import type { Query } from '#lib/sources/query.ts';
 import { SQL_SYSTEMS } from '#lib/sources/sql/database.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import type { ForeignReader } from './foreign-reader.ts';
 
 const NAME = 'kubelet.test';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
 import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 

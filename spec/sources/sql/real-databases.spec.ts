@@ -5,7 +5,7 @@ import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';

@@ -5,7 +5,7 @@ import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/database.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -131,7 +131,7 @@ describe('ReceivedBody', () => {
       import { readFileSync } from 'node:fs';
       import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
       import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
-      import { systemClock } from '#lib/time/system-clock.ts';
+      import { systemClock } from '#lib/time/clock.ts';
 
       const MEBIBYTE = 2 ** 20;
       const residentMebibytes = () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { redisStreamsTrigger, redisTrigger } from '#lib/scaled-objects/triggers/brokers/redis.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
 import { planned } from '#spec/support/planned-trigger.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
 import { EmptyResponse } from '#lib/sources/empty-response.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';

@@ -3,7 +3,7 @@ import { mysqlTrigger } from '#lib/scaled-objects/triggers/databases/mysql.ts';
 import { postgresqlTrigger } from '#lib/scaled-objects/triggers/databases/postgresql.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
 import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';

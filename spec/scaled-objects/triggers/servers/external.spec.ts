@@ -4,7 +4,7 @@ import { externalTrigger } from '#lib/scaled-objects/triggers/servers/external.t
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ExternalScalerServer, type ScalerResponses } from '#spec/support/external-scaler-server.ts';

@@ -5,7 +5,7 @@ import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-
 import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/servers/service-endpoints.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { systemClock } from '#lib/time/system-clock.ts';
+import { systemClock } from '#lib/time/clock.ts';
 
 describe('systemClock', () => {
   it('tells the time since the epoch, and another that never falls', () => {
