@@ -5,7 +5,7 @@ import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import type { SelectedBlock, Selection } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 

@@ -41,7 +41,7 @@ import { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiGroup } from './api-group.ts';

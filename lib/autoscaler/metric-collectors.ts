@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/fair-share.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FairShare } from '#lib/concurrency/fair-share.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';

@@ -3,7 +3,7 @@ import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';

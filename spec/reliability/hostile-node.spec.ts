@@ -5,7 +5,7 @@ import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';

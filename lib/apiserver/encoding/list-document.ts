@@ -1,4 +1,4 @@
-import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
 import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';

@@ -1,4 +1,4 @@
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { attempt } from './attempt.ts';
 import { GrowingBuffer, spareBuffer } from './growing-buffer.ts';
 

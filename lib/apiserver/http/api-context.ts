@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { HeldResponse } from './delivery-gate.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';

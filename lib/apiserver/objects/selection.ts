@@ -1,4 +1,4 @@
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { placesByLabel } from './label-index.ts';
 import type { ObjectBlock, ServedObject } from './served-object.ts';

@@ -9,7 +9,7 @@ import type { Representation } from '#lib/apiserver/negotiation/media-type.ts';
 import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { gzipOnce } from './compressed-lists.ts';
 import { type ResourceIdentity, toMetaConversion } from './conversion.ts';
 import { convertList } from './convert-list.ts';

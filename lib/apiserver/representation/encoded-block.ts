@@ -4,7 +4,7 @@ import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { ITEMS_FIELD } from '#lib/apiserver/objects/list-meta.ts';
 import type { IndexRange } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 
 /** The formats in which a list is put together from what its blocks are kept in. */

@@ -5,7 +5,7 @@ import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { ResourceIdentity } from '#lib/apiserver/representation/conversion.ts';
 import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { BlockFormat } from '#lib/apiserver/representation/encoded-block.ts';
-import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What lists are remembered by. */

@@ -1,4 +1,4 @@
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 
 /** What is live, and where to look for it. */
 export interface LiveLookup<Usage, Live> {

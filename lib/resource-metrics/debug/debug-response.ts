@@ -4,7 +4,7 @@ import {
   indentedJsonFrame,
   indentItem,
 } from '#lib/apiserver/encoding/long-text.ts';
-import { OBJECTS_A_SLICE } from '#lib/concurrency/time-slices.ts';
+import { OBJECTS_A_SLICE } from '#lib/concurrency/event-loop.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';

@@ -1,4 +1,4 @@
-import type { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';

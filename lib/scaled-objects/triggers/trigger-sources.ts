@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/fair-share.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';

@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/fair-share.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';

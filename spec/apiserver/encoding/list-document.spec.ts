@@ -7,7 +7,7 @@ import {
   type ListDocument,
   wholeDocument,
 } from '#lib/apiserver/encoding/list-document.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { jsonObjects, trickyTexts } from '#spec/support/json-values.ts';
 
 const lists = fc

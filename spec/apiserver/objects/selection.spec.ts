@@ -7,7 +7,7 @@ import {
   selectInSlices,
   takeSelected,
 } from '#lib/apiserver/objects/selection.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { Thing } from '#spec/support/served-things.ts';
 

@@ -9,7 +9,7 @@ import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import { TEXT } from '#lib/apiserver/objects/value-types.ts';
 import { encodeList, type ObjectList } from '#lib/apiserver/representation/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/representation/encode-object.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { collectGarbage } from '#spec/support/held-resources.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';

@@ -5,7 +5,7 @@ import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 

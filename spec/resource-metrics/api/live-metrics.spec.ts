@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { LiveMetrics, NameOrder } from '#lib/resource-metrics/api/live-metrics.ts';
 
 describe('LiveMetrics', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TimeSlices } from '#lib/concurrency/time-slices.ts';
+import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { podMetricsResource } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import { FakeMetricsSource, podUsage } from '#spec/support/metrics-source.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { FairShare } from '#lib/concurrency/fair-share.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { LongResponses } from '#lib/sources/http/long-responses.ts';
