@@ -1,4 +1,4 @@
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import type { Query } from '#lib/sources/query.ts';
 
 /** Requests to one source at once, where its query says nothing else. */

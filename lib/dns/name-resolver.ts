@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { domainToASCII } from 'node:url';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import fc from 'fast-check';
+import { FairSemaphore, Semaphore } from '#lib/concurrency/semaphore.ts';
 
 const forever = new AbortController().signal;
 
@@ -69,3 +70,121 @@ describe('Semaphore', () => {
     await next;
   });
 });
+
+describe('FairSemaphore', () => {
+  it('leaves others as many permits as one tenant has', async () => {
+    const { held, ask } = setUp(12);
+    ask('a', 20);
+    await yieldToEventLoop();
+    expect(held('a')).to.equal(6);
+    ask('b', 20);
+    await yieldToEventLoop();
+    expect([held('a'), held('b')]).to.deep.equal([6, 3]);
+    ask('c', 1);
+    await yieldToEventLoop();
+    expect(held('c')).to.equal(1);
+  });
+
+  it('gives back what it has first to those that hold the fewest', async () => {
+    const { held, ask, release } = setUp(4);
+    ask('a', 3);
+    ask('b', 3);
+    ask('c', 3);
+    await yieldToEventLoop();
+    expect([held('a'), held('b'), held('c')]).to.deep.equal([2, 1, 1]);
+    ask('d', 1);
+    await yieldToEventLoop();
+    expect(held('d')).to.equal(0);
+    release('a');
+    await yieldToEventLoop();
+    expect([held('a'), held('d')]).to.deep.equal([1, 1]);
+  });
+
+  it('gives several permits at once, as many as the tenant leaves free to others and no more', () => {
+    const semaphore = new FairSemaphore(12);
+    const half = semaphore.tryAcquire('a', 6);
+    expect(half).not.to.equal(undefined);
+    expect(semaphore.tryAcquire('a', 1)).to.equal(undefined);
+    expect(semaphore.tryAcquire('b', 4)).to.equal(undefined);
+    expect(semaphore.tryAcquire('b', 3)).not.to.equal(undefined);
+    half?.[Symbol.dispose]();
+    half?.[Symbol.dispose](); // counts once
+    expect(semaphore.tryAcquire('a', 6)).to.equal(undefined);
+    expect(semaphore.tryAcquire('a', 5)).not.to.equal(undefined);
+    expect(semaphore.tryAcquire('c', Number.NaN)).to.equal(undefined);
+  });
+
+  it('lets one alone have a single permit', async () => {
+    const { held, ask, release } = setUp(1);
+    ask('a', 2);
+    await yieldToEventLoop();
+    expect(held('a')).to.equal(1);
+    release('a');
+    await yieldToEventLoop();
+    expect(held('a')).to.equal(1);
+  });
+
+  it('lets go of one whose signal aborts while it waits, and remembers nobody', async () => {
+    const semaphore = new FairSemaphore(1);
+    const first = await semaphore.acquire('a', forever);
+    const leaving = new AbortController();
+    const refused = semaphore.acquire('b', leaving.signal).catch((error: Error) => error.message);
+    const next = semaphore.acquire('c', forever);
+    leaving.abort(new Error('too late'));
+    expect(await refused).to.equal('too late');
+    first[Symbol.dispose]();
+    first[Symbol.dispose](); // counts once
+    const second = await next;
+    expect(semaphore.isIdle).to.equal(false);
+    second[Symbol.dispose]();
+    expect(semaphore.isIdle).to.equal(true);
+  });
+
+  it('never lets in more than its limit, and in the end everybody, as tenants come and go', async () => {
+    const step = fc.oneof(
+      fc.record({ asks: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ leaves: fc.constantFrom('a', 'b', 'c') }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.array(step), async (limit, steps) => {
+        const { semaphore, held, waiting, ask, release } = setUp(limit);
+        const all = () => held('a') + held('b') + held('c');
+        for (const one of steps) {
+          if ('asks' in one) ask(one.asks, one.count);
+          else release(one.leaves);
+          await yieldToEventLoop();
+          expect(all()).to.be.at.most(limit);
+          if (waiting() > 0) expect(all()).to.be.at.least(Math.ceil(limit / 2));
+        }
+        while (all() > 0) {
+          for (const name of ['a', 'b', 'c']) release(name);
+          await yieldToEventLoop();
+        }
+        expect(waiting()).to.equal(0);
+        expect(semaphore.isIdle).to.equal(true);
+      }),
+    );
+  });
+});
+
+function setUp(limit: number) {
+  const semaphore = new FairSemaphore(limit);
+  const permits = new Map<string, Disposable[]>();
+  let waiting = 0;
+  const of = (name: string) => permits.get(name) ?? [];
+  return {
+    semaphore,
+    held: (name: string) => of(name).length,
+    waiting: () => waiting,
+    ask(name: string, count: number) {
+      for (let index = 0; index < count; index++) {
+        waiting++;
+        void semaphore.acquire(name, forever).then((permit) => {
+          waiting--;
+          permits.set(name, [...of(name), permit]);
+        });
+      }
+    },
+    release: (name: string) => permits.get(name)?.shift()?.[Symbol.dispose](),
+  };
+}

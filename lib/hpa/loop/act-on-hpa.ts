@@ -1,4 +1,4 @@
-import type { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { conclude } from '../conclude.ts';
 import { decide } from '../decide.ts';
 import type { Decision, Outcome } from '../decision.ts';

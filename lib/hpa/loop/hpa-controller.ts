@@ -1,4 +1,4 @@
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
 import type { ToldEvent } from '../objects/told-event.ts';

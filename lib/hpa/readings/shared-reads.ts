@@ -1,4 +1,4 @@
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';

@@ -5,7 +5,7 @@ import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-serv
 import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,4 +1,4 @@
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 
 /** What may be held at once. */
 export interface LongResponsesOptions {

@@ -1,5 +1,4 @@
-import { FairSemaphore } from '#lib/concurrency/fair-semaphore.ts';
-import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { FairSemaphore, Semaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
