@@ -1,8 +1,10 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { ExponentialHistogram } from '#lib/telemetry/exponential-histogram.ts';
-import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
-import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
-import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import {
+  ExponentialHistogram,
+  LabelledGauges,
+  LabelledHistograms,
+  type SlicedRegistry,
+} from '#lib/telemetry/sliced-registry.ts';
 import type { CycleOutcome } from './manager.ts';
 import type { Stage } from './pipeline-observers.ts';
 import { ExcessiveResponse } from './scrape/response-bounds.ts';

@@ -29,3 +29,188 @@ export class SlicedRegistry extends Registry {
     return parts.join('');
   }
 }
+
+/** How the series is called and where its buckets end. */
+interface ExponentialHistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  /** The first upper bound. */
+  readonly start: number;
+  /** What each bound is multiplied by for the next. */
+  readonly factor: number;
+  readonly buckets: number;
+}
+
+/**
+ * A histogram whose bounds grow by a factor, so that the bucket of a value is computed and not searched for: made
+ * to be told of every object of long lists.
+ */
+export class ExponentialHistogram implements SlicedSeries {
+  readonly #options: ExponentialHistogramOptions;
+  /** Observations by bucket, those above the last bound behind them; not cumulative. */
+  readonly #counts: Float64Array;
+  readonly #bounds: readonly number[];
+  #sum = 0;
+
+  constructor(options: ExponentialHistogramOptions) {
+    this.#options = options;
+    this.#counts = new Float64Array(options.buckets + 1);
+    const bounds = [options.start];
+    while (bounds.length < options.buckets) bounds.push((bounds.at(-1) ?? 0) * options.factor);
+    this.#bounds = bounds;
+  }
+
+  /** @param count of how many observations this is the value */
+  observe(value: number, count = 1): void {
+    const { start, factor, buckets } = this.#options;
+    const computed = value <= start ? 0 : Math.ceil(Math.log(value / start) / Math.log(factor));
+    let index = Math.min(computed, buckets);
+    // The logarithm may err at a bound by one step either way.
+    if (index > 0 && value <= (this.#bounds[index - 1] ?? 0)) index--;
+    else if (value > (this.#bounds[index] ?? Number.POSITIVE_INFINITY)) index++;
+    this.#counts[index] = (this.#counts[index] ?? 0) + count;
+    this.#sum += value * count;
+  }
+
+  *slices(): Iterable<string> {
+    const { name, help } = this.#options;
+    let text = `# HELP ${name} ${help}\n# TYPE ${name} histogram\n`;
+    let count = 0;
+    for (const [index, bound] of [...this.#bounds, '+Inf'].entries()) {
+      count += this.#counts[index] ?? 0;
+      text += `${name}_bucket{le="${bound}"} ${count}\n`;
+    }
+    yield `${text}${name}_sum ${this.#sum}\n${name}_count ${count}\n`;
+  }
+}
+
+/** How the series are called and what they count by. */
+interface LabelledGaugesOptions {
+  readonly name: string;
+  readonly help: string;
+  /** The one label that tells the gauges apart. */
+  readonly label: string;
+}
+
+const GAUGES_A_SLICE = 2000;
+
+/** One gauge for each value of a label, of which there may be thousands. */
+export class LabelledGauges implements SlicedSeries {
+  readonly #options: LabelledGaugesOptions;
+  readonly #values = new Map<string, number>();
+
+  constructor(options: LabelledGaugesOptions) {
+    this.#options = options;
+  }
+
+  set(labelValue: string, value: number): void {
+    this.#values.set(labelValue, value);
+  }
+
+  /** Drops the gauges of values that are gone. */
+  retain(isLive: (labelValue: string) => boolean): void {
+    for (const labelValue of this.#values.keys()) if (!isLive(labelValue)) this.#values.delete(labelValue);
+  }
+
+  *slices(): Iterable<string> {
+    const { name, help, label } = this.#options;
+    let slice = `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+    let held = 0;
+    for (const [labelValue, value] of this.#values) {
+      slice += `${name}{${label}="${escapeLabelValue(labelValue)}"} ${value}\n`;
+      if (++held % GAUGES_A_SLICE !== 0) continue;
+      yield slice;
+      slice = '';
+    }
+    yield slice;
+  }
+}
+
+/** How the series are called and what they count by. */
+interface LabelledHistogramsOptions {
+  readonly name: string;
+  readonly help: string;
+  /** The label that tells the histograms apart, or several of them. */
+  readonly label: string | readonly string[];
+  /** Upper bounds, rising. */
+  readonly buckets: readonly number[];
+}
+
+interface Histogram {
+  /** Observations by bucket, those above the last bound behind them; not cumulative. */
+  readonly counts: Uint32Array;
+  sum: number;
+  /** The label as it stands in a line. */
+  readonly label: string;
+}
+
+const HISTOGRAMS_A_SLICE = 200;
+
+/** One histogram for each value of a label, of which there may be thousands. */
+export class LabelledHistograms implements SlicedSeries {
+  readonly #options: LabelledHistogramsOptions;
+  readonly #bounds: readonly string[];
+  readonly #histograms = new Map<string, Histogram>();
+
+  constructor(options: LabelledHistogramsOptions) {
+    this.#options = options;
+    this.#bounds = [...options.buckets.map(String), '+Inf'];
+  }
+
+  /** @param labelValue that of the label; of several, their values in their order */
+  observe(labelValue: string | readonly string[], value: number): void {
+    const key = typeof labelValue === 'string' ? labelValue : labelValue.join('\n');
+    const histogram = this.#histograms.get(key) ?? this.#begin(key, labelValue);
+    const bucket = this.#options.buckets.findIndex((bound) => value <= bound);
+    const index = bucket === -1 ? this.#options.buckets.length : bucket;
+    histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
+    histogram.sum += value;
+  }
+
+  /** Drops the histograms of values that are gone. */
+  retain(isLive: (labelValue: string) => boolean): void {
+    for (const labelValue of this.#histograms.keys()) {
+      if (!isLive(labelValue)) this.#histograms.delete(labelValue);
+    }
+  }
+
+  *slices(): Iterable<string> {
+    const { name, help } = this.#options;
+    let slice = `# HELP ${name} ${help}\n# TYPE ${name} histogram\n`;
+    let held = 0;
+    for (const histogram of this.#histograms.values()) {
+      slice += this.#write(histogram);
+      if (++held % HISTOGRAMS_A_SLICE !== 0) continue;
+      yield slice;
+      slice = '';
+    }
+    yield slice;
+  }
+
+  #begin(key: string, labelValue: string | readonly string[]): Histogram {
+    const values = [labelValue].flat();
+    const label = [this.#options.label]
+      .flat()
+      .map((name, index) => `${name}="${escapeLabelValue(values[index] ?? '')}"`)
+      .join(',');
+    const histogram = { counts: new Uint32Array(this.#bounds.length), sum: 0, label };
+    this.#histograms.set(key, histogram);
+    return histogram;
+  }
+
+  #write({ counts, sum, label }: Histogram): string {
+    const { name } = this.#options;
+    let lines = '';
+    let count = 0;
+    for (const [index, bound] of this.#bounds.entries()) {
+      count += counts[index] ?? 0;
+      lines += `${name}_bucket{${label},le="${bound}"} ${count}\n`;
+    }
+    return `${lines}${name}_sum{${label}} ${sum}\n${name}_count{${label}} ${count}\n`;
+  }
+}
+
+/** A label value as the text format has it. */
+export function escapeLabelValue(value: string): string {
+  return value.replace(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`));
+}

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { exponentialBuckets, Histogram, Registry } from 'prom-client';
-import { ExponentialHistogram } from '#lib/telemetry/exponential-histogram.ts';
+import { ExponentialHistogram } from '#lib/telemetry/sliced-registry.ts';
 
 const OPTIONS = { name: 'freshness_seconds', help: 'How old.', start: 1, factor: 1.364, buckets: 20 };
 const BOUNDS = exponentialBuckets(OPTIONS.start, OPTIONS.factor, OPTIONS.buckets);

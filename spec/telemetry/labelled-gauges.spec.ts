@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LabelledGauges } from '#lib/telemetry/labelled-gauges.ts';
+import { LabelledGauges } from '#lib/telemetry/sliced-registry.ts';
 
 const newGauges = () => new LabelledGauges({ name: 'last_seconds', help: 'When.', label: 'node' });
 

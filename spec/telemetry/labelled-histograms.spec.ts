@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
+import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 
 const BUCKETS = [0.005, 0.1, 1, 2.5];
 const NAME = 'request_duration_seconds';

@@ -1,4 +1,4 @@
-import { LabelledHistograms } from '#lib/telemetry/labelled-histograms.ts';
+import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Of names that users give; more are counted together. */
