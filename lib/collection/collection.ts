@@ -1,5 +1,5 @@
 import type { Query } from '#lib/sources/query.ts';
-import type { LineBudgets } from '#lib/telemetry/line-budgets.ts';
+import type { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 import { SourceSemaphores } from './source-semaphores.ts';
