@@ -1,6 +1,6 @@
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
+import { exposition, type SeriesFamily } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
-import { exposition, type SeriesFamily } from './exposition.ts';
 
 /** `keda_build_info`, under the labels that dashboards join by: what they know as a version of Go is one of Node. */
 export function buildSeries({ gitVersion, gitCommit, goVersion, platform }: VersionInfo): SlicedSeries {

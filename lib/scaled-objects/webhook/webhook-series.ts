@@ -1,6 +1,6 @@
 import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
+import { exposition, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
-import { exposition, type SeriesSample } from '../told/exposition.ts';
 
 interface Labels {
   readonly namespace: string;

@@ -1,4 +1,4 @@
-import { escapeLabelValue, type SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
+import { escapeLabelValue, type SlicedSeries } from './sliced-registry.ts';
 
 /** One sample: its labels in their order, and its value. */
 export interface SeriesSample {
