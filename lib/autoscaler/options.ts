@@ -11,8 +11,7 @@ import {
 } from '#lib/apiserver/flags/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
 import { FlagError } from '#lib/flags/flag-error.ts';
-import { formatHelp } from '#lib/flags/format-help.ts';
-import { formatMarkdown } from '#lib/flags/format-markdown.ts';
+import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';

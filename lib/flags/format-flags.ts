@@ -31,18 +31,18 @@ export function formatHelp(usage: string, sections: readonly FlagSection[]): str
 }
 
 /** Whether a flag does anything. */
-export function hasEffect({ ignoredBecause }: Flag<unknown>): boolean {
+function hasEffect({ ignoredBecause }: Flag<unknown>): boolean {
   return ignoredBecause === undefined;
 }
 
 /** The flags that have no effect, by the reason. */
-export function ignoredByReason(sections: readonly FlagSection[]): [string, Flag<unknown>[]][] {
+function ignoredByReason(sections: readonly FlagSection[]): [string, Flag<unknown>[]][] {
   const ignored = sections.flatMap(({ flags }) => Object.values(flags)).filter((flag) => !hasEffect(flag));
   return [...Map.groupBy(ignored, ({ ignoredBecause }) => ignoredBecause ?? '')];
 }
 
 /** The default as one would write it; empty where leaving the flag out says it better. */
-export function formatDefault({ kind, default: value }: Flag<unknown>): string {
+function formatDefault({ kind, default: value }: Flag<unknown>): string {
   const isEmpty =
     value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
   return isEmpty ? '' : kind.format(value);
@@ -72,4 +72,35 @@ function wrap(text: string, width: number): string[] {
     }
   }
   return [...lines, line];
+}
+
+/** Writes the flags as Markdown: a table a section, and last the names of those that are accepted without effect. */
+export function formatMarkdown(sections: readonly FlagSection[]): string {
+  const tables = sections
+    .map(({ title, flags }) => ({ title, flags: Object.values(flags).filter(hasEffect) }))
+    .filter(({ flags }) => flags.length > 0)
+    .map(({ title, flags }) =>
+      [`### ${title}`, '', '| flag | default | |', '| --- | --- | --- |', ...flags.map(rowOf)].join('\n'),
+    );
+  const ignored = ignoredByReason(sections).map(
+    ([reason, flags]) =>
+      `### Accepted without effect (${reason})\n\n${flags.map(({ name }) => code(`--${name}`)).join(', ')}`,
+  );
+  return `${[...tables, ...ignored].join('\n\n')}\n`;
+}
+
+function rowOf(flag: Flag<unknown>): string {
+  const { name, shorthand, kind, description } = flag;
+  const value = kind.placeholder === '' ? '' : ` ${kind.placeholder}`;
+  const names = [`--${name}${value}`, ...(shorthand === undefined ? [] : [`-${shorthand}`])];
+  const fallback = formatDefault(flag);
+  return `| ${names.map(code).join(', ')} | ${fallback === '' ? '' : code(fallback)} | ${escapeCell(description)} |`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|');
 }

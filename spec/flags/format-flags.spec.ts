@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type FlagSection, flag } from '#lib/flags/flag.ts';
 import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
-import { formatHelp } from '#lib/flags/format-help.ts';
-import { formatMarkdown } from '#lib/flags/format-markdown.ts';
+import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 
 const SECTIONS: readonly FlagSection[] = [
   {
