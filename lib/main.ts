@@ -1,5 +1,5 @@
-import { FlagError } from '#lib/flags/flag-error.ts';
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';

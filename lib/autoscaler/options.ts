@@ -10,10 +10,9 @@ import {
   servingOptionsOf,
 } from '#lib/apiserver/flags/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
-import { type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
+import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
 import { compatibilityFlags } from './options/compatibility-flags.ts';
 import { doctorFlags } from './options/doctor-flags.ts';

@@ -1,5 +1,4 @@
 import type { Flag, FlagSet, FlagValues } from './flag.ts';
-import { FlagError } from './flag-error.ts';
 
 /** What a command line says. */
 export interface ParsedFlags<F extends FlagSet> {
@@ -126,4 +125,9 @@ function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {
   if (rule === undefined) return value;
   const given = flag.mayHoldSecret ? '' : ` ${JSON.stringify(text)}`;
   throw new FlagError(`Invalid value${given} for ${shown}: ${rule}`);
+}
+
+/** A command line that cannot be used; the message is one line that names flag, value and rule. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
 }

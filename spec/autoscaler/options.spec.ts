@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 
 describe('parseAutoscalerOptions', () => {
   it('has defaults', () => {

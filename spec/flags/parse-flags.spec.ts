@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { flag } from '#lib/flags/flag.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
 import { boolean, duration, integer, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
-import { parseFlags } from '#lib/flags/parse-flags.ts';
+import { FlagError, parseFlags } from '#lib/flags/parse-flags.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
 const FLAGS = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FlagError } from '#lib/flags/flag-error.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 import { formatFlagTables, type MetricsServerOptions, parseOptions } from '#lib/resource-metrics/options.ts';
 
 describe('parseOptions', () => {

@@ -1,8 +1,7 @@
 import { type FlagSection, flag } from '#lib/flags/flag.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
 import { boolean, duration, oneOf, text } from '#lib/flags/flag-kinds.ts';
 import { formatHelp } from '#lib/flags/format-flags.ts';
-import { parseFlags } from '#lib/flags/parse-flags.ts';
+import { FlagError, parseFlags } from '#lib/flags/parse-flags.ts';
 
 /** What an HPA is to be explained by, and how. */
 export interface ExplainHpaOptions {

@@ -1,5 +1,5 @@
 import type { FlagValues } from '#lib/flags/flag.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';

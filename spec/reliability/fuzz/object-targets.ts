@@ -9,7 +9,7 @@ import { readLease } from '#lib/control/election/lease.ts';
 import { appliedFields, appliedStatus } from '#lib/control/status/applied-fields.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 import { autoMinSettings } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';
 import { parseLoadCsv } from '#lib/hpa/explain/load-curve.ts';

@@ -4,7 +4,7 @@ import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { FlagError } from '#lib/flags/flag-error.ts';
+import { FlagError } from '#lib/flags/parse-flags.ts';
 import { parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
