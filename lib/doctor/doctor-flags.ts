@@ -1,5 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { oneOf, text } from '#lib/flags/flag-kinds.ts';
+import { flag, oneOf, text } from '#lib/flags/flag.ts';
 
 /** What every doctor takes beside the flags of its server. */
 export const doctorFlags = {

@@ -1,6 +1,4 @@
-import { flag } from './flag.ts';
-import { integer, oneOf } from './flag-kinds.ts';
-import { notNegative } from './number-rules.ts';
+import { flag, integer, notNegative, oneOf } from './flag.ts';
 
 /** What is logged, and how. */
 export const loggingFlags = {

@@ -1,6 +1,17 @@
 import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
-import { type FlagKind, type FlagSet, flag } from '#lib/flags/flag.ts';
-import { boolean, decimal, duration, integer, oneOf, optional, text, texts } from '#lib/flags/flag-kinds.ts';
+import {
+  boolean,
+  decimal,
+  duration,
+  type FlagKind,
+  type FlagSet,
+  flag,
+  integer,
+  oneOf,
+  optional,
+  text,
+  texts,
+} from '#lib/flags/flag.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { type FlagSection, flag } from '#lib/flags/flag.ts';
-import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
+import { boolean, duration, type FlagSection, flag, text } from '#lib/flags/flag.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 
 const SECTIONS: readonly FlagSection[] = [

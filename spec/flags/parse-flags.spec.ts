@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, integer, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
+import { boolean, duration, flag, integer, repeatedText, text, texts } from '#lib/flags/flag.ts';
 import { FlagError, parseFlags } from '#lib/flags/parse-flags.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 

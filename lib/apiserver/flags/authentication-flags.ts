@@ -1,6 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/number-rules.ts';
+import { boolean, duration, flag, notNegative, text, texts } from '#lib/flags/flag.ts';
 
 /** Who may come in, and who says so. */
 export const authenticationFlags = {

@@ -1,7 +1,5 @@
 import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
-import { flag } from '#lib/flags/flag.ts';
-import { duration, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/number-rules.ts';
+import { duration, flag, notNegative, text, texts } from '#lib/flags/flag.ts';
 
 /** Who may do what, and who says so. */
 export const authorizationFlags = {

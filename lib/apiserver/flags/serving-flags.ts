@@ -1,9 +1,17 @@
 import type { NamedCertificateFiles } from '#lib/apiserver/tls/serving-certificates.ts';
 import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS } from '#lib/apiserver/tls/tls-settings.ts';
-import type { FlagKind } from '#lib/flags/flag.ts';
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, integer, ipAddress, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative } from '#lib/flags/number-rules.ts';
+import {
+  boolean,
+  duration,
+  type FlagKind,
+  flag,
+  integer,
+  ipAddress,
+  notNegative,
+  oneOf,
+  text,
+  texts,
+} from '#lib/flags/flag.ts';
 
 /** Files of certificate and key, and the names that they are for: `CERTFILE,KEYFILE:NAME,*.DOMAIN`; may be repeated. */
 const certificateForNames: FlagKind<readonly NamedCertificateFiles[]> = {

@@ -1,5 +1,4 @@
-import { type FlagSection, flag } from '#lib/flags/flag.ts';
-import { boolean, duration, oneOf, text } from '#lib/flags/flag-kinds.ts';
+import { boolean, duration, type FlagSection, flag, oneOf, text } from '#lib/flags/flag.ts';
 import { formatHelp } from '#lib/flags/format-flags.ts';
 import { FlagError, parseFlags } from '#lib/flags/parse-flags.ts';
 

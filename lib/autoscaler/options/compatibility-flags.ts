@@ -1,5 +1,4 @@
-import { type FlagKind, type FlagSet, flag } from '#lib/flags/flag.ts';
-import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
+import { boolean, duration, type FlagKind, type FlagSet, flag, text } from '#lib/flags/flag.ts';
 
 /** Flags of the library that kube-metrics-adapter is made of, accepted so that its manifests run unchanged. */
 export const compatibilityFlags: FlagSet = {

@@ -1,6 +1,5 @@
 import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
-import { flag } from '#lib/flags/flag.ts';
-import { text } from '#lib/flags/flag-kinds.ts';
+import { flag, text } from '#lib/flags/flag.ts';
 import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 
 /** What the doctor looks at, beside the flags of the autoscaler that it takes too. */

@@ -1,6 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, decimal, integer, text, texts } from '#lib/flags/flag-kinds.ts';
-import { positive } from '#lib/flags/number-rules.ts';
+import { boolean, decimal, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { CONTROLLERS, selectControllers } from '../controller-names.ts';
 

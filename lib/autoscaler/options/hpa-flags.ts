@@ -1,6 +1,14 @@
-import { flag } from '#lib/flags/flag.ts';
-import { decimal, duration, integer, oneOf, text, texts } from '#lib/flags/flag-kinds.ts';
-import { notNegative, positive } from '#lib/flags/number-rules.ts';
+import {
+  decimal,
+  duration,
+  flag,
+  integer,
+  notNegative,
+  oneOf,
+  positive,
+  text,
+  texts,
+} from '#lib/flags/flag.ts';
 import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 

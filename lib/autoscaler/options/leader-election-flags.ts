@@ -1,6 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, text } from '#lib/flags/flag-kinds.ts';
-import { positive } from '#lib/flags/number-rules.ts';
+import { boolean, duration, flag, positive, text } from '#lib/flags/flag.ts';
 
 /** Which one of several replicas acts. */
 export const leaderElectionFlags = {

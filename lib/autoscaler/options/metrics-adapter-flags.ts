@@ -1,6 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, decimal, duration, integer, text } from '#lib/flags/flag-kinds.ts';
-import { notNegative, positive } from '#lib/flags/number-rules.ts';
+import { boolean, decimal, duration, flag, integer, notNegative, positive, text } from '#lib/flags/flag.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { parseListenAddress } from './listen-address.ts';
 

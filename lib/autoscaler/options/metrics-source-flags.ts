@@ -1,5 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, namedTexts, repeatedText, text, texts } from '#lib/flags/flag-kinds.ts';
+import { boolean, flag, namedTexts, repeatedText, text, texts } from '#lib/flags/flag.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 

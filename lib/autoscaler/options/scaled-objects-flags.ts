@@ -1,6 +1,4 @@
-import { flag } from '#lib/flags/flag.ts';
-import { boolean, duration, integer, text, texts } from '#lib/flags/flag-kinds.ts';
-import { positive } from '#lib/flags/number-rules.ts';
+import { boolean, duration, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { parseListenAddress } from './listen-address.ts';
 import { ruleBrokenByHosts } from './metrics-source-flags.ts';
 

@@ -9,7 +9,7 @@ import {
   repeatedText,
   text,
   texts,
-} from '#lib/flags/flag-kinds.ts';
+} from '#lib/flags/flag.ts';
 
 describe('the kinds of flag values', () => {
   it('write a value as the help shows it', () => {
