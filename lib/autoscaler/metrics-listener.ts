@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import { ConnectionGate, guardConnections } from '#lib/apiserver/serving/connection-gate.ts';
 import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
+import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ListenAddress } from './options/listen-address.ts';
 
 /** A plain connection has no handshake, so that its part of the second bound is free again at once. */
 const CONNECTION_LIMITS = { connections: 64, handshakes: 64 };

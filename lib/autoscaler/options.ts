@@ -11,6 +11,7 @@ import {
 } from '#lib/apiserver/flags/serving-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
+import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { type ControllerName, selectControllers } from './controller-names.ts';
@@ -20,7 +21,6 @@ import { generalFlags } from './options/general-flags.ts';
 import { hpaFlags } from './options/hpa-flags.ts';
 import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
 import { leaderElectionFlags } from './options/leader-election-flags.ts';
-import { parseListenAddress } from './options/listen-address.ts';
 import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,

@@ -3,6 +3,7 @@ import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
+import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
 import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/objects/resources.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
@@ -22,7 +23,6 @@ import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { untilAllowed } from './allowed-kinds.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
-import type { ListenAddress } from './options/listen-address.ts';
 import { untilServed } from './served-kind.ts';
 
 /** What flags say of ScaledObjects. */

@@ -1,6 +1,6 @@
 import { boolean, decimal, duration, flag, integer, notNegative, positive, text } from '#lib/flags/flag.ts';
+import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { parseListenAddress } from './listen-address.ts';
 
 /** What is collected for HPAs and served, by the names that kube-metrics-adapter has. */
 export const metricsAdapterFlags = {

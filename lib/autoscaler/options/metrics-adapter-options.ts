@@ -1,8 +1,8 @@
 import type { FlagValues } from '#lib/flags/flag.ts';
+import { type ListenAddress, parseListenAddress } from '#lib/flags/listen-address.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
 import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
-import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 import type { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import { type metricsSourceFlags, splitEntry } from './metrics-source-flags.ts';
 

@@ -1,5 +1,5 @@
 import { boolean, duration, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
-import { parseListenAddress } from './listen-address.ts';
+import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { ruleBrokenByHosts } from './metrics-source-flags.ts';
 
 /** What clusters usually have as the API server's audience; that of each token is verified beside that. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseListenAddress } from '#lib/autoscaler/options/listen-address.ts';
+import { parseListenAddress } from '#lib/flags/listen-address.ts';
 
 describe('parseListenAddress', () => {
   it('reads what Go listens at', () => {
