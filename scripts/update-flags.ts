@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
-import { formatTriggerTables } from '#lib/scaled-objects/triggers/format-trigger-tables.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
+import { formatTriggerTables } from './format-trigger-tables.ts';
 
 /** What stands between the marks of each page. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
-import { formatTriggerTables } from '#lib/scaled-objects/triggers/format-trigger-tables.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
+import { formatTriggerTables } from '../scripts/format-trigger-tables.ts';
 
 const PAGES = ['README.md', ...globSync('docs/**/*.md')];
 

@@ -1,5 +1,5 @@
-import { factsOf, type Place } from '../parameters/parameter.ts';
-import type { Trigger } from './trigger.ts';
+import { factsOf, type Place } from '#lib/scaled-objects/parameters/parameter.ts';
+import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 
 const LETTERS: Readonly<Record<Place, string>> = { metadata: 'M', authentication: 'A', environment: 'E' };
 
