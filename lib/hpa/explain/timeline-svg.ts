@@ -1,7 +1,6 @@
 import { formatDuration } from '#lib/time/duration.ts';
-import type { ChartPoint } from '#lib/ui/chart/line-path.ts';
-import { timeChart } from '#lib/ui/chart/time-chart.ts';
 import { html } from '#lib/ui/html.ts';
+import { type ChartPoint, timeChart } from '#lib/ui/time-chart.ts';
 import type { PlayedDecision } from './play-scenario.ts';
 
 /** What a timeline is about. */

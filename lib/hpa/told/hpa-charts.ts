@@ -1,5 +1,5 @@
-import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/chart/time-chart.ts';
 import { type Html, html } from '#lib/ui/html.ts';
+import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import { highestReplicas } from '../explain/timeline-svg.ts';
 import type { HpaDecisions } from './decision-log.ts';
 

@@ -1,6 +1,4 @@
-import { type Html, type HtmlPart, html } from '../html.ts';
-import { type ChartPoint, type ChartScale, fixed, linePath, stepPath } from './line-path.ts';
-import { timeTicks, valueTicks } from './ticks.ts';
+import { type Html, type HtmlPart, html } from './html.ts';
 
 /** A line of a chart. */
 export interface ChartLine {
@@ -13,7 +11,7 @@ export interface ChartLine {
 }
 
 /** A value that lines are to be seen against, from end to end. */
-export interface ChartBound {
+interface ChartBound {
   readonly value: number;
 }
 
@@ -94,4 +92,94 @@ function legendLines({ lines, bounds, boundsLabel, width }: TimeChart): readonly
     ({ parts }, place) =>
       html`<text class="legend" x="${MARGIN.left}" y="${43 + LINE_HEIGHT * place}">${parts}</text>`,
   );
+}
+
+/** Something that was so at a time; `undefined` where that is not known. */
+export interface ChartPoint {
+  readonly atMs: number;
+  readonly value: number | undefined;
+}
+
+/** Where times and values are in a drawing. */
+interface ChartScale {
+  x(atMs: number): number;
+  y(value: number): number;
+}
+
+/** The path of a line that holds each value until the next; a gap where there is none. */
+export function stepPath(points: readonly ChartPoint[], { x, y }: ChartScale): string {
+  const parts: string[] = [];
+  let before: number | undefined;
+  let drawnToMs: number | undefined;
+  for (const [place, { atMs, value }] of points.entries()) {
+    const isLast = place === points.length - 1;
+    if (before !== undefined && (value !== before || isLast) && atMs !== drawnToMs) {
+      parts.push(`H${fixed(x(atMs))}`);
+      drawnToMs = atMs;
+    }
+    if (value !== undefined && value !== before) {
+      parts.push(before === undefined ? `M${fixed(x(atMs))} ${fixed(y(value))}` : `V${fixed(y(value))}`);
+      if (before === undefined && isAlone(points, place)) parts.push('h0.1');
+      drawnToMs = atMs;
+    }
+    before = value;
+  }
+  return parts.join('');
+}
+
+/** The path of a line from each value to the next; a gap where there is none, and a dot for one that stands alone. */
+export function linePath(points: readonly ChartPoint[], { x, y }: ChartScale): string {
+  return points
+    .map(({ atMs, value }, place) => {
+      if (value === undefined) return '';
+      const isJoined = points[place - 1]?.value !== undefined;
+      const dot = !isJoined && isAlone(points, place) ? 'h0.1' : '';
+      return `${isJoined ? 'L' : 'M'}${fixed(x(atMs))} ${fixed(y(value))}${dot}`;
+    })
+    .join('');
+}
+
+function isAlone(points: readonly ChartPoint[], place: number): boolean {
+  return points[place + 1]?.value === undefined;
+}
+
+/** A place in a drawing, to a tenth of its unit. */
+function fixed(value: number): string {
+  return `${Math.round(value * 10) / 10}`;
+}
+
+const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
+const TIME_STEPS = [
+  ...[1, 5, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((days) => days * DAY),
+];
+/** As many parts an axis is cut into at most. */
+const PARTS = 5;
+
+/** At most six round numbers from zero to the highest; whole ones where only these mean something. */
+export function valueTicks(highest: number, { isWhole }: { readonly isWhole: boolean }): readonly number[] {
+  if (!(highest > 0)) return [0];
+  const least = isWhole ? Math.max(highest / PARTS, 1) : highest / PARTS;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return multiples(
+    [power, 2 * power, 5 * power, 10 * power].find((step) => step * PARTS >= highest) ?? highest / PARTS,
+    { from: 0, until: highest },
+  );
+}
+
+/** At most six round times between two. */
+export function timeTicks(fromMs: number, untilMs: number): readonly number[] {
+  const step = TIME_STEPS.find((size) => size * PARTS >= untilMs - fromMs) ?? (untilMs - fromMs) / PARTS;
+  return multiples(step, { from: fromMs, until: untilMs });
+}
+
+function multiples(
+  step: number,
+  { from, until }: { readonly from: number; readonly until: number },
+): number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.floor(until / step) - first + 1;
+  return Array.from({ length: Math.max(count, 0) }, (_, place) => (first + place) * step);
 }

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { linePath, stepPath } from '#lib/ui/chart/line-path.ts';
-import { timeTicks, valueTicks } from '#lib/ui/chart/ticks.ts';
-import { type TimeChart, timeChart } from '#lib/ui/chart/time-chart.ts';
+import { linePath, stepPath, type TimeChart, timeChart, timeTicks, valueTicks } from '#lib/ui/time-chart.ts';
 
 const POINTS = [
   { atMs: 0, value: 1 },
