@@ -1,6 +1,6 @@
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
-import { ago, lasting } from '#lib/ui/moments.ts';
 import { pageAddress } from '#lib/ui/page-query.ts';
+import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
 import type { UiPart, UiSummary } from '#lib/ui/ui-part.ts';
 import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
-import { ago, ahead } from '#lib/ui/moments.ts';
+import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import type { ToldObject } from '../told/told-object.ts';
 import type { PlannedTrigger } from '../triggers/planned-object.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ago, ahead, lasting, shortDuration } from '#lib/ui/moments.ts';
+import { ago, ahead, lasting, shortDuration } from '#lib/ui/relative-time.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 
