@@ -1,7 +1,6 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
-import { pageFile, SHARED_STYLE } from '#lib/ui/page-file.ts';
-import { securePage } from '#lib/ui/secure-page.ts';
+import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';
 
 const PAGE = '/ui';

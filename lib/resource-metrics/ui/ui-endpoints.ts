@@ -1,5 +1,5 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { pageFile, SHARED_STYLE } from '#lib/ui/page-file.ts';
+import { pageFile, SHARED_STYLE } from '#lib/ui/page-endpoint.ts';
 
 const SCRIPTS = ['page.js', 'elements.js', 'quantities.js', 'recent-usage.js', 'sortable-table.js'];
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { pageFile, SHARED_STYLE } from '#lib/ui/page-file.ts';
+import { pageFile, SHARED_STYLE } from '#lib/ui/page-endpoint.ts';
 import { servePage } from '#spec/support/served-page.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
