@@ -1,5 +1,5 @@
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import type { AutoscalerUiPart } from './ui/autoscaler-ui-source.ts';
 
 /** A subsystem of the autoscaler: every replica serves and follows objects, and only the leader acts. */

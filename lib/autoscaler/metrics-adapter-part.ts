@@ -3,7 +3,7 @@ import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-ada
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import { metricCollectors } from './metric-collectors.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';

@@ -13,7 +13,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import { debugCronHpas } from './debug/debug-cron-hpas.ts';
 import { cronHpaController } from './loop/cron-hpa-controller.ts';
 import { targetsOfCronHpa, targetsOfHpa } from './loop/cron-hpa-watches.ts';

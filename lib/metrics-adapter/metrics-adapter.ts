@@ -14,7 +14,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { collectedStates } from './collected-states.ts';

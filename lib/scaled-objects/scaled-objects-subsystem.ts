@@ -13,7 +13,7 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import { clusterReader } from './authentication/cluster-reader.ts';
 import { sharedReader } from './authentication/shared-reader.ts';
 import { fetchReference } from './authentication/unread-reference.ts';

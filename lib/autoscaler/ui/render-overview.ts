@@ -1,8 +1,8 @@
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
+import type { UiPart, UiSummary } from '#lib/ui/page.ts';
 import { pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
-import type { UiPart, UiSummary } from '#lib/ui/ui-part.ts';
 import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';
 
 /** A part of the page, and what it has to say in short. */

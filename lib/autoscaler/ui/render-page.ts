@@ -4,9 +4,8 @@ import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
 import { renderMetrics } from '#lib/metrics-adapter/ui/render-metrics.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
 import type { Html } from '#lib/ui/html.ts';
+import { pageShell, type UiPart } from '#lib/ui/page.ts';
 import { type PageQuery, readPageQuery } from '#lib/ui/page-query.ts';
-import { pageShell } from '#lib/ui/page-shell.ts';
-import type { UiPart } from '#lib/ui/ui-part.ts';
 import type { AutoscalerUiPart, AutoscalerUiSource } from './autoscaler-ui-source.ts';
 import { renderOverview } from './render-overview.ts';
 

@@ -1,4 +1,4 @@
-import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedCronHpas } from '../debug/debug-cron-hpas.ts';
 
 /** The part of the page that shows Cron-HPAs. */

@@ -11,7 +11,7 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/ui-part.ts';
+import type { HasUi } from '#lib/ui/page.ts';
 import { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import { AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
 import { type AskPrometheus, WeekFromPrometheus } from '../auto-min/week-from-prometheus.ts';

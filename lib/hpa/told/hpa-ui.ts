@@ -1,4 +1,4 @@
-import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import type { DecisionLog } from './decision-log.ts';
 import { troubleOf } from './trouble-of.ts';

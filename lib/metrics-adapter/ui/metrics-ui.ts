@@ -1,4 +1,4 @@
-import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedMetrics } from '../debug-metrics.ts';
 
 /** The part of the page that shows collected metrics. */

@@ -1,4 +1,4 @@
-import type { UiPart } from '#lib/ui/ui-part.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import type { ObjectCondition } from '../objects/scaled-object.ts';
 import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { renderOverview } from '#lib/autoscaler/ui/render-overview.ts';
-import type { UiSummary } from '#lib/ui/ui-part.ts';
+import type { UiSummary } from '#lib/ui/page.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('renderOverview', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { html } from '#lib/ui/html.ts';
+import { pageShell } from '#lib/ui/page.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { pageShell } from '#lib/ui/page-shell.ts';
 
 describe('pageShell', () => {
   const linksOf = (troubled: number) => {

@@ -1,9 +1,8 @@
 import { type Html, type HtmlPart, html } from './html.ts';
 import { type PageQuery, pageAddress } from './page-query.ts';
-import type { UiSummary } from './ui-part.ts';
 
 /** A page without its frame. */
-export interface Page {
+interface Page {
   readonly program: string;
   readonly title: string;
   readonly query: PageQuery;
@@ -13,7 +12,7 @@ export interface Page {
 }
 
 /** A link to another part of the page. */
-export interface PageLink {
+interface PageLink {
   readonly view: string;
   readonly title: string;
   readonly summary?: UiSummary;
@@ -63,4 +62,33 @@ function linkOf({ view, title, summary }: PageLink, { view: current, isStill }: 
 function numberOf({ count, troubled, trouble }: UiSummary): Html {
   if (troubled === 0) return html` <span class="count">${count}</span>`;
   return html` <span class="count bad" title="${troubled} ${trouble}">${troubled} of ${count}</span>`;
+}
+
+/** How many things a part of the page shows, for the overview. */
+export interface UiSummary {
+  readonly count: number;
+  /** Of these, how many are in trouble. */
+  readonly troubled: number;
+  /** What trouble means here: `not ready`. */
+  readonly trouble: string;
+  /** Why nothing is done now, or not all of it, though nothing is in trouble: `left to another operator`. */
+  readonly waiting?: string | undefined;
+}
+
+/** A part of a program's page: what one subsystem has to show. What draws it is loaded when somebody looks. */
+export interface UiPart<View extends string = string, Source = unknown> {
+  /** In the address: `?view=hpas`. */
+  readonly view: View;
+  readonly title: string;
+  /** What it shows, in a sentence. */
+  readonly about: string;
+  /** What is drawn. */
+  readonly source: Source;
+  /** Is asked for each page: a look at each thing at most. */
+  summary(): UiSummary;
+}
+
+/** What has something to show. */
+export interface HasUi<Part extends UiPart = UiPart> {
+  readonly ui: readonly Part[];
 }
