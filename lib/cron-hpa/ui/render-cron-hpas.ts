@@ -1,8 +1,7 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
-import { objectList } from '#lib/ui/object-list.ts';
+import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';

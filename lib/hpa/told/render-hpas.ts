@@ -1,8 +1,7 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
-import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
-import { objectList } from '#lib/ui/object-list.ts';
+import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';

@@ -1,8 +1,7 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import { filterForm } from '#lib/ui/filter-form.ts';
 import { type Html, html } from '#lib/ui/html.ts';
+import { filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
-import { paged } from '#lib/ui/paged.ts';
 import { ago, ahead, lasting, shortDuration } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord, table } from '#lib/ui/table.ts';
 import { type CollectedState, collectedStates } from '../collected-states.ts';

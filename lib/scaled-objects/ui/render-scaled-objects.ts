@@ -1,11 +1,9 @@
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { breadcrumbs } from '#lib/ui/breadcrumbs.ts';
-import { filterForm } from '#lib/ui/filter-form.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
+import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
-import { paged } from '#lib/ui/paged.ts';
 import { ago } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { requestsOf } from '../objects/annotations.ts';

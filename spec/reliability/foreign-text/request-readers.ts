@@ -18,7 +18,7 @@ import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { filterForm } from '#lib/ui/filter-form.ts';
+import { filterForm } from '#lib/ui/object-list.ts';
 import { isListed, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { paged } from '#lib/ui/object-list.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { paged } from '#lib/ui/paged.ts';
 
 const PAGE_SIZE = 100;
 
