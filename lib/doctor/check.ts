@@ -1,4 +1,4 @@
-import type { ApiContext } from './api-context.ts';
+import type { ApiContext } from './cluster-context.ts';
 import type { Finding } from './finding.ts';
 
 /** Something that can be wrong with a cluster, and how to look. */

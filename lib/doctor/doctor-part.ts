@@ -1,5 +1,5 @@
-import type { ApiContext } from './api-context.ts';
 import type { Check } from './check.ts';
+import type { ApiContext } from './cluster-context.ts';
 import type { Diagnoses } from './diagnosis.ts';
 import type { Permission } from './permission.ts';
 

@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/logger.ts';
+import { MissingPermission } from './cluster-context.ts';
 import type { Finding } from './finding.ts';
-import { MissingPermission } from './missing-permission.ts';
 
 /** So many objects are looked at at once. */
 const AT_ONCE = 16;

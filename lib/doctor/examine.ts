@@ -1,6 +1,6 @@
 import { printableLines } from '#lib/telemetry/printable.ts';
-import type { ApiContext } from './api-context.ts';
 import type { Check } from './check.ts';
+import type { ApiContext } from './cluster-context.ts';
 import { formatResult } from './format-result.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 

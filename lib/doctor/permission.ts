@@ -1,5 +1,5 @@
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { ApiContext } from './api-context.ts';
+import type { ApiContext } from './cluster-context.ts';
 
 /** Something that a server does. */
 export interface Permission {

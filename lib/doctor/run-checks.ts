@@ -1,8 +1,7 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { ApiContext } from './api-context.ts';
 import type { Check } from './check.ts';
+import { type ApiContext, MissingPermission } from './cluster-context.ts';
 import type { Finding } from './finding.ts';
-import { MissingPermission } from './missing-permission.ts';
 
 /** What came of one check. */
 export interface CheckResult {

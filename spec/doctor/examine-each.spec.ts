@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
 import { ok } from '#lib/doctor/finding.ts';
-import { MissingPermission } from '#lib/doctor/missing-permission.ts';
 
 describe('examineEach', () => {
   it('looks at some at once, and tells of all in their order', async () => {

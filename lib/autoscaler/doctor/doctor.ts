@@ -1,6 +1,6 @@
-import { ApiContext } from '#lib/doctor/api-context.ts';
 import { apiServer } from '#lib/doctor/checks/api-server.ts';
 import { permissionsCheck } from '#lib/doctor/checks/permissions.ts';
+import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { examine } from '#lib/doctor/examine.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';

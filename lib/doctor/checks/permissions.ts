@@ -1,5 +1,5 @@
-import type { ApiContext } from '../api-context.ts';
 import type { Check } from '../check.ts';
+import type { ApiContext } from '../cluster-context.ts';
 import { type Fail, type Finding, note, ok } from '../finding.ts';
 import { describePermission, isAllowed, type Permission } from '../permission.ts';
 

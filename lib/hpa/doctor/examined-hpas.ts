@@ -1,4 +1,4 @@
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { type FollowedHpa, followedHpa, HPA_VERSIONS } from '../followed/followed-hpa.ts';
 

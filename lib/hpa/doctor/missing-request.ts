@@ -1,5 +1,5 @@
 import type { Scale } from '#lib/control/scale-client.ts';
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { type ScaledPod, scaledPod } from '../objects/scaled-pod.ts';

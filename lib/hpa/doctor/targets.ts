@@ -1,9 +1,8 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import type { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
+import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
 import { type Finding, note, ok } from '#lib/doctor/finding.ts';
-import { requiring } from '#lib/doctor/missing-permission.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { failed } from './diagnoses.ts';

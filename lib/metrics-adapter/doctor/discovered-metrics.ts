@@ -1,4 +1,4 @@
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { ExaminedMetric, MetricsGroup } from './examined-metrics.ts';

@@ -1,4 +1,4 @@
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import { HPA_KIND, HPA_VERSIONS } from '../objects/find-hpas.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ApiContext, type ApiContextOptions } from '#lib/doctor/api-context.ts';
+import { ApiContext, type ApiContextOptions } from '#lib/doctor/cluster-context.ts';
 import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';

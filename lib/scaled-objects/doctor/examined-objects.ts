@@ -1,4 +1,4 @@
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { SCALED_JOBS, SCALED_OBJECTS } from '../objects/resources.ts';

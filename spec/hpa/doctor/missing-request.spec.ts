@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
-import type { ApiContext } from '#lib/doctor/api-context.ts';
+import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { missingRequest } from '#lib/hpa/doctor/missing-request.ts';
 import { followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 

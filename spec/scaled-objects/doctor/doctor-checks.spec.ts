@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { ApiContext } from '#lib/doctor/api-context.ts';
 import type { Check } from '#lib/doctor/check.ts';
+import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ExaminedObjects } from '#lib/scaled-objects/doctor/examined-objects.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';

@@ -1,10 +1,10 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { type Collection, listCollection } from '#lib/kubernetes/client/collection.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { requiring } from './missing-permission.ts';
 
 /** Who asks the API server, and whose permissions are looked at. */
 export interface ApiContextOptions {
@@ -85,5 +85,30 @@ export class ApiContext {
     const response = await this.client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
     const name = propertyOf(propertyOf(propertyOf(response, 'status'), 'userInfo'), 'username');
     return typeof name === 'string' ? name : undefined;
+  }
+}
+
+/** A permission without which a check cannot look. */
+export class MissingPermission extends Error {
+  /** As in `list nodes`. */
+  readonly permission: string;
+
+  constructor(permission: string, cause: unknown) {
+    super(`the permission to ${permission} is missing`, { cause });
+    this.permission = permission;
+  }
+}
+
+/**
+ * Sends a request that takes a permission.
+ *
+ * @throws {MissingPermission} when the API server refuses it
+ */
+export async function requiring<T>(permission: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof ApiError && error.statusCode === 403) throw new MissingPermission(permission, error);
+    throw error;
   }
 }
