@@ -1,4 +1,4 @@
-import { apiServer } from '#lib/doctor/checks/api-server.ts';
+import { apiServer } from '#lib/doctor/api-server-check.ts';
 import { permissionsCheck } from '#lib/doctor/checks/permissions.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { examine } from '#lib/doctor/examine.ts';

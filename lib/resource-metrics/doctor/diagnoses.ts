@@ -1,4 +1,4 @@
-import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-diagnoses.ts';
+import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-server-check.ts';
 import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
 import { failedBy } from '#lib/doctor/finding.ts';
 

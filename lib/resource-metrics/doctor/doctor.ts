@@ -1,5 +1,5 @@
+import { apiServer } from '#lib/doctor/api-server-check.ts';
 import type { Check } from '#lib/doctor/check.ts';
-import { apiServer } from '#lib/doctor/checks/api-server.ts';
 import { examine } from '#lib/doctor/examine.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';

@@ -1,4 +1,9 @@
+import * as z from 'zod/mini';
+import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Check } from './check.ts';
 import type { Diagnoses } from './diagnosis.ts';
+import { failedBy, ok } from './finding.ts';
 
 /** What can be wrong with the way to the API server, whatever is looked at beyond. */
 export const API_DIAGNOSES = {
@@ -13,6 +18,30 @@ export const API_DIAGNOSES = {
       'Delete the pod, so that it gets a new token, or make the file of --kubeconfig again; `kubectl auth whoami` tells whether credentials are good.',
   },
 } as const satisfies Diagnoses;
+
+const failed = failedBy(API_DIAGNOSES);
+
+const VERSION = z.object({ gitVersion: z.string() });
+
+/** Whether the API server responds, and believes that we are who we say. */
+export const apiServer: Check = {
+  name: 'api-server',
+  title: 'API server',
+
+  async run(context) {
+    const { origin } = context.access.server;
+    try {
+      const { gitVersion } = VERSION.parse(await context.get('/version', 'get path /version'));
+      return [ok(origin, `responds, version ${gitVersion}`)];
+    } catch (error) {
+      const diagnosis =
+        error instanceof ApiError && error.statusCode === 401
+          ? 'api-server-refuses-credentials'
+          : 'api-server-unreachable';
+      return [failed(origin, describeError(error), { diagnosis, SERVER: origin })];
+    }
+  },
+};
 
 /** That a permission is missing which a file of the manifests gives. */
 export function permissionDiagnoses(manifest: string) {
