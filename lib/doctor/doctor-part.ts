@@ -1,7 +1,7 @@
 import type { Check } from './check.ts';
 import type { ApiContext } from './cluster-context.ts';
 import type { Diagnoses } from './diagnosis.ts';
-import type { Permission } from './permission.ts';
+import type { Permission } from './permissions.ts';
 
 /** What a subsystem brings to the doctor of its program. */
 export interface DoctorPart {

@@ -1,7 +1,7 @@
 import { apiServer } from '#lib/doctor/api-server-check.ts';
-import { permissionsCheck } from '#lib/doctor/checks/permissions.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { examine } from '#lib/doctor/examine.ts';
+import { permissionsCheck } from '#lib/doctor/permissions.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Clock } from '#lib/time/clock.ts';

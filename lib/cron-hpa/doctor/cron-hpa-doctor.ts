@@ -1,5 +1,5 @@
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
-import type { Permission } from '#lib/doctor/permission.ts';
+import type { Permission } from '#lib/doctor/permissions.ts';
 import { CRON_HPA } from '../objects/cron-hpa.ts';
 import { activations } from './activations.ts';
 import { definition } from './definition.ts';

@@ -1,5 +1,5 @@
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
-import type { Permission } from '#lib/doctor/permission.ts';
+import type { Permission } from '#lib/doctor/permissions.ts';
 import { MEMORY_NAMES } from '../memory/memory-part.ts';
 import { annotations } from './annotations.ts';
 import { HPA_DIAGNOSES } from './diagnoses.ts';

@@ -1,5 +1,5 @@
 import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
-import type { Permission } from '#lib/doctor/permission.ts';
+import type { Permission } from '#lib/doctor/permissions.ts';
 import { apiServices } from './api-services.ts';
 import { configurations } from './configurations.ts';
 import { METRICS_DIAGNOSES } from './diagnoses.ts';

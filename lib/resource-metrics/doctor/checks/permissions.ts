@@ -1,5 +1,4 @@
-import { permissionsCheck } from '#lib/doctor/checks/permissions.ts';
-import type { Permission } from '#lib/doctor/permission.ts';
+import { type Permission, permissionsCheck } from '#lib/doctor/permissions.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 

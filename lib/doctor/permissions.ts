@@ -1,0 +1,112 @@
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import type { Check } from './check.ts';
+import type { ApiContext } from './cluster-context.ts';
+import { type Fail, type Finding, note, ok } from './finding.ts';
+
+/** Something that a server does. */
+export interface Permission {
+  readonly verb: string;
+  readonly group: string;
+  /** With a subresource behind a slash, where it is about one. */
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** What does in its place, if something does. */
+  readonly instead?: {
+    /** The resource of another permission of the list. */
+    readonly resource: string;
+    /** What the server then does. */
+    readonly seen: string;
+  };
+}
+
+const REVIEWS = '/apis/authorization.k8s.io/v1';
+
+/** As in `get configmaps NAME`. */
+function describePermission({ verb, resource, name }: Permission): string {
+  return `${verb} ${resource}${name === undefined ? '' : ` ${name}`}`;
+}
+
+/**
+ * Asks whether the server may do something: by its account, or where the doctor has the same, by that of the doctor.
+ *
+ * @throws {MissingPermission} where that must not be asked
+ */
+export async function isAllowed(
+  context: ApiContext,
+  { resource, verb, group, namespace, name }: Permission,
+): Promise<boolean> {
+  const [plural, subresource] = resource.split('/');
+  const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
+  const account = context.serverAccount;
+  const kind = account === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
+  const resourceName = `${kind.toLowerCase()}s`;
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind,
+    spec: { resourceAttributes, ...(account !== undefined && { user: account, groups: groupsOf(account) }) },
+  };
+  const response = await context.review(`${REVIEWS}/${resourceName}`, review, `create ${resourceName}`);
+  return propertyOf(propertyOf(response, 'status'), 'allowed') === true;
+}
+
+/** Groups that the API server puts service accounts in. */
+function groupsOf(account: string): readonly string[] {
+  const [, namespace] = /^system:serviceaccount:([^:]+):/.exec(account) ?? [];
+  const own =
+    namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return [...own, 'system:authenticated'];
+}
+
+/** What a program must be allowed, and how it is told what it is not. */
+interface PermissionsOptions<C extends ApiContext> {
+  readonly permissionsOf: (context: C) => readonly Permission[] | Promise<readonly Permission[]>;
+  /** Begins the names of the roles that a remedy proposes. */
+  readonly program: string;
+  readonly failed: Fail<'permission-missing'>;
+}
+
+/** Whether a program may do, verb by verb, all that it does. */
+export function permissionsCheck<C extends ApiContext>(options: PermissionsOptions<C>): Check<C> {
+  return {
+    name: 'permissions',
+    title: 'Permissions',
+
+    async run(context) {
+      const required = await options.permissionsOf(context);
+      const allowed = await Promise.all(required.map((permission) => isAllowed(context, permission)));
+      const account = context.serverAccount ?? (allowed.every(Boolean) ? undefined : await context.account());
+      const isAllowedTo = (resource: string) =>
+        required.some((permission, index) => permission.resource === resource && allowed[index]);
+      return required.map((permission, index) => {
+        const { instead } = permission;
+        if (allowed[index]) return ok(describePermission(permission), 'granted');
+        if (instead !== undefined && isAllowedTo(instead.resource)) {
+          return note(describePermission(permission), `not granted; ${instead.seen}`);
+        }
+        return missingPermission(permission, { ...options, account });
+      });
+    },
+  };
+}
+
+/** Makes the finding that a permission is missing, with the commands that grant it. */
+function missingPermission(
+  permission: Permission,
+  {
+    program,
+    failed,
+    account,
+  }: Pick<PermissionsOptions<ApiContext>, 'program' | 'failed'> & { readonly account: string | undefined },
+): Finding {
+  const { verb, group, resource, name } = permission;
+  const [plural, ...subresource] = resource.split('/');
+  const qualified = [group === '' ? plural : `${plural}.${group}`, ...subresource].join('/');
+  return failed(describePermission(permission), 'not granted', {
+    diagnosis: 'permission-missing',
+    ROLE: `${program}-${verb}-${resource.replace('/', '-')}`,
+    VERB: verb,
+    RESOURCE: name === undefined ? qualified : `${qualified} --resource-name=${name}`,
+    ...(account !== undefined && { ACCOUNT: account }),
+  });
+}
