@@ -1,4 +1,4 @@
-import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
+import { doctorFlags as sharedFlags } from '#lib/doctor/doctor.ts';
 import {
   boolean,
   decimal,

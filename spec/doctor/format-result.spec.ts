@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { formatResult } from '#lib/doctor/doctor.ts';
 import { failedBy, note, ok } from '#lib/doctor/finding.ts';
-import { formatResult } from '#lib/doctor/format-result.ts';
 
 const failed = failedBy({
   'node-clock-skewed': {

@@ -1,6 +1,6 @@
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metrics.ts';

@@ -1,6 +1,6 @@
 import { apiServer } from '#lib/doctor/api-server-check.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { examine } from '#lib/doctor/examine.ts';
+import { examine } from '#lib/doctor/doctor.ts';
 import { permissionsCheck } from '#lib/doctor/permissions.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';

@@ -1,4 +1,4 @@
-import { doctorFlags as sharedFlags } from '#lib/doctor/doctor-flags.ts';
+import { doctorFlags as sharedFlags } from '#lib/doctor/doctor.ts';
 import { flag, text } from '#lib/flags/flag.ts';
 import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
 

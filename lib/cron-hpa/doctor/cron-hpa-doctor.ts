@@ -1,4 +1,4 @@
-import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { CRON_HPA } from '../objects/cron-hpa.ts';
 import { activations } from './activations.ts';

@@ -1,4 +1,4 @@
-import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { MEMORY_NAMES } from '../memory/memory-part.ts';
 import { annotations } from './annotations.ts';

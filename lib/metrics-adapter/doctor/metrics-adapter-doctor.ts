@@ -1,4 +1,4 @@
-import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { apiServices } from './api-services.ts';
 import { configurations } from './configurations.ts';

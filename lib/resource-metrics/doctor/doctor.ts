@@ -1,6 +1,6 @@
 import { apiServer } from '#lib/doctor/api-server-check.ts';
 import type { Check } from '#lib/doctor/check.ts';
-import { examine } from '#lib/doctor/examine.ts';
+import { examine } from '#lib/doctor/doctor.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';

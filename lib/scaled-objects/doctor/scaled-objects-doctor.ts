@@ -1,5 +1,5 @@
 import { LEASES } from '#lib/control/election/lease.ts';
-import type { DoctorPart } from '#lib/doctor/doctor-part.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { FOLLOWED_KINDS } from '../objects/resources.ts';
 import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
