@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
     'names of schemas that this program has',
   'lib/apiserver/openapi/openapi-v2.ts Object.assign(converted, toV2(firstOf(inner)))':
     'keywords of schemas that this program has',
-  'lib/doctor/finding.ts diagnoses[code]': 'a key of the type of the diagnoses',
+  'lib/doctor/check.ts diagnoses[code]': 'a key of the type of the diagnoses',
 };
 
 describe('index access', () => {

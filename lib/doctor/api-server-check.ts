@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { Check } from './check.ts';
-import type { Diagnoses } from './diagnosis.ts';
-import { failedBy, ok } from './finding.ts';
+import { type Check, type Diagnoses, failedBy, ok } from './check.ts';
 
 /** What can be wrong with the way to the API server, whatever is looked at beyond. */
 export const API_DIAGNOSES = {

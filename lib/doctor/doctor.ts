@@ -1,10 +1,8 @@
 import { flag, oneOf, text } from '#lib/flags/flag.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { printable, printableLines } from '#lib/telemetry/printable.ts';
-import type { Check } from './check.ts';
+import type { Check, Diagnoses, Finding } from './check.ts';
 import { type ApiContext, MissingPermission } from './cluster-context.ts';
-import type { Diagnoses } from './diagnosis.ts';
-import type { Finding } from './finding.ts';
 import type { Permission } from './permissions.ts';
 
 /** What came of one check. */

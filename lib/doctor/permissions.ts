@@ -1,7 +1,6 @@
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
-import type { Check } from './check.ts';
+import { type Check, type Fail, type Finding, note, ok } from './check.ts';
 import type { ApiContext } from './cluster-context.ts';
-import { type Fail, type Finding, note, ok } from './finding.ts';
 
 /** Something that a server does. */
 export interface Permission {

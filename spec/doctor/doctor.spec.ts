@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, failedBy, ok } from '#lib/doctor/check.ts';
 import { ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { type CheckResult, runChecks } from '#lib/doctor/doctor.ts';
-import { type Finding, failedBy, ok } from '#lib/doctor/finding.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { failedBy, note, ok } from '#lib/doctor/check.ts';
 import { formatResult } from '#lib/doctor/doctor.ts';
-import { failedBy, note, ok } from '#lib/doctor/finding.ts';
 
 const failed = failedBy({
   'node-clock-skewed': {

@@ -1,5 +1,5 @@
+import type { Finding } from '#lib/doctor/check.ts';
 import type { CheckResult } from '#lib/doctor/doctor.ts';
-import type { Finding } from '#lib/doctor/finding.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { runDoctor } from '#lib/resource-metrics/doctor/doctor.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Check, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { failed } from './diagnoses.ts';
 

@@ -1,6 +1,5 @@
 import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-server-check.ts';
-import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
-import { failedBy } from '#lib/doctor/finding.ts';
+import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 
 /** What the doctor can find wrong with the autoscaler itself; each subsystem has its own beside these. */
 export const AUTOSCALER_DIAGNOSES = {

@@ -1,6 +1,5 @@
 import { LEASES, readLease } from '#lib/control/election/lease.ts';
-import type { Check } from '#lib/doctor/check.ts';
-import { note, ok } from '#lib/doctor/finding.ts';
+import { type Check, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { LeaderElectionSettings } from '../options.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { dueActivations } from '../plan/due-activations.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Check, ok } from '#lib/doctor/check.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { CRON_HPA } from '../objects/cron-hpa.ts';
 import { failed } from './diagnoses.ts';

@@ -1,5 +1,4 @@
-import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
-import { failedBy } from '#lib/doctor/finding.ts';
+import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 
 /** Everything that the doctor can find wrong with scaling by the clock. */
 export const CRON_HPA_DIAGNOSES = {

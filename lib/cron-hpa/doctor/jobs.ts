@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../plan/planned-job.ts';
 import { formatLocal } from '../statuses/activation-message.ts';

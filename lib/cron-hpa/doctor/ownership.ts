@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
 import type { Hpa } from '../objects/hpa.ts';
 import { rivalOf, targetKey } from '../objects/same-target.ts';

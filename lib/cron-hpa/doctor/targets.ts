@@ -1,8 +1,6 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, examineEach, type Finding, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
-import { examineEach, uncheckedBy } from '#lib/doctor/examine-each.ts';
-import { type Finding, ok } from '#lib/doctor/finding.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Check, ok } from '#lib/doctor/check.ts';
 import { autoMinSettings } from '../auto-min/auto-min-settings.ts';
 import { syncSchedule } from '../loop/sync-schedule.ts';
 import { failed } from './diagnoses.ts';

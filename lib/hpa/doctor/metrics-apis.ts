@@ -1,6 +1,5 @@
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { note, ok } from '#lib/doctor/finding.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import { CUSTOM_METRICS_VERSIONS } from '../readings/custom-metrics-api.ts';

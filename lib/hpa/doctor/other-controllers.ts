@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Check, ok } from '#lib/doctor/check.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { note, ok } from '#lib/doctor/finding.ts';
+import { type Check, note, ok } from '#lib/doctor/check.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { NoPrometheusServer } from '../collectors/prometheus-collector.ts';
 import { failed } from './diagnoses.ts';

@@ -1,7 +1,6 @@
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';

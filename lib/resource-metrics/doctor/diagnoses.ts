@@ -1,6 +1,5 @@
 import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-server-check.ts';
-import type { Diagnoses } from '#lib/doctor/diagnosis.ts';
-import { failedBy } from '#lib/doctor/finding.ts';
+import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 
 /** Everything that the doctor can find wrong. */
 export const DIAGNOSES = {

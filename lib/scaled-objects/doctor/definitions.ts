@@ -1,6 +1,5 @@
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { note, ok } from '#lib/doctor/finding.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { FOLLOWED_KINDS } from '../objects/resources.ts';
 import { failed } from './diagnoses.ts';

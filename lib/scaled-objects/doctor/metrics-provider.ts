@@ -1,6 +1,5 @@
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { note, ok } from '#lib/doctor/finding.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { failed } from './diagnoses.ts';

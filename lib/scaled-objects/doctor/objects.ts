@@ -1,8 +1,6 @@
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
-import { uncheckedBy } from '#lib/doctor/examine-each.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { CheckFailure } from '../checks/check-failure.ts';

@@ -1,8 +1,6 @@
 import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
-import { uncheckedBy } from '#lib/doctor/examine-each.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';

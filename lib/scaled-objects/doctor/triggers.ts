@@ -1,7 +1,6 @@
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

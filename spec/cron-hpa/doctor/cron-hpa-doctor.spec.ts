@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
-import type { Finding } from '#lib/doctor/finding.ts';
+import type { Finding } from '#lib/doctor/check.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
 import {
   created,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import type { Finding } from '#lib/doctor/finding.ts';
+import type { Finding } from '#lib/doctor/check.ts';
 import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import { refuseRequests } from '#simulator/api-server/faults.ts';
 import {

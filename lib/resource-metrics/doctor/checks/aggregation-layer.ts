@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';

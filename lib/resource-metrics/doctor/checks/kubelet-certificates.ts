@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';

@@ -1,6 +1,5 @@
 import type { NameLookupCode } from '#lib/dns/name-lookup-error.ts';
-import type { Check } from '#lib/doctor/check.ts';
-import { type Finding, ok } from '#lib/doctor/finding.ts';
+import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';

@@ -1,5 +1,4 @@
-import type { Check } from '#lib/doctor/check.ts';
-import { ok } from '#lib/doctor/finding.ts';
+import { type Check, ok } from '#lib/doctor/check.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';

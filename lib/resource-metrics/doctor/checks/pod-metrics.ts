@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import type { Check } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { MissingPermission } from '#lib/doctor/cluster-context.ts';
-import { type Finding, note, ok } from '#lib/doctor/finding.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { type DoctorContext, isFresh, type RunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
