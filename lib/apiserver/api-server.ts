@@ -44,7 +44,7 @@ import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-se
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ApiGroup } from './api-group.ts';
+import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
 
 /** What an API server serves, and with what. */

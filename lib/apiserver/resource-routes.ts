@@ -9,8 +9,8 @@ import { listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
-import type { ApiGroup, ApiVersion, ObjectResource } from './api-group.ts';
 import type { Router } from './koa-router.ts';
+import type { ApiGroup, ApiVersion, ObjectResource } from './resources/api-group.ts';
 
 /** What every resource is got with: nobody reads a body. */
 const ANY_BODY = ['*/*'];

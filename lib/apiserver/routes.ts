@@ -10,9 +10,9 @@ import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts'
 import { DOCUMENT_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { remembering } from '#lib/cache/memoize.ts';
-import type { ApiGroup } from './api-group.ts';
 import { Router } from './koa-router.ts';
 import { addResourceRoutes } from './resource-routes.ts';
+import type { ApiGroup } from './resources/api-group.ts';
 
 /** What is served. */
 export interface Served {

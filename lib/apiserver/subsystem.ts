@@ -1,6 +1,6 @@
-import type { ApiGroup } from './api-group.ts';
 import type { HealthCheck } from './health/health-check.ts';
 import type { Endpoint } from './http/api-context.ts';
+import type { ApiGroup } from './resources/api-group.ts';
 
 /** A part of a program: what it serves, and what it does meanwhile. */
 export interface Subsystem extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ApiGroup } from '#lib/apiserver/api-group.ts';
+import type { ApiGroup } from '#lib/apiserver/resources/api-group.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
-import type { ApiGroup, ApiVersion, DocumentResource, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type {
+  ApiGroup,
+  ApiVersion,
+  DocumentResource,
+  ServedResource,
+} from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { type ApiResponse, jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { FakeMetricsSource, nodeUsage } from '#spec/support/metrics-source.ts';

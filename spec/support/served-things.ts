@@ -1,7 +1,7 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
+import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 
 /** An object of an invented kind that has a size, sent as field 2. */
 export class Thing implements ServedObject {

@@ -1,10 +1,10 @@
-import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { Conversion, Restrictions } from '#lib/apiserver/negotiation/media-type.ts';
 import { LIST_META } from '#lib/apiserver/objects/list-meta.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
 import { manyOf, TEXT } from '#lib/apiserver/objects/value-types.ts';
+import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { verbsOf } from './discovery-types.ts';
 
 /** What a client must ask for to get the discovery of all groups at once, and what it is told that it got. */

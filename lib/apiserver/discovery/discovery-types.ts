@@ -1,4 +1,3 @@
-import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
 import { absent, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import {
   ANY_TEXT,
@@ -10,6 +9,7 @@ import {
   text,
 } from '#lib/apiserver/objects/schema.ts';
 import { FLAG, manyOf, TEXT, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };

@@ -1,4 +1,3 @@
-import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
@@ -7,6 +6,7 @@ import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { documentOf } from '#lib/apiserver/objects/message-type.ts';
+import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { AGGREGATED_DISCOVERY, AGGREGATED_ONLY, apiGroupDiscoveryList } from './aggregated-discovery.ts';
 import { API_GROUP, API_GROUP_LIST, API_RESOURCE_LIST } from './discovery-types.ts';
 

@@ -1,5 +1,5 @@
-import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
 import type { Content } from '#lib/apiserver/http/serve-content.ts';
+import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ApiDocument, apiDocuments } from './api-documents.ts';
 import { DescriptionContents, type DescriptionFormat } from './description-contents.ts';

@@ -1,15 +1,15 @@
+import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
+import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
+import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
 import type {
   ApiGroup,
   ApiVersion,
   DescribedPath,
   ObjectResource,
   ServedResource,
-} from '#lib/apiserver/api-group.ts';
-import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
-import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
-import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
-import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
+} from '#lib/apiserver/resources/api-group.ts';
 import { LIST_PARAMETERS, NAMESPACE, objectName, PRETTY } from './parameters.ts';
 
 /** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */

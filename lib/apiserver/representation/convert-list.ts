@@ -1,8 +1,8 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { notAcceptable } from '#lib/apiserver/errors/failures.ts';
 import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import { goTypeName, type MetaConversion, type ResourceIdentity } from './conversion.ts';
 import { partialObjectMetadataList } from './partial-metadata.ts';
 import { parseIncludeObject, tableDocument } from './table-document.ts';

@@ -1,4 +1,3 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
@@ -9,6 +8,7 @@ import type { Representation } from '#lib/apiserver/negotiation/media-type.ts';
 import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { gzipOnce } from './compressed-lists.ts';
 import { type ResourceIdentity, toMetaConversion } from './conversion.ts';

@@ -1,9 +1,9 @@
-import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { objectFields, type TypeMeta } from './encode-object.ts';
 import { partialObjectMetadataJson } from './partial-metadata.ts';

@@ -1,4 +1,3 @@
-import type { ListedObjects, ObjectResource } from '#lib/apiserver/api-group.ts';
 import { lengthOf, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { select } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
@@ -7,6 +6,7 @@ import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { BlockFormat } from '#lib/apiserver/representation/encoded-block.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ListedObjects, ObjectResource } from './api-group.ts';
 
 /** What lists are remembered by. */
 export interface RecentListsOptions {

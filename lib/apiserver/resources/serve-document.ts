@@ -1,7 +1,7 @@
-import type { RoutedDocument } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
+import type { RoutedDocument } from './api-group.ts';
 import { parseListOptions } from './list-options.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { ObjectKey, ObjectResource } from '#lib/apiserver/api-group.ts';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/errors/failures.ts';
@@ -14,6 +13,7 @@ import {
 import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
 import { partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
 import { parseIncludeObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
+import type { ObjectKey, ObjectResource } from './api-group.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

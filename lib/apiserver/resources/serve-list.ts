@@ -1,4 +1,3 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
@@ -6,6 +5,7 @@ import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response
 import { countSelected, type Selection, selectInSlices } from '#lib/apiserver/objects/selection.ts';
 import { OBJECT_RESTRICTIONS, type ResourceIdentity } from '#lib/apiserver/representation/conversion.ts';
 import { blockFormatOf, encodeList } from '#lib/apiserver/representation/encode-list.ts';
+import type { ObjectResource } from './api-group.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
 import { wantedBy } from './wanted-objects.ts';

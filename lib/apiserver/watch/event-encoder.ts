@@ -1,4 +1,3 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { type Document, documentJson } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
@@ -9,6 +8,7 @@ import type { MetaConversion } from '#lib/apiserver/representation/conversion.ts
 import { objectDocument, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
 import { metadataDocument, partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
 import { type IncludedObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
+import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** As what a watcher is sent objects. */

@@ -1,6 +1,11 @@
-import type { ApiGroup, ApiVersion, DocumentResource, RoutedDocument } from '#lib/apiserver/api-group.ts';
 import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import type {
+  ApiGroup,
+  ApiVersion,
+  DocumentResource,
+  RoutedDocument,
+} from '#lib/apiserver/resources/api-group.ts';
 import type { CustomMetricsProvider, DiscoveredMetric } from '#lib/collection/metrics-provider.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';

@@ -1,9 +1,9 @@
-import type { ApiGroup, DocumentResource } from '#lib/apiserver/api-group.ts';
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { notSupported } from '#lib/apiserver/errors/failures.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';
+import type { ApiGroup, DocumentResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';
 import { EXTERNAL_METRIC_PATHS } from './metric-paths.ts';

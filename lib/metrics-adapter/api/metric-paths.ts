@@ -1,6 +1,6 @@
-import type { DescribedPath } from '#lib/apiserver/api-group.ts';
 import { pathParameter, queryParameter } from '#lib/apiserver/objects/parameter.ts';
 import { NAMESPACE } from '#lib/apiserver/openapi/parameters.ts';
+import type { DescribedPath } from '#lib/apiserver/resources/api-group.ts';
 import { METRIC_SCHEMA } from './metric-schemas.ts';
 
 const RESOURCE = pathParameter('resource', 'The resource of the objects, as in pods or deployments.apps.');

@@ -1,4 +1,3 @@
-import type { TableColumn } from '#lib/apiserver/api-group.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
@@ -16,6 +15,7 @@ import {
 } from '#lib/apiserver/objects/schema.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';

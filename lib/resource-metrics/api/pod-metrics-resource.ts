@@ -1,6 +1,6 @@
-import type { ObjectResource } from '#lib/apiserver/api-group.ts';
 import { notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
+import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';

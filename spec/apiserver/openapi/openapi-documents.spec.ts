@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ApiGroup, ServedResource } from '#lib/apiserver/api-group.ts';
 import { objectOf, text } from '#lib/apiserver/objects/schema.ts';
 import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
+import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { FakeMetricsSource } from '#spec/support/metrics-source.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { DocumentQuery } from '#lib/apiserver/api-group.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import type { DocumentQuery } from '#lib/apiserver/resources/api-group.ts';
 import { serveDocument } from '#lib/apiserver/resources/serve-document.ts';
 
 describe('serveDocument', () => {

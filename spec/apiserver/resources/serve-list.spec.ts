@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ListedObjects } from '#lib/apiserver/api-group.ts';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import type { ListedObjects } from '#lib/apiserver/resources/api-group.ts';
 import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';

@@ -53,7 +53,7 @@ export interface DescribedPath {
 export type ServedResource = ObjectResource | DocumentResource;
 
 /** What every resource is published as. */
-export interface ResourceNames {
+interface ResourceNames {
   /** `pods`; or `pods/http_requests`, which is served at `pods/NAME/http_requests`. */
   readonly name: string;
   readonly singularName: string;
