@@ -1,3 +1,9 @@
+import {
+  type AuthenticationConfig,
+  ClusterAuthenticationConfig,
+  type FrontProxyConfig,
+  type FrontProxyHeaders,
+} from '#lib/apiserver/access/authentication-config.ts';
 import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
@@ -6,11 +12,9 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { authenticateInOrder } from './authenticate-in-order.ts';
-import type { AuthenticationConfig, FrontProxyConfig, FrontProxyHeaders } from './authentication-config.ts';
 import type { Authenticator } from './authenticator.ts';
 import { byBearerToken } from './bearer-token.ts';
 import { byClientCertificate } from './client-certificate.ts';
-import { ClusterAuthenticationConfig } from './cluster-authentication-config.ts';
 import { byFrontProxy } from './front-proxy.ts';
 import { tokenReviewer } from './token-review.ts';
 

@@ -1,14 +1,42 @@
-import type { CaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import * as z from 'zod/mini';
+import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { FrontProxyConfig } from './authentication-config.ts';
-import { type ConfigMapData, clientAuthoritiesIn, dataOf, frontProxyIn } from './config-map-data.ts';
+
+/** Whom to believe, as of one moment; replaced as a whole when it changes. */
+export interface AuthenticationConfig {
+  /** Who signs certificates that users identify themselves with; `undefined` while nobody is known to. */
+  readonly clientAuthorities: CaBundle | undefined;
+  readonly frontProxy: FrontProxyConfig | undefined;
+}
+
+/** The proxy in front of this server that tells in headers on whose behalf it asks. */
+export interface FrontProxyConfig {
+  /** Who signs its certificate. */
+  readonly authorities: CaBundle;
+  /** What its certificate may be called; none for any name. */
+  readonly allowedNames: readonly string[];
+  readonly headers: FrontProxyHeaders;
+}
+
+/** Names of headers, in any letters; of those with several names, the first that has a value counts. */
+export interface FrontProxyHeaders {
+  readonly username: readonly string[];
+  /** None where uids are not to be believed. */
+  readonly uid: readonly string[];
+  /** All of them count. */
+  readonly group: readonly string[];
+  /** Beginnings; the rest of a name is a key. */
+  readonly extraPrefix: readonly string[];
+}
 
 /** What following the cluster's configuration needs from outside. */
-export interface ClusterAuthenticationConfigOptions {
+interface ClusterAuthenticationConfigOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -119,4 +147,61 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
       reason,
     });
   }
+}
+
+/** The texts of the config map by key; the same ones for as long as none of them changes. */
+type ConfigMapData = Readonly<Record<string, string>>;
+
+/** Keeps of a ConfigMap object what it says. */
+export function dataOf(configMap: unknown): ConfigMapData {
+  const data = propertyOf(configMap, 'data');
+  if (typeof data !== 'object' || data === null) return {};
+  return Object.fromEntries(Object.entries(data).filter(([, text]) => typeof text === 'string'));
+}
+
+/**
+ * Reads who signs users' certificates.
+ *
+ * @throws when it does not say, or nothing that can be read
+ */
+export function clientAuthoritiesIn(data: ConfigMapData): CaBundle {
+  return parseCaBundle(textAt(data, 'client-ca-file'));
+}
+
+/**
+ * Reads who the front proxy is and how it speaks.
+ *
+ * @returns `undefined` when the cluster has none
+ * @throws when what it says cannot be read
+ */
+export function frontProxyIn(data: ConfigMapData): FrontProxyConfig | undefined {
+  const username = namesAt(data, 'requestheader-username-headers');
+  const authorities = textAt(data, 'requestheader-client-ca-file');
+  if (username.length === 0 && authorities === '') return undefined;
+  return {
+    authorities: parseCaBundle(authorities),
+    allowedNames: namesAt(data, 'requestheader-allowed-names'),
+    headers: {
+      username,
+      uid: namesAt(data, 'requestheader-uid-headers'),
+      group: namesAt(data, 'requestheader-group-headers'),
+      extraPrefix: namesAt(data, 'requestheader-extra-headers-prefix'),
+    },
+  };
+}
+
+const NAMES = z.array(z.string());
+
+function namesAt(data: ConfigMapData, key: string): readonly string[] {
+  const text = textAt(data, key);
+  if (text === '') return [];
+  try {
+    return NAMES.parse(JSON.parse(text)).map((name) => name.trim());
+  } catch (cause) {
+    throw new Error(`Cannot read ${key}: it is no JSON list of texts`, { cause });
+  }
+}
+
+function textAt(data: ConfigMapData, key: string): string {
+  return getOwn(data, key) ?? '';
 }
