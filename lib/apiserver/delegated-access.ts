@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
 import type { Authorizer, Decision } from '#lib/apiserver/authorization/authorizer.ts';
 import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
@@ -8,6 +7,7 @@ import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { Authenticator } from './access/authenticator.ts';
 import {
   type DelegatedAuthenticationOptions,
   startDelegatedAuthentication,

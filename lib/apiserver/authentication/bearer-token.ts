@@ -1,5 +1,5 @@
+import type { AuthenticationMethod } from '#lib/apiserver/access/authenticator.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
-import type { AuthenticationMethod } from './authentication-method.ts';
 
 /** Where a token comes from. */
 export interface TokenSender {

@@ -1,11 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
 import type { AuthenticationConfig } from '#lib/apiserver/access/authentication-config.ts';
+import type { AuthenticationMethod } from '#lib/apiserver/access/authenticator.ts';
 import { commonNameOf, organizationsOf } from '#lib/apiserver/certificates/certificate-subject.ts';
 import { peerChainOf } from '#lib/apiserver/certificates/peer-chain.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { AuthenticationMethod } from './authentication-method.ts';
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 

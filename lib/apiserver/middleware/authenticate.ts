@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { Authenticator } from '#lib/apiserver/authentication/authenticator.ts';
+import type { Authenticator } from '#lib/apiserver/access/authenticator.ts';
 import { unauthorized } from '#lib/apiserver/errors/failures.ts';
 import type { Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
 import type { User } from '#lib/apiserver/http/user.ts';

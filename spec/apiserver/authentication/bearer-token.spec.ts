@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import type { Identification } from '#lib/apiserver/authentication/authentication-method.ts';
+import type { Identification } from '#lib/apiserver/access/authenticator.ts';
 import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 

@@ -1,7 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { authenticateInOrder } from '#lib/apiserver/authentication/authenticate-in-order.ts';
-import type { AuthenticationMethod } from '#lib/apiserver/authentication/authentication-method.ts';
+import { type AuthenticationMethod, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
 import { timedOut } from '#lib/apiserver/errors/failures.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 

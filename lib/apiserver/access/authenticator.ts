@@ -1,11 +1,28 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
-import {
-  AUTHENTICATED_GROUP,
-  type AuthenticationMethod,
-  type Identification,
-} from './authentication-method.ts';
-import type { Authenticator, Credentials } from './authenticator.ts';
+
+/** What a request says, and proves, about who sent it. */
+interface Credentials {
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values alternately, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** The connection, for the certificate that the client showed; the same object for all its requests. */
+  readonly socket: TLSSocket;
+  /** Aborts when nobody waits for the response any more; asked for only where there is something to wait for. */
+  readonly signal?: () => AbortSignal;
+}
+
+/**
+ * Tells who a request comes from, without a promise where there is nothing to wait for.
+ *
+ * @returns `undefined` when the credentials are not good: the response is a 401
+ */
+export type Authenticator = (credentials: Credentials) => Promise<User | undefined> | User | undefined;
+
+/** Takes everybody for nobody in particular. */
+export const everyoneIsAnonymous: Authenticator = () => ANONYMOUS;
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
@@ -71,3 +88,18 @@ function withAuthenticatedGroup(user: User): User {
   AUTHENTICATED.set(user, authenticated);
   return authenticated;
 }
+
+/**
+ * One way to prove who one is.
+ *
+ * @returns `undefined` when a request does not try this way, and an Error when it does, and the proof is no good; the
+ * message says why and never quotes the proof
+ * @throws what kept it from finding out, which counts as no good, too
+ */
+export type AuthenticationMethod = (credentials: Credentials) => Promise<Identification> | Identification;
+
+/** What comes of one way. */
+export type Identification = User | Error | undefined;
+
+/** What every user belongs to who has proved who they are. */
+const AUTHENTICATED_GROUP = 'system:authenticated';
