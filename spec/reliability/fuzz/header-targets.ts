@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { byBearerToken } from '#lib/apiserver/authentication/bearer-token.ts';
+import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import { canConsume } from '#lib/apiserver/http/require-get.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tokenReviewer } from '#lib/apiserver/authentication/token-review.ts';
+import { tokenReviewer } from '#lib/apiserver/access/bearer-token.ts';
 import { recordReviews, unreachable } from '#spec/support/recorded-reviews.ts';
 
 const ALICE = {
