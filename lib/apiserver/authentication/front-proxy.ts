@@ -1,7 +1,6 @@
 import type { AuthenticationConfig, FrontProxyHeaders } from '#lib/apiserver/access/authentication-config.ts';
 import type { AuthenticationMethod } from '#lib/apiserver/access/authenticator.ts';
-import { commonNameOf } from '#lib/apiserver/certificates/certificate-subject.ts';
-import { peerChainOf } from '#lib/apiserver/certificates/peer-chain.ts';
+import { commonNameOf, peerChainOf } from '#lib/apiserver/access/client-certificate.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { RequestHeaders } from './request-headers.ts';
