@@ -7,6 +7,7 @@ import {
 import { type Authenticator, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
 import { byBearerToken, tokenReviewer } from '#lib/apiserver/access/bearer-token.ts';
 import { byClientCertificate } from '#lib/apiserver/access/client-certificate.ts';
+import { byFrontProxy } from '#lib/apiserver/access/front-proxy.ts';
 import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
@@ -14,7 +15,6 @@ import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { byFrontProxy } from './front-proxy.ts';
 
 /** Whom to believe, as flags say. */
 export interface DelegatedAuthenticationOptions {

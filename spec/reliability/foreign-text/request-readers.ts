@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
-import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';

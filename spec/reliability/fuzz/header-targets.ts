@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
-import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import { canConsume } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestHeaders } from '#lib/apiserver/authentication/request-headers.ts';
+import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 
 const headers = new RequestHeaders([
   ...['X-Remote-User', ''],
