@@ -1,6 +1,5 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import { type Authorizer, everythingIsAllowed } from '#lib/apiserver/authorization/authorizer.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
 import { allChecks } from '#lib/apiserver/health/health-check.ts';
@@ -44,6 +43,7 @@ import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
+import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
 

@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { Authorizer, Decision } from '#lib/apiserver/authorization/authorizer.ts';
 import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { DEFAULT_REVIEW_LIMITS, ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
@@ -8,12 +7,12 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Authenticator } from './access/authenticator.ts';
+import type { Authorizer, Decision, PathRules } from './access/authorizer.ts';
 import {
   type DelegatedAuthenticationOptions,
   startDelegatedAuthentication,
 } from './authentication/delegated-authentication.ts';
 import { delegatedAuthorizer } from './authorization/delegated-authorizer.ts';
-import type { PathRules } from './authorization/path-rules.ts';
 
 /** Many times what a review, or the config map of whom to believe, has. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;

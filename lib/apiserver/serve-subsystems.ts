@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
-import { openPaths } from '#lib/apiserver/authorization/path-rules.ts';
 import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { openPaths } from './access/authorizer.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import { type DelegatedAccessOptions, startDelegatedAccess } from './delegated-access.ts';
 import type { VersionInfo } from './discovery/version-info.ts';

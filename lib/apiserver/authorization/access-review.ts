@@ -1,9 +1,9 @@
+import type { Attributes } from '#lib/apiserver/access/authorizer.ts';
 import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import type { SentSelector } from '#lib/apiserver/http/request-selectors.ts';
 import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelOperator, LabelRequirement } from '#lib/kubernetes/selectors/label-requirement.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
-import type { Attributes } from './authorizer.ts';
 
 /** One condition of a selector as `authorization.k8s.io/v1` writes it. */
 interface SelectorRequirement {

@@ -1,3 +1,10 @@
+import {
+  type Attributes,
+  type Authorizer,
+  type Decision,
+  isAlwaysAllowed,
+  type PathRules,
+} from '#lib/apiserver/access/authorizer.ts';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
@@ -8,8 +15,6 @@ import { keptWith } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { accessReviewSpec, requestAttributes } from './access-review.ts';
-import type { Attributes, Authorizer, Decision } from './authorizer.ts';
-import { isAlwaysAllowed, type PathRules } from './path-rules.ts';
 
 /** What delegated authorization needs from outside. */
 export interface DelegatedAuthorizerOptions {

@@ -1,4 +1,4 @@
-import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { duration, flag, notNegative, text, texts } from '#lib/flags/flag.ts';
 
 /** Who may do what, and who says so. */

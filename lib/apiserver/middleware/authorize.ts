@@ -1,4 +1,4 @@
-import type { Attributes, Authorizer, Decision } from '#lib/apiserver/authorization/authorizer.ts';
+import type { Attributes, Authorizer, Decision } from '#lib/apiserver/access/authorizer.ts';
 import { forbidden } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';

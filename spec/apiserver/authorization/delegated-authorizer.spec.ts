@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { delegatedAuthorizer } from '#lib/apiserver/authorization/delegated-authorizer.ts';
-import { parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
 import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { recordReviews, unreachable } from '#spec/support/recorded-reviews.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isAlwaysAllowed, openPaths, parsePathRules } from '#lib/apiserver/authorization/path-rules.ts';
+import { isAlwaysAllowed, openPaths, parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
