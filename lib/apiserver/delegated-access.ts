@@ -8,11 +8,11 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Authenticator } from './access/authenticator.ts';
 import type { Authorizer, Decision, PathRules } from './access/authorizer.ts';
+import { delegatedAuthorizer } from './access/delegated-authorizer.ts';
 import {
   type DelegatedAuthenticationOptions,
   startDelegatedAuthentication,
 } from './authentication/delegated-authentication.ts';
-import { delegatedAuthorizer } from './authorization/delegated-authorizer.ts';
 
 /** Many times what a review, or the config map of whom to believe, has. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
