@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
@@ -7,6 +6,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { type CaBundle, parseCaBundle } from './certificate-chain.ts';
 
 /** Whom to believe, as of one moment; replaced as a whole when it changes. */
 export interface AuthenticationConfig {

@@ -1,17 +1,17 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { CaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
-import {
-  type ChainValidity,
-  CLIENT_AUTHENTICATION,
-  verifyChain,
-} from '#lib/apiserver/certificates/verify-chain.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
 import type { AuthenticationMethod } from './authenticator.ts';
+import {
+  type CaBundle,
+  type ChainValidity,
+  CLIENT_AUTHENTICATION,
+  verifyChain,
+} from './certificate-chain.ts';
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 

@@ -6,9 +6,9 @@ import {
 } from '#lib/apiserver/access/authentication-config.ts';
 import { type Authenticator, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
 import { byBearerToken, tokenReviewer } from '#lib/apiserver/access/bearer-token.ts';
+import { type CaBundle, parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { byClientCertificate } from '#lib/apiserver/access/client-certificate.ts';
 import { byFrontProxy } from '#lib/apiserver/access/front-proxy.ts';
-import { type CaBundle, parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
+import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import {
   commonNameOf,
   organizationsOf,
   type PeerChain,
   peerChainOf,
 } from '#lib/apiserver/access/client-certificate.ts';
-import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 
 describe('commonNameOf and organizationsOf', () => {

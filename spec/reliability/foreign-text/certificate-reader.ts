@@ -1,4 +1,4 @@
-import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
+import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import {
   BASIC_CONSTRAINTS,
   certificateWith,

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
+import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
-import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
 import { canConsume } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

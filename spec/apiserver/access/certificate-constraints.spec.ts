@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { constraintsOf } from '#lib/apiserver/certificates/certificate-constraints.ts';
+import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import {
   BASIC_CONSTRAINTS,
   certificateWith,

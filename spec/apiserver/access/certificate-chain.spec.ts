@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
+import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 
 describe('parseCaBundle', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refuseExcessive } from '#lib/apiserver/certificates/certificate-bounds.ts';
+import { refuseExcessive } from '#lib/apiserver/access/certificate-chain.ts';
 import { DER_TAGS, der } from '#spec/support/hostile-certificates.ts';
 
 const { identifier, integer, octets, sequence } = DER_TAGS;

@@ -1,8 +1,7 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { expect } from 'chai';
-import { parseCaBundle } from '#lib/apiserver/certificates/ca-bundle.ts';
-import { type ChainValidity, verifyChain } from '#lib/apiserver/certificates/verify-chain.ts';
+import { type ChainValidity, parseCaBundle, verifyChain } from '#lib/apiserver/access/certificate-chain.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import {
   ecKeys,

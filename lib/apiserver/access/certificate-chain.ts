@@ -1,6 +1,154 @@
-import type { X509Certificate } from 'node:crypto';
-import type { CaBundle } from './ca-bundle.ts';
-import { type CertificateConstraints, constraintsOf } from './certificate-constraints.ts';
+import { X509Certificate } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  id_ce_basicConstraints,
+  id_ce_certificatePolicies,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_nameConstraints,
+  id_ce_subjectAltName,
+} from '@peculiar/asn1-x509';
+
+/** Certificate authorities that are believed, as of one moment. */
+export interface CaBundle {
+  readonly certificates: readonly X509Certificate[];
+}
+
+const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+/** That of a last one may be cut off itself. */
+const BEGINNING = /-----B(?:EGIN CERTIFICATE-----|[A-Z ]*$)/g;
+
+/**
+ * Reads authorities from PEM; text between the certificates is allowed.
+ *
+ * @throws when there is none, one cannot be read, or one has no end, as in a file that is being written
+ */
+export function parseCaBundle(pem: string): CaBundle {
+  const blocks = pem.match(PEM_BLOCK) ?? [];
+  if (blocks.length === 0) throw new Error('Cannot read certificate authorities: there is no certificate');
+  const begun = pem.match(BEGINNING)?.length ?? 0;
+  if (begun !== blocks.length)
+    throw new Error(
+      `Cannot read certificate authorities: of ${begun} that begin, ${blocks.length} have an end`,
+    );
+  return {
+    certificates: blocks.map((block, index) => {
+      try {
+        return new X509Certificate(block);
+      } catch (cause) {
+        throw new Error(`Cannot read certificate authority ${index + 1} of ${blocks.length}`, { cause });
+      }
+    }),
+  };
+}
+
+/** Real ones have 1 to 4 KiB; one that names its user in hundreds of groups may have 10. */
+const MAX_CERTIFICATE_BYTES = 16 * 1024;
+
+/** Those in use have up to some 20 bytes. */
+const MAX_IDENTIFIER_BYTES = 64;
+
+/** A serial number has 20 bytes, a parameter of a key some hundreds. */
+const MAX_INTEGER_BYTES = 2 * 1024;
+
+const [INTEGER, OBJECT_IDENTIFIER] = [0x02, 0x06];
+const CONSTRUCTED = 0x20;
+const LONG_FORM = 0x80;
+/** The tag's number follows in bytes of its own, which nothing in a certificate needs. */
+const LONG_TAG = 0x1f;
+
+/**
+ * Refuses what would take long to decode: texts of identifiers and numbers take the square of their length to write.
+ *
+ * @param der a value in DER, with all that lies in it; of an extension the value is bytes, and is looked at by itself
+ * @throws saying what goes past its bound
+ */
+export function refuseExcessive(der: Uint8Array, maxBytes: number = MAX_CERTIFICATE_BYTES): void {
+  if (der.length > maxBytes) throw new Error(`certificate has more than ${maxBytes} bytes`);
+  for (let position = 0; position < der.length; ) {
+    const tag = der[position] ?? 0;
+    if ((tag & LONG_TAG) === LONG_TAG) throw new Error('certificate has a tag that no certificate has');
+    const { start, length } = contentAt(der, position + 1);
+    if (tag === OBJECT_IDENTIFIER && length > MAX_IDENTIFIER_BYTES)
+      throw new Error('certificate has an object identifier that is too long');
+    if (tag === INTEGER && length > MAX_INTEGER_BYTES)
+      throw new Error('certificate has an integer that is too long');
+    position = (tag & CONSTRUCTED) === 0 ? start + length : start;
+  }
+}
+
+/** @param position of the length */
+function contentAt(der: Uint8Array, position: number): { readonly start: number; readonly length: number } {
+  const first = der[position] ?? 0;
+  if (first < LONG_FORM) return { start: position + 1, length: first };
+  const bytes = first - LONG_FORM;
+  if (bytes === 0 || bytes > 4) throw new Error('certificate has a length that DER does not know');
+  let length = 0;
+  for (let index = 1; index <= bytes; index++) length = length * 256 + (der[position + index] ?? 0);
+  return { start: position + 1 + bytes, length };
+}
+
+/** Of those that are decoded: a hundred usages. */
+const MAX_EXTENSION_BYTES = 1024;
+
+/** What a certificate restricts and Node does not tell of it (RFC 5280, section 4.2). */
+interface CertificateConstraints {
+  /** Algorithm of the signature on it, with dots. */
+  readonly signatureAlgorithm: string;
+  /** How many intermediates may stand between it and a leaf; `undefined` for any number. */
+  readonly pathLength: number | undefined;
+  /** Purposes, with dots; `undefined` where every one is allowed. */
+  readonly extendedKeyUsages: readonly string[] | undefined;
+  readonly hasAlternativeNames: boolean;
+  /** Whether it, as an authority, signs for some names only. */
+  readonly hasNameConstraints: boolean;
+  /** Extensions for which a verifier that does not understand them must refuse the certificate. */
+  readonly unknownCritical: readonly string[];
+}
+
+const UNDERSTOOD: readonly string[] = [
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_subjectAltName,
+  id_ce_nameConstraints,
+  id_ce_keyUsage, // enforced by checkIssued
+  id_ce_certificatePolicies, // restricts nothing where no policy is asked for
+];
+
+const READ = new WeakMap<object, CertificateConstraints>();
+
+/** @throws when the certificate is laid out otherwise than RFC 5280 says */
+export function constraintsOf(certificate: { readonly raw: Uint8Array }): CertificateConstraints {
+  const known = READ.get(certificate);
+  if (known) return known;
+  const constraints = read(certificate.raw);
+  READ.set(certificate, constraints);
+  return constraints;
+}
+
+function read(raw: Uint8Array): CertificateConstraints {
+  refuseExcessive(raw);
+  const { tbsCertificate, signatureAlgorithm } = AsnConvert.parse(raw, Certificate);
+  const extensions = tbsCertificate.extensions ?? [];
+  const find = (id: string) => extensions.find(({ extnID }) => extnID === id)?.extnValue;
+  const [basic, usages] = [find(id_ce_basicConstraints), find(id_ce_extKeyUsage)];
+  for (const value of [basic, usages]) {
+    if (value) refuseExcessive(new Uint8Array(value.buffer), MAX_EXTENSION_BYTES);
+  }
+  return {
+    signatureAlgorithm: signatureAlgorithm.algorithm,
+    pathLength: basic && AsnConvert.parse(basic, BasicConstraints).pathLenConstraint,
+    extendedKeyUsages: usages && [...AsnConvert.parse(usages, ExtendedKeyUsage)],
+    hasAlternativeNames: find(id_ce_subjectAltName) !== undefined,
+    hasNameConstraints: find(id_ce_nameConstraints) !== undefined,
+    unknownCritical: extensions
+      .filter(({ extnID, critical }) => critical && !UNDERSTOOD.includes(extnID))
+      .map(({ extnID }) => extnID),
+  };
+}
 
 /** For how long a chain is good, by the wall clock. */
 export interface ChainValidity {
