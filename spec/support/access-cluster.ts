@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
+import { startDelegatedAccess } from '#lib/apiserver/access/delegated-access.ts';
 import type { ApiServer, ApiServerOptions } from '#lib/apiserver/api-server.ts';
-import { startDelegatedAccess } from '#lib/apiserver/delegated-access.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';

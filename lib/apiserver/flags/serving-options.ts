@@ -1,5 +1,5 @@
 import { type PathRules, parsePathRules } from '#lib/apiserver/access/authorizer.ts';
-import type { DelegatedAuthenticationOptions } from '#lib/apiserver/authentication/delegated-authentication.ts';
+import type { DelegatedAuthenticationOptions } from '#lib/apiserver/access/delegated-access.ts';
 import type { InFlightLimits } from '#lib/apiserver/middleware/limit-in-flight.ts';
 import { DEFAULT_MAX_STREAMS } from '#lib/apiserver/serving/secure-server.ts';
 import type { NamedCertificateFiles } from '#lib/apiserver/tls/serving-certificates.ts';
