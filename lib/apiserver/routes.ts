@@ -1,4 +1,3 @@
-import { apiGroup, apiResourceList, serveGroups } from '#lib/apiserver/discovery/serve-groups.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { methodNotAllowed, noSuchResource } from '#lib/apiserver/errors/failures.ts';
@@ -10,6 +9,7 @@ import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts'
 import { DOCUMENT_TYPES, MEDIA_TYPES } from '#lib/apiserver/negotiation/media-type.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { remembering } from '#lib/cache/memoize.ts';
+import { apiGroup, apiResourceList, serveGroups } from './discovery/discovery.ts';
 import { Router } from './koa-router.ts';
 import { addResourceRoutes } from './resource-routes.ts';
 import type { ApiGroup } from './resources/api-group.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { apiGroupDiscoveryList } from '#lib/apiserver/discovery/aggregated-discovery.ts';
-import { apiGroup, apiResourceList } from '#lib/apiserver/discovery/serve-groups.ts';
+import { apiGroup, apiGroupDiscoveryList, apiResourceList } from '#lib/apiserver/discovery/discovery.ts';
 import { type Document, documentJson, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/go-json.ts';
 import { invalidOptions, notFound, tooManyRequests } from '#lib/apiserver/errors/failures.ts';
