@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 
 /** Texts with everything in them that some encoding treats specially. */
 export const trickyTexts: fc.Arbitrary<string> = fc.oneof(

@@ -1,5 +1,5 @@
 import { type Document, encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';

@@ -1,6 +1,5 @@
-import { goJson, goJsonText } from './go-json.ts';
 import { goYaml } from './go-yaml.ts';
-import type { JsonObject } from './json-value.ts';
+import { goJson, goJsonText, type JsonObject } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 

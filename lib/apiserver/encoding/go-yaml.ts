@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { JsonObject, JsonValue } from './json-value.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import { compareYamlKeys } from './yaml-key-order.ts';
 import { writeYamlString } from './yaml-string.ts';
 

@@ -1,9 +1,8 @@
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
-import { goJson } from './go-json.ts';
 import { goYaml, goYamlItem } from './go-yaml.ts';
 import { spareBuffer } from './growing-buffer.ts';
-import type { JsonObject } from './json-value.ts';
+import { goJson, type JsonObject } from './json.ts';
 import {
   type EncodingPace,
   encodeLongText,

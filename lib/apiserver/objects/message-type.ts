@@ -1,5 +1,5 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
 import type { ValueType } from './value-types.ts';

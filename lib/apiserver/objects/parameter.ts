@@ -1,4 +1,4 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 
 /** A parameter of an operation, as OpenAPI 3 has it. */
 export type Parameter = JsonObject & { readonly name: string };

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 
 /** A schema as OpenAPI 3 has it. */
 export type Schema = JsonObject;

@@ -1,5 +1,4 @@
-import { goJsonText } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import { goJsonText, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatTime, writeTime } from './meta-time.ts';

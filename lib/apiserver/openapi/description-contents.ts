@@ -1,5 +1,4 @@
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { goJson, type JsonObject } from '#lib/apiserver/encoding/json.ts';
 import type { Content } from '#lib/apiserver/http/serve-content.ts';
 import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import {
   each,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import { goJson, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
 import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
 import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
 import type { ApiDocument } from './api-documents.ts';

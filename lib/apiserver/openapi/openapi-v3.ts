@@ -1,4 +1,4 @@
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
 import type { ApiDocument } from './api-documents.ts';
 import type { Operation } from './operations.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonValue } from '#lib/apiserver/encoding/json.ts';
 import { SCHEMAS_PATH, type Schemas } from '#lib/apiserver/objects/schema.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 

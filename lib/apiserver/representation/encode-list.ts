@@ -1,4 +1,4 @@
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';

@@ -1,5 +1,5 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';

@@ -1,5 +1,5 @@
 import { type Document, documentJson } from '#lib/apiserver/encoding/document.ts';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';

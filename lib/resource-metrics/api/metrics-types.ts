@@ -1,5 +1,4 @@
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import { goJson, type JsonObject } from '#lib/apiserver/encoding/json.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { field, type MessageField, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import {

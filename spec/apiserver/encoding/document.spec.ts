@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { apiGroup, apiGroupDiscoveryList, apiResourceList } from '#lib/apiserver/discovery/discovery.ts';
 import { type Document, documentJson, encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { invalidOptions, notFound, tooManyRequests } from '#lib/apiserver/errors/failures.ts';
 import { statusDocument } from '#lib/apiserver/errors/status-error.ts';
 import { thingsResource } from '#spec/support/served-things.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { goYaml } from '#lib/apiserver/encoding/go-yaml.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { jsonObjects } from '#spec/support/json-values.ts';
 
 describe('goYaml', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject } from '#lib/apiserver/encoding/json-value.ts';
+import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import {
   encodeListDocument,
   type ListDocument,

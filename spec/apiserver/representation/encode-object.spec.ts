@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import {
   encodeObject,
   objectDocument,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { NodeMetrics, PodMetrics } from '#lib/resource-metrics/api/metrics-object.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { liveNode, livePod, nodeUsage, podUsage } from '#spec/support/metrics-source.ts';

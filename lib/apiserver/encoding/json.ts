@@ -1,5 +1,3 @@
-import type { JsonValue } from './json-value.ts';
-
 /** What Go's `encoding/json` escapes so that JSON can stand inside HTML and JavaScript. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
@@ -22,4 +20,12 @@ export function goJsonText(text: string): string {
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What JSON can say. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+
+/** An object of JSON; fields are published in the order in which they were added. */
+export interface JsonObject {
+  readonly [field: string]: JsonValue;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { goJson } from '#lib/apiserver/encoding/go-json.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { jsonValues } from '#spec/support/json-values.ts';
 
 describe('goJson', () => {
