@@ -1,7 +1,7 @@
-import { goYaml } from './go-yaml.ts';
 import { goJson, goJsonText, type JsonObject } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
+import { goYaml } from './yaml.ts';
 
 /** A whole response in Kubernetes' object model, in no encoding yet. */
 export interface Document {

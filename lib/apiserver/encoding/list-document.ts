@@ -1,6 +1,5 @@
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
-import { goYaml, goYamlItem } from './go-yaml.ts';
 import { spareBuffer } from './growing-buffer.ts';
 import { goJson, type JsonObject } from './json.ts';
 import {
@@ -14,6 +13,7 @@ import {
 } from './long-text.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
+import { goYaml, goYamlItem } from './yaml.ts';
 
 /** A whole response that may have many items, the last of its fields. */
 export interface ListDocument<Item> {

@@ -1,7 +1,125 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+
+/**
+ * Writes YAML as Kubernetes' API server does (sigs.k8s.io/yaml, that is go-yaml 2), byte for byte: keys in
+ * go-yaml's order, sequences no deeper than their key, long text folded behind column 80.
+ *
+ * Not by the package yaml, in which neither can be set: two recorded bodies, of long messages, would be folded a word
+ * sooner, and keys with digits sorted by their characters; it takes 0.15 ms for a pod, this 0.04.
+ */
+export function goYaml(value: JsonObject): string {
+  const lines = Object.keys(value).length === 0 ? '{}' : mappingLines(value, 0);
+  return `${lines}\n`;
+}
+
+/** One item of a sequence that is a field of a whole document, as {@link goYaml} writes it. */
+export function goYamlItem(item: JsonValue): string {
+  return `${sequenceLines([item], 0)}\n`;
+}
+
+/** A mapping's lines; the first is not indented, for it may stand behind a dash. */
+function mappingLines(value: JsonObject, indentation: number): string {
+  return Object.keys(value)
+    .sort(compareYamlKeys)
+    .map((key) => entry(key, getOwn(value, key) ?? null, indentation))
+    .join(`\n${' '.repeat(indentation)}`);
+}
+
+function entry(key: string, value: JsonValue, indentation: number): string {
+  const name = `${writeYamlString(key, { column: indentation, indentation, isKey: true })}:`;
+  if (isSequence(value) && value.length > 0) {
+    return `${name}\n${' '.repeat(indentation)}${sequenceLines(value, indentation)}`;
+  }
+  if (isMapping(value) && Object.keys(value).length > 0) {
+    const deeper = indentation + 2;
+    return `${name}\n${' '.repeat(deeper)}${mappingLines(value, deeper)}`;
+  }
+  return `${name} ${scalar(value, indentation + name.length + 1, indentation)}`;
+}
+
+function sequenceLines(items: readonly JsonValue[], indentation: number): string {
+  return items.map((item) => `- ${itemLines(item, indentation)}`).join(`\n${' '.repeat(indentation)}`);
+}
+
+function itemLines(item: JsonValue, indentation: number): string {
+  const deeper = indentation + 2;
+  if (isSequence(item) && item.length > 0) return sequenceLines(item, deeper);
+  if (isMapping(item) && Object.keys(item).length > 0) return mappingLines(item, deeper);
+  return scalar(item, deeper, indentation);
+}
+
+/**
+ * @param column where the scalar begins
+ * @param indentation that of the mapping or sequence that holds it
+ */
+function scalar(value: JsonValue, column: number, indentation: number): string {
+  if (typeof value === 'string') return writeYamlString(value, { column, indentation, isKey: false });
+  if (isSequence(value)) return '[]';
+  if (isMapping(value)) return '{}';
+  return String(value);
+}
+
+function isSequence(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isMapping(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isSequence(value);
+}
+
+const LETTER = /^\p{L}/u;
+const DIGIT = /^\p{Nd}/u;
+
+/**
+ * The order in which go-yaml writes the keys of a mapping: numbers inside them count as numbers, and at the
+ * first difference what is no letter comes before a letter.
+ */
+export function compareYamlKeys(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  const shorter = Math.min(left.length, right.length);
+  for (let at = 0; at < shorter; at++) {
+    const [l = '', r = ''] = [left[at], right[at]];
+    if (l !== r) return compareFrom(left, right, at);
+  }
+  return left.length - right.length;
+}
+
+function compareFrom(left: readonly string[], right: readonly string[], at: number): number {
+  const [l = '', r = ''] = [left[at], right[at]];
+  const [isLeftLetter, isRightLetter] = [LETTER.test(l), LETTER.test(r)];
+  if (isLeftLetter !== isRightLetter) return isRightLetter ? -1 : 1;
+  if (isLeftLetter) return codeOf(l) - codeOf(r);
+  // A zero inside a number that began earlier is no leading zero.
+  const isInsideNumber = (l === '0' || r === '0') && continuesNumber(left, at);
+  const [leftDigits, rightDigits] = [digitsFrom(left, at), digitsFrom(right, at)];
+  const prefix = isInsideNumber ? '1' : '';
+  const difference = BigInt(`${prefix}${leftDigits}` || '0') - BigInt(`${prefix}${rightDigits}` || '0');
+  if (difference !== 0n) return difference < 0n ? -1 : 1;
+  return leftDigits.length - rightDigits.length || codeOf(l) - codeOf(r);
+}
+
+function continuesNumber(characters: readonly string[], at: number): boolean {
+  for (let before = at - 1; before >= 0; before--) {
+    const character = characters[before] ?? '';
+    if (!DIGIT.test(character)) return false;
+    if (character !== '0') return true;
+  }
+  return false;
+}
+
+function digitsFrom(characters: readonly string[], at: number): string {
+  let end = at;
+  while (/^[0-9]$/.test(characters[end] ?? '')) end++;
+  return characters.slice(at, end).join('');
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
 
 /** Where a string stands in the document. */
-export interface YamlPlace {
+interface YamlPlace {
   /** The column at which it begins. */
   readonly column: number;
   /** That of the mapping or sequence it is in: what is folded goes on two columns deeper. */
@@ -14,7 +132,7 @@ export interface YamlPlace {
 const BEST_WIDTH = 80;
 
 /** Writes a string in the style that go-yaml chooses: plain if that stays a string, else quoted or literal. */
-export function writeYamlString(text: string, place: YamlPlace): string {
+function writeYamlString(text: string, place: YamlPlace): string {
   const traits = traitsOf(text);
   if (text.includes('\n')) {
     return traits.isBlockAllowed && !place.isKey ? literal(text, place) : doubleQuoted(text, place);
