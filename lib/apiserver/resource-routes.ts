@@ -1,4 +1,3 @@
-import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
 import { type RequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
 import { requireGet } from '#lib/apiserver/http/require-get.ts';
@@ -9,6 +8,7 @@ import { listOptionsOf, serveList } from '#lib/apiserver/resources/serve-list.ts
 import { serveWatch } from '#lib/apiserver/watch/serve-watch.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
+import { noSuchResource } from './http/status-error.ts';
 import type { Router } from './koa-router.ts';
 import type { ApiGroup, ApiVersion, ObjectResource } from './resources/api-group.ts';
 

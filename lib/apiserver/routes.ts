@@ -1,5 +1,4 @@
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import { methodNotAllowed, noSuchResource } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint, Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { inOrder } from '#lib/apiserver/http/in-order.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
@@ -10,6 +9,7 @@ import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import { apiGroup, apiResourceList, serveGroups } from './discovery/discovery.ts';
 import { goJson } from './encoding/json.ts';
+import { methodNotAllowed, noSuchResource } from './http/status-error.ts';
 import { Router } from './koa-router.ts';
 import { addResourceRoutes } from './resource-routes.ts';
 import type { ApiGroup } from './resources/api-group.ts';

@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import { formatValue } from '#lib/collection/format-value.ts';

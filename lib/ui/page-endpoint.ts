@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { methodNotAllowed } from '#lib/apiserver/http/status-error.ts';
 
 /** The files of a page by their types: they are text, and hold no data. */
 const MEDIA_TYPES = {

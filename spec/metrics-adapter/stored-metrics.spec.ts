@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import type { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
 import type { HpaMetric } from '#lib/metrics-adapter/objects/scaled-hpa.ts';
 import type { CollectedMetric } from '#lib/metrics-adapter/plans/collected-hpa.ts';

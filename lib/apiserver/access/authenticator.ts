@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 /** What a request says, and proves, about who sent it. */

@@ -1,6 +1,6 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { NO_SELECTORS, type SentSelector } from '#lib/apiserver/http/request-selectors.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';

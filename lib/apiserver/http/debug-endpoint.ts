@@ -1,7 +1,7 @@
-import { methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Endpoint } from './api-context.ts';
 import { refuseUnknownParameters } from './known-parameters.ts';
+import { methodNotAllowed } from './status-error.ts';
 import { writeBody } from './write-response.ts';
 
 /**

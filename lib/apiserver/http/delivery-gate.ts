@@ -1,5 +1,5 @@
-import { timedOut, tooManyRequests } from '#lib/apiserver/errors/failures.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { timedOut, tooManyRequests } from './status-error.ts';
 
 /** What a gate is made with. */
 export interface DeliveryGateOptions {

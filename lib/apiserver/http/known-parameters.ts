@@ -1,4 +1,4 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
+import { badRequest } from './status-error.ts';
 
 /** What the API server's clients put into any query. */
 const OF_ALL: ReadonlySet<string> = new Set(['pretty', 'timeout']);

@@ -1,6 +1,6 @@
 import { unescape as decodeBytes } from 'node:querystring';
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import { badRequest } from './status-error.ts';
 
 /**
  * Reads a query as Go's `url.ParseQuery` does for Kubernetes' servers: what has a semicolon in it, or is encoded

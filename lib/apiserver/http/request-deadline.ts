@@ -1,6 +1,6 @@
-import { timedOut } from '#lib/apiserver/errors/failures.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { timedOut } from './status-error.ts';
 
 /** Nobody hears it; made once, for an error takes as long to make as much of a request does. */
 const OVER = timedOut();

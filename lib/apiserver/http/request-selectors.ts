@@ -1,7 +1,7 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import { type FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { badRequest } from './status-error.ts';
 
 /** A selector as it was sent, and what it says; read once for everybody who looks at it. */
 export interface SentSelector<Selector> {

@@ -1,6 +1,6 @@
-import { methodNotAllowed, notProducible, unsupportedMediaType } from '#lib/apiserver/errors/failures.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import type { ApiContext, Middleware } from './api-context.ts';
+import { methodNotAllowed, notProducible, unsupportedMediaType } from './status-error.ts';
 
 /** The media types of a route. */
 export interface RouteMediaTypes {

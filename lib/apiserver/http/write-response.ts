@@ -1,6 +1,4 @@
 import { type Document, type Encoding, textOrBytes } from '#lib/apiserver/encoding/document.ts';
-import { notAcceptable } from '#lib/apiserver/errors/failures.ts';
-import { type StatusError, statusDocument } from '#lib/apiserver/errors/status-error.ts';
 import {
   MEDIA_TYPES,
   NO_CONVERSION,
@@ -10,6 +8,7 @@ import {
 } from '#lib/apiserver/negotiation/media-type.ts';
 import type { ApiContext } from './api-context.ts';
 import type { ResponseBody } from './response-body.ts';
+import { notAcceptable, type StatusError, statusDocument } from './status-error.ts';
 
 /**
  * Agrees with the client on a representation.

@@ -1,6 +1,6 @@
 import type { Attributes, Authorizer, Decision } from '#lib/apiserver/access/authorizer.ts';
-import { forbidden } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { forbidden } from '#lib/apiserver/http/status-error.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
 /** Lets a request pass that its user may make, and responds with 403 to the others. */

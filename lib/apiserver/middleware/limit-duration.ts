@@ -1,6 +1,6 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
+import { badRequest } from '#lib/apiserver/http/status-error.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';

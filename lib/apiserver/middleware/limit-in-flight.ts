@@ -1,6 +1,6 @@
-import { tooManyRequests } from '#lib/apiserver/errors/failures.ts';
 import { isProbe } from '#lib/apiserver/health/health-endpoints.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
+import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 
 /** How many requests may be under way at once. */

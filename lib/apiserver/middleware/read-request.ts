@@ -1,7 +1,7 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, type RequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { badRequest } from '#lib/apiserver/http/status-error.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { internalError } from '#lib/apiserver/errors/failures.ts';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { RequestEnd } from '#lib/apiserver/http/request-end.ts';
+import { internalError, StatusError } from '#lib/apiserver/http/status-error.ts';
 import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 

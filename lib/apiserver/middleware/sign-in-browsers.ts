@@ -1,5 +1,5 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 /** What a browser shows with its form, and may take credentials again for. */

@@ -1,4 +1,4 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
+import { badRequest } from '#lib/apiserver/http/status-error.ts';
 
 /** Where an object stands among all: they are sorted by namespace, then by name. */
 export interface ObjectPosition {

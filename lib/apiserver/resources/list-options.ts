@@ -1,11 +1,10 @@
-import { badRequest, invalidOptions } from '#lib/apiserver/errors/failures.ts';
-import type { StatusCause } from '#lib/apiserver/errors/status-error.ts';
 import { isTrue, parseCount } from '#lib/apiserver/http/query-values.ts';
 import {
   type RequestSelectors,
   readSelectors,
   type SentSelector,
 } from '#lib/apiserver/http/request-selectors.ts';
+import { badRequest, invalidOptions, type StatusCause } from '#lib/apiserver/http/status-error.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';

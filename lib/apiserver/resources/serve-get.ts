@@ -1,8 +1,8 @@
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
-import { badRequest, notAcceptable, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
+import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
 import {
   goTypeName,

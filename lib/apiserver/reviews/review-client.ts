@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';

@@ -1,4 +1,4 @@
-import { tooManyRequests } from '#lib/apiserver/errors/failures.ts';
+import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 
 /** How many reviews there may be. */

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { badRequest, methodNotAllowed } from '#lib/apiserver/errors/failures.ts';
-import { StatusError, statusDocument } from '#lib/apiserver/errors/status-error.ts';
+import {
+  badRequest,
+  methodNotAllowed,
+  StatusError,
+  statusDocument,
+} from '#lib/apiserver/http/status-error.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
 
 /**

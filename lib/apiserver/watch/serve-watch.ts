@@ -1,5 +1,5 @@
-import { notAcceptable, notSupported } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { notAcceptable, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/representation/conversion.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { tooManyRequests } from '#lib/apiserver/errors/failures.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EventEncoder } from './event-encoder.ts';
 import { type WatchSubject, watchRounds } from './watch-rounds.ts';

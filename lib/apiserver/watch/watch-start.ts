@@ -1,4 +1,4 @@
-import { badRequest, expired } from '#lib/apiserver/errors/failures.ts';
+import { badRequest, expired } from '#lib/apiserver/http/status-error.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';

@@ -1,4 +1,4 @@
-import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { renderCronHpas } from '#lib/cron-hpa/ui/render-cron-hpas.ts';
 import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
 import { renderMetrics } from '#lib/metrics-adapter/ui/render-metrics.ts';

@@ -1,6 +1,6 @@
-import { badRequest, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
+import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
 import type { PlanOptions } from '../plan/planned-job.ts';
 import type { OtherScalers } from '../scale/hindrance.ts';

@@ -1,6 +1,6 @@
-import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/errors/failures.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
+import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import type { DecisionLog, HpaDecisions } from './decision-log.ts';

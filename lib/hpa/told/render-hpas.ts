@@ -1,4 +1,4 @@
-import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';

@@ -1,5 +1,4 @@
-import { badRequest } from '#lib/apiserver/errors/failures.ts';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
 import type {
   ApiGroup,
   ApiVersion,

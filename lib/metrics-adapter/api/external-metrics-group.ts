@@ -1,5 +1,5 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import { notSupported } from '#lib/apiserver/errors/failures.ts';
+import { notSupported } from '#lib/apiserver/http/status-error.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';

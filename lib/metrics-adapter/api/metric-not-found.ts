@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 
 /**
  * 404: there is no such metric, in the words of the reference library.

@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { manyOf, TEXT, TEXTS, type Texts } from '#lib/apiserver/objects/value-types.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';

@@ -1,4 +1,4 @@
-import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { notFound } from '#lib/apiserver/http/status-error.ts';
 import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';

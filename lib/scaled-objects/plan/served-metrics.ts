@@ -1,4 +1,4 @@
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';

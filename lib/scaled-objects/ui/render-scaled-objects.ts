@@ -1,4 +1,4 @@
-import { notFound } from '#lib/apiserver/errors/failures.ts';
+import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';

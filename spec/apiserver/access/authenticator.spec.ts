@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type AuthenticationMethod, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
-import { timedOut } from '#lib/apiserver/errors/failures.ts';
+import { timedOut } from '#lib/apiserver/http/status-error.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 const credentials = { headers: {}, rawHeaders: [], socket: {} as TLSSocket };

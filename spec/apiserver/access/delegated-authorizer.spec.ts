@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { accessReviewSpec, delegatedAuthorizer } from '#lib/apiserver/access/delegated-authorizer.ts';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { recordReviews, unreachable } from '#spec/support/recorded-reviews.ts';
 
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';

@@ -2,8 +2,12 @@ import { expect } from 'chai';
 import { apiGroup, apiGroupDiscoveryList, apiResourceList } from '#lib/apiserver/discovery/discovery.ts';
 import { type Document, documentJson, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/json.ts';
-import { invalidOptions, notFound, tooManyRequests } from '#lib/apiserver/errors/failures.ts';
-import { statusDocument } from '#lib/apiserver/errors/status-error.ts';
+import {
+  invalidOptions,
+  notFound,
+  statusDocument,
+  tooManyRequests,
+} from '#lib/apiserver/http/status-error.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
 
 const RESOURCES = [thingsResource(() => [])];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('RequestDeadline', () => {

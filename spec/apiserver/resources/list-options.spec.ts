@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseListOptions, validateListOptions } from '#lib/apiserver/resources/list-options.ts';
 
 describe('validateListOptions', () => {

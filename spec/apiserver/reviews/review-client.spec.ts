@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

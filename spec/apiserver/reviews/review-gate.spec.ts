@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 
 describe('ReviewGate', () => {

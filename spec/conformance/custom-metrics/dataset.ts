@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { noSuchResource } from '#lib/apiserver/errors/failures.ts';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { noSuchResource, StatusError } from '#lib/apiserver/http/status-error.ts';
 import type {
   CustomMetricsProvider,
   ExternalMetricsProvider,

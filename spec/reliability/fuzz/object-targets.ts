@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { readLease } from '#lib/control/election/lease.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';

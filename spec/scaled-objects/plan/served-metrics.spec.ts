@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusError } from '#lib/apiserver/errors/status-error.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { servedMetrics, servedValues } from '#lib/scaled-objects/plan/served-metrics.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
