@@ -7,7 +7,7 @@ import { openPaths } from './access/authorizer.ts';
 import { type DelegatedAccessOptions, startDelegatedAccess } from './access/delegated-access.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
-import type { ServingOptions } from './flags/serving-options.ts';
+import type { ServingOptions } from './server-options.ts';
 import type { Subsystem } from './subsystem.ts';
 
 /** Where and how subsystems are served, and to whom, as flags say. */

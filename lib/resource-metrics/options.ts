@@ -1,14 +1,14 @@
-import { authenticationFlags } from '#lib/apiserver/flags/authentication-flags.ts';
-import { authorizationFlags } from '#lib/apiserver/flags/authorization-flags.ts';
-import { servingFlags } from '#lib/apiserver/flags/serving-flags.ts';
 import {
   type AuthenticationOptions,
   type AuthorizationOptions,
+  authenticationFlags,
   authenticationOptionsOf,
+  authorizationFlags,
   authorizationOptionsOf,
   type ServingOptions,
+  servingFlags,
   servingOptionsOf,
-} from '#lib/apiserver/flags/serving-options.ts';
+} from '#lib/apiserver/server-options.ts';
 import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
