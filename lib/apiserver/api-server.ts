@@ -1,9 +1,6 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
-import { allChecks } from '#lib/apiserver/health/health-check.ts';
-import { healthEndpoints } from '#lib/apiserver/health/health-endpoints.ts';
 import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
@@ -44,6 +41,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
+import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import type { HealthCheck } from './health/health-check.ts';
+import type { HealthCheck } from './health.ts';
 import type { Endpoint } from './http/api-context.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import type { HealthCheck } from '#lib/apiserver/health.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
 import type { Subsystem } from '#lib/apiserver/subsystem.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { HealthEndpoint } from '#lib/apiserver/health/health-check.ts';
+import type { HealthEndpoint } from '#lib/apiserver/health.ts';
 import { type Checked, healthChecks } from '#lib/resource-metrics/metrics-server.ts';
 import type { Fault } from '#simulator/kubelet/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,4 +1,4 @@
-import { isProbe } from '#lib/apiserver/health/health-endpoints.ts';
+import { isProbe } from '#lib/apiserver/health.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';

@@ -1,4 +1,4 @@
-import { isProbe } from '#lib/apiserver/health/health-endpoints.ts';
+import { isProbe } from '#lib/apiserver/health.ts';
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';

@@ -2,7 +2,7 @@ import { connect, type OutgoingHttpHeaders } from 'node:http2';
 import { Agent, request } from 'node:https';
 import { expect } from 'chai';
 import type { Authorizer } from '#lib/apiserver/access/authorizer.ts';
-import type { HealthCheck } from '#lib/apiserver/health/health-check.ts';
+import type { HealthCheck } from '#lib/apiserver/health.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { delayResponses } from '#simulator/api-server/faults.ts';
