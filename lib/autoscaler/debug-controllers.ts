@@ -1,5 +1,5 @@
+import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 
 /** Who acts, and what runs. */
 export interface ControllersState {

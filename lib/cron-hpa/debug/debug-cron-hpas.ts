@@ -1,5 +1,5 @@
+import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
 import type { PlanOptions } from '../plan/planned-job.ts';

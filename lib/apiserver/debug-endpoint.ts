@@ -1,8 +1,8 @@
 import { printableLines } from '#lib/telemetry/printable.ts';
-import type { Endpoint } from './api-context.ts';
-import { refuseUnknownParameters } from './known-parameters.ts';
-import { methodNotAllowed } from './status-error.ts';
-import { writeBody } from './write-response.ts';
+import type { Endpoint } from './http/api-context.ts';
+import { refuseUnknownParameters } from './http/known-parameters.ts';
+import { methodNotAllowed } from './http/status-error.ts';
+import { writeBody } from './http/write-response.ts';
 
 /**
  * An endpoint of `/debug/`, which people read in a terminal: indented JSON without control characters.

@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
+import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { debugEndpoint } from '#lib/apiserver/http/debug-endpoint.ts';
 
 describe('debugEndpoint', () => {
   it('tells in indented JSON what is asked for, without control characters', () => {
