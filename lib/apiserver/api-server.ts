@@ -3,7 +3,6 @@ import type { Registry } from 'prom-client';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
 import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { DEFAULT_MAX_HELD_BYTES, DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
 import { inOrder, lastly } from '#lib/apiserver/http/in-order.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
@@ -11,7 +10,6 @@ import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
 import { limitDelivery } from '#lib/apiserver/middleware/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/middleware/limit-duration.ts';
 import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
-import { limitHeld } from '#lib/apiserver/middleware/limit-held.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
   type InFlightLimits,
@@ -42,6 +40,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
+import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
 

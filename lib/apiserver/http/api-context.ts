@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa';
+import type { HeldResponse } from '#lib/apiserver/middleware/response-budget.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
-import type { HeldResponse } from './delivery-gate.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 import type { RequestEnd } from './request-end.ts';
 import type { RequestInfo } from './request-info.ts';

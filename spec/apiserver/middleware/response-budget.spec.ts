@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { DeliveryGate } from '#lib/apiserver/http/delivery-gate.ts';
 import type { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { DeliveryGate } from '#lib/apiserver/middleware/response-budget.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('DeliveryGate', () => {

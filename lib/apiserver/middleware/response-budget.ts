@@ -1,8 +1,10 @@
+import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { timedOut, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { timedOut, tooManyRequests } from './status-error.ts';
 
 /** What a gate is made with. */
-export interface DeliveryGateOptions {
+interface DeliveryGateOptions {
   /** How many bytes of responses may be held at once, until their clients have taken them. */
   readonly maxBytes: number;
   readonly clock: Clock;
@@ -201,4 +203,19 @@ export class DeliveryGate {
     this.#patience?.[Symbol.dispose]();
     this.#patience = undefined;
   }
+}
+
+/** Has responses count for the user who asked for them, or for the address where nobody knows the user. */
+export function limitHeld(gate: DeliveryGate): Middleware {
+  return (context) => {
+    const { state, res } = context;
+    const held = gate.enter(partyOf(context), () => res.destroy());
+    state.held = held;
+    state.end.whenOver(() => held[Symbol.dispose]());
+  };
+}
+
+function partyOf({ req, state }: ApiContext): string {
+  const { name } = state.user;
+  return name === ANONYMOUS.name ? `address ${req.socket.remoteAddress}` : `user ${name}`;
 }
