@@ -1,9 +1,8 @@
 import type { ParameterizedContext } from 'koa';
 import type { HeldResponse } from '#lib/apiserver/middleware/response-budget.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
-import type { RequestDeadline } from './request-deadline.ts';
-import type { RequestEnd } from './request-end.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { RequestDeadline, RequestEnd } from './request-lifetime.ts';
 import type { ResponseBody } from './response-body.ts';
 import type { User } from './user.ts';
 

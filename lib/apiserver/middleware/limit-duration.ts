@@ -1,5 +1,5 @@
 import type { Middleware } from '#lib/apiserver/http/api-context.ts';
-import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
+import { RequestDeadline } from '#lib/apiserver/http/request-lifetime.ts';
 import { badRequest } from '#lib/apiserver/http/status-error.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { Clock } from '#lib/time/clock.ts';

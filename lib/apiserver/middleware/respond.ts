@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
-import { RequestEnd } from '#lib/apiserver/http/request-end.ts';
+import { RequestEnd } from '#lib/apiserver/http/request-lifetime.ts';
 import { internalError, StatusError } from '#lib/apiserver/http/status-error.ts';
 import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestDeadline } from '#lib/apiserver/http/request-deadline.ts';
+import { RequestDeadline } from '#lib/apiserver/http/request-lifetime.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
