@@ -6,8 +6,6 @@ import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts'
 import { inOrder, lastly } from '#lib/apiserver/http/in-order.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
-import { finishBody } from '#lib/apiserver/middleware/finish-body.ts';
-import { limitDelivery } from '#lib/apiserver/middleware/limit-delivery.ts';
 import { limitDuration } from '#lib/apiserver/middleware/limit-duration.ts';
 import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
 import {
@@ -40,6 +38,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
+import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';

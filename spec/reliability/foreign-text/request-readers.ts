@@ -9,7 +9,7 @@ import { readSelectors } from '#lib/apiserver/http/request-selectors.ts';
 import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
-import { takesGzip } from '#lib/apiserver/middleware/finish-body.ts';
+import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
