@@ -6,7 +6,6 @@ import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts'
 import { inOrder, lastly } from '#lib/apiserver/http/in-order.ts';
 import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
 import { authorize } from '#lib/apiserver/middleware/authorize.ts';
-import { limitDuration } from '#lib/apiserver/middleware/limit-duration.ts';
 import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
@@ -39,6 +38,7 @@ import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
+import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
