@@ -14,7 +14,6 @@ import {
 } from '#lib/apiserver/middleware/limit-in-flight.ts';
 import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
 import { recogniseAddress } from '#lib/apiserver/middleware/recognise-address.ts';
-import { respond } from '#lib/apiserver/middleware/respond.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
 import {
@@ -40,6 +39,7 @@ import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
 import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
+import { respond } from './middleware/status-errors.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { routes } from './routes.ts';
 
