@@ -5,7 +5,7 @@ import {
   negotiate,
   type Representation,
   type Restrictions,
-} from '#lib/apiserver/negotiation/media-type.ts';
+} from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext } from './api-context.ts';
 import type { ResponseBody } from './response-body.ts';
 import { notAcceptable, type StatusError, statusDocument } from './status-error.ts';

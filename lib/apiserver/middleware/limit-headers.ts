@@ -1,7 +1,7 @@
+import { MAX_ACCEPT_BYTES } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { MAX_HEADERS, MAX_PATH_BYTES, MAX_URL_BYTES } from '#lib/apiserver/http/request-bounds.ts';
 import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
-import { MAX_ACCEPT_BYTES } from '#lib/apiserver/negotiation/accept-header.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 

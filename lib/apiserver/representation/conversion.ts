@@ -1,4 +1,4 @@
-import type { Conversion, Restrictions } from '#lib/apiserver/negotiation/media-type.ts';
+import type { Conversion, Restrictions } from '#lib/apiserver/encoding/media-type.ts';
 
 const META_GROUP = 'meta.k8s.io';
 const META_VERSIONS = ['v1', 'v1beta1'];

@@ -1,7 +1,7 @@
+import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { notAcceptable, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
-import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/negotiation/media-type.ts';
 import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/representation/conversion.ts';
 import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';

@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from '
 import Koa from 'koa';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
+import { NO_CONVERSION, negotiate } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
@@ -12,7 +13,6 @@ import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { respond } from '#lib/apiserver/middleware/status-errors.ts';
-import { NO_CONVERSION, negotiate } from '#lib/apiserver/negotiation/media-type.ts';
 import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/continue-token.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';

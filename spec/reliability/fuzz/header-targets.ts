@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
 import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
+import { parseAccept } from '#lib/apiserver/encoding/media-type.ts';
 import { canConsume } from '#lib/apiserver/http/require-get.ts';
 import { serveContent } from '#lib/apiserver/http/serve-content.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
-import { parseAccept } from '#lib/apiserver/negotiation/accept-header.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import {
   BASIC_CONSTRAINTS,
