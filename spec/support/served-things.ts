@@ -1,4 +1,4 @@
-import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';

@@ -1,4 +1,4 @@
-import { absent, field, MessageType } from '#lib/apiserver/objects/message-type.ts';
+import { absent, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import {
   ANY_TEXT,
   kindExtension,

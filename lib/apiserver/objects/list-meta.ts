@@ -1,4 +1,4 @@
-import { absent, field, MessageType } from './message-type.ts';
+import { absent, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { META_SCHEMA, text } from './schema.ts';
 import { TEXT, WHOLE_NUMBER } from './value-types.ts';
 

@@ -1,4 +1,4 @@
-import { absent, field, type MessageField, MessageType } from './message-type.ts';
+import { absent, field, type MessageField, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { ANY_TEXT, listOf, META_SCHEMA, reference, text, wholeNumber } from './schema.ts';
 import { keptOf, TEXT, TEXTS, type Texts, TIME } from './value-types.ts';
 

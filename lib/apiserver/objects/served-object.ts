@@ -1,4 +1,4 @@
-import type { MessageType } from './message-type.ts';
+import type { MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import type { ObjectMeta } from './object-meta.ts';
 import type { Texts } from './value-types.ts';
 

@@ -1,5 +1,5 @@
+import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { field, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import { manyOf, TEXT, TEXTS, type Texts } from '#lib/apiserver/objects/value-types.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 

@@ -1,4 +1,4 @@
-import { field, type MessageField } from '#lib/apiserver/objects/message-type.ts';
+import { field, type MessageField } from '#lib/apiserver/encoding/message-type.ts';
 import { QUANTITY, TIME, WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 

@@ -1,4 +1,4 @@
-import type { MessageType } from '#lib/apiserver/objects/message-type.ts';
+import type { MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';

@@ -1,6 +1,6 @@
 import { goJson, type JsonObject } from '#lib/apiserver/encoding/json.ts';
+import { field, type MessageField, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { field, type MessageField, MessageType } from '#lib/apiserver/objects/message-type.ts';
 import {
   kindExtension,
   listOf,

@@ -1,8 +1,8 @@
-import type { Document } from '#lib/apiserver/encoding/document.ts';
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
-import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
-import type { ValueType } from './value-types.ts';
+import { objectOf, reference, type Schema, type Schemas } from '#lib/apiserver/objects/schema.ts';
+import type { ValueType } from '#lib/apiserver/objects/value-types.ts';
+import type { Document } from './document.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { ProtobufWriter } from './protobuf-writer.ts';
 
 /** A field of messages made of `Of`. */
 export interface MessageField<Of> {
@@ -79,7 +79,7 @@ export function absent(number: number, schema: Schema, empty?: '' | 0): MessageF
 }
 
 /** What a type of messages is. */
-export interface MessageTypeOptions<Of> {
+interface MessageTypeOptions<Of> {
   /** The name of its schema; without one it is not described. */
   readonly name?: string;
   readonly description?: string;
