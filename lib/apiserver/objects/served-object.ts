@@ -1,5 +1,5 @@
 import type { MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import type { ObjectMeta } from './object-meta.ts';
+import type { ObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import type { Texts } from './value-types.ts';
 
 /** One object of a resource. It never changes. */

@@ -1,5 +1,4 @@
-import { LIST_META } from '#lib/apiserver/objects/list-meta.ts';
-import { OBJECT_META } from '#lib/apiserver/objects/object-meta.ts';
+import { LIST_META, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { flag, META_SCHEMA, objectOf, reference, type Schemas, text } from '#lib/apiserver/objects/schema.ts';
 
 /** What every kind of Kubernetes is made of, with its every field, whether or not it is served here. */

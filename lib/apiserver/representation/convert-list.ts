@@ -1,6 +1,6 @@
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import type { ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { notAcceptable } from '#lib/apiserver/http/status-error.ts';
-import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import { goTypeName, type MetaConversion, type ResourceIdentity } from './conversion.ts';

@@ -1,11 +1,11 @@
 import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { Representation } from '#lib/apiserver/encoding/media-type.ts';
+import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';

@@ -2,8 +2,13 @@ import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
-import { OBJECT_META, type ObjectMeta } from '#lib/apiserver/objects/object-meta.ts';
+import {
+  ITEMS_FIELD,
+  LIST_META,
+  type ListMeta,
+  OBJECT_META,
+  type ObjectMeta,
+} from '#lib/apiserver/encoding/object-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { TypeMeta } from './encode-object.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import { LIST_META, type ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { badRequest } from '#lib/apiserver/http/status-error.ts';
-import { LIST_META, type ListMeta } from '#lib/apiserver/objects/list-meta.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';

@@ -1,4 +1,4 @@
-import type { ListMeta } from '#lib/apiserver/objects/list-meta.ts';
+import type { ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { countSelected, type Selection, takeSelected } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { formatContinueToken, type ObjectPosition } from './continue-token.ts';

@@ -1,6 +1,6 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { absent, documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/objects/list-meta.ts';
+import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { text } from '#lib/apiserver/objects/schema.ts';
 import { manyOf, orNull, TEXT } from '#lib/apiserver/objects/value-types.ts';
 import type { ObjectValue } from '#lib/collection/metrics-provider.ts';
