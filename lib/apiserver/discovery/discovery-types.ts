@@ -7,7 +7,7 @@ import {
   type Schemas,
   TYPE_META,
   text,
-} from '#lib/apiserver/objects/schema.ts';
+} from '#lib/apiserver/encoding/schema.ts';
 import { FLAG, manyOf, TEXT, type ValueType } from '#lib/apiserver/objects/value-types.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 

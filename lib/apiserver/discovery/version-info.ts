@@ -1,4 +1,4 @@
-import { objectOf, type Schemas, text } from '#lib/apiserver/objects/schema.ts';
+import { objectOf, type Schemas, text } from '#lib/apiserver/encoding/schema.ts';
 
 /** What `/version` tells, in the order given: `version.Info` of Kubernetes. */
 export interface VersionInfo {

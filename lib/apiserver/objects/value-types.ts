@@ -1,7 +1,5 @@
 import { goJsonText, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { formatTime, writeTime } from './meta-time.ts';
 import {
   ANY_TEXT,
   flag,
@@ -12,7 +10,9 @@ import {
   type Schema,
   text,
   wholeNumber,
-} from './schema.ts';
+} from '#lib/apiserver/encoding/schema.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { formatTime, writeTime } from './meta-time.ts';
 
 /** How values of one type are written in every format, and described. */
 export interface ValueType<Value> {

@@ -1,6 +1,6 @@
 import { DISCOVERY_SCHEMAS } from '#lib/apiserver/discovery/discovery-types.ts';
 import { VERSION_SCHEMAS } from '#lib/apiserver/discovery/version-info.ts';
-import type { Schemas } from '#lib/apiserver/objects/schema.ts';
+import type { Schemas } from '#lib/apiserver/encoding/schema.ts';
 import type { ApiGroup, ApiVersion } from '#lib/apiserver/resources/api-group.ts';
 import { META_SCHEMAS } from './meta-schemas.ts';
 import {

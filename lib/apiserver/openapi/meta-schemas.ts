@@ -1,5 +1,12 @@
 import { LIST_META, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
-import { flag, META_SCHEMA, objectOf, reference, type Schemas, text } from '#lib/apiserver/objects/schema.ts';
+import {
+  flag,
+  META_SCHEMA,
+  objectOf,
+  reference,
+  type Schemas,
+  text,
+} from '#lib/apiserver/encoding/schema.ts';
 
 /** What every kind of Kubernetes is made of, with its every field, whether or not it is served here. */
 export const META_SCHEMAS: Schemas = {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { goJson, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
-import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
-import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
+import { type Parameter, SCHEMAS_PATH } from '#lib/apiserver/encoding/schema.ts';
 import type { ApiDocument } from './api-documents.ts';
 import type { ApiInfo } from './openapi-v3.ts';
 import type { Operation } from './operations.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
-import { SCHEMAS_PATH } from '#lib/apiserver/objects/schema.ts';
+import { SCHEMAS_PATH } from '#lib/apiserver/encoding/schema.ts';
 import type { ApiDocument } from './api-documents.ts';
 import type { Operation } from './operations.ts';
 import { referredSchemas } from './referred-schemas.ts';

@@ -2,7 +2,7 @@ import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
 import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/encoding/media-type.ts';
-import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
+import type { Parameter } from '#lib/apiserver/encoding/schema.ts';
 import type {
   ApiGroup,
   ApiVersion,

@@ -1,4 +1,4 @@
-import { type Parameter, pathParameter, queryParameter } from '#lib/apiserver/objects/parameter.ts';
+import { type Parameter, pathParameter, queryParameter } from '#lib/apiserver/encoding/schema.ts';
 
 /** The parameter by which people ask for indentation. */
 export const PRETTY = queryParameter(

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#lib/apiserver/encoding/json.ts';
-import { SCHEMAS_PATH, type Schemas } from '#lib/apiserver/objects/schema.ts';
+import { SCHEMAS_PATH, type Schemas } from '#lib/apiserver/encoding/schema.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 
 /**

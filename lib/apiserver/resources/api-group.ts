@@ -1,7 +1,6 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
+import type { Parameter, Schemas } from '#lib/apiserver/encoding/schema.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { Parameter } from '#lib/apiserver/objects/parameter.ts';
-import type { Schemas } from '#lib/apiserver/objects/schema.ts';
 import type { SelectedBlock, Selection } from '#lib/apiserver/objects/selection.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { Watchable } from '#lib/apiserver/objects/watchable.ts';

@@ -1,4 +1,4 @@
-import { pathParameter, queryParameter } from '#lib/apiserver/objects/parameter.ts';
+import { pathParameter, queryParameter } from '#lib/apiserver/encoding/schema.ts';
 import { NAMESPACE } from '#lib/apiserver/openapi/parameters.ts';
 import type { DescribedPath } from '#lib/apiserver/resources/api-group.ts';
 import { METRIC_SCHEMA } from './metric-schemas.ts';

@@ -11,7 +11,7 @@ import {
   TYPE_META,
   text,
   wholeNumber,
-} from '#lib/apiserver/objects/schema.ts';
+} from '#lib/apiserver/encoding/schema.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const LABEL_SELECTOR = `${META}.LabelSelector`;

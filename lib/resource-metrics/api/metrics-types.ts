@@ -11,7 +11,7 @@ import {
   type Schema,
   type Schemas,
   TYPE_META,
-} from '#lib/apiserver/objects/schema.ts';
+} from '#lib/apiserver/encoding/schema.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
 import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { objectOf, text } from '#lib/apiserver/objects/schema.ts';
+import { objectOf, text } from '#lib/apiserver/encoding/schema.ts';
 import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';

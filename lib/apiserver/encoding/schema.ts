@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 
 /** A schema as OpenAPI 3 has it. */
 export type Schema = JsonObject;
@@ -100,4 +100,17 @@ export function kindExtension(
 function initialOf({ type }: Schema): JsonObject {
   if (type === 'string') return { default: '' };
   return type === 'boolean' ? { default: false } : {};
+}
+
+/** A parameter of an operation, as OpenAPI 3 has it. */
+export type Parameter = JsonObject & { readonly name: string };
+
+/** A parameter behind the `?`. */
+export function queryParameter(name: string, type: string, description: string): Parameter {
+  return { name, in: 'query', description, schema: { type, uniqueItems: true } };
+}
+
+/** What stands in braces in a path. */
+export function pathParameter(name: string, description: string): Parameter {
+  return { name, in: 'path', description, required: true, schema: { type: 'string', uniqueItems: true } };
 }
