@@ -1,7 +1,7 @@
 import type { ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
-import { countSelected, type Selection, takeSelected } from '#lib/apiserver/objects/selection.ts';
 import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { formatContinueToken, type ObjectPosition } from './continue-token.ts';
+import { countSelected, type Selection, takeSelected } from './selection.ts';
 
 /** One page of what is selected, and what the list says of the rest. */
 export interface Page {

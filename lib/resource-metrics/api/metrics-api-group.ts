@@ -1,6 +1,6 @@
-import type { SelectedBlock } from '#lib/apiserver/objects/selection.ts';
 import type { ApiGroup, ListedObjects } from '#lib/apiserver/resources/api-group.ts';
 import type { NextObjects, RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
+import type { SelectedBlock } from '#lib/apiserver/resources/selection.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_GROUP, METRICS_SCHEMAS, type MetricsSource } from './metrics-types.ts';

@@ -5,10 +5,10 @@ import { documentJson, type Encoding } from '#lib/apiserver/encoding/document.ts
 import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
 import { TEXT } from '#lib/apiserver/objects/value-types.ts';
 import { encodeList, type ObjectList } from '#lib/apiserver/representation/encode-list.ts';
 import { objectFields, writeObject } from '#lib/apiserver/representation/encode-object.ts';
+import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { collectGarbage } from '#spec/support/held-resources.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { select, selectedObjects } from '#lib/apiserver/objects/selection.ts';
+import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import { NodeMetrics } from '#lib/resource-metrics/api/metrics-object.ts';
 import { type Timestamped, timestampsOf } from '#lib/resource-metrics/api/served-timestamps.ts';
 import { liveNode, nodeUsage } from '#spec/support/metrics-source.ts';

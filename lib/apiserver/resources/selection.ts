@@ -1,7 +1,7 @@
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { placesByLabel } from './label-index.ts';
-import type { ObjectBlock, ServedObject } from './served-object.ts';
 
 /** Objects of a block that follow one another: from an index up to, but without, another. */
 export interface IndexRange {
@@ -19,7 +19,7 @@ export interface SelectedBlock<Object extends ServedObject = ServedObject> {
 export type Selection = readonly SelectedBlock[];
 
 /** What is known of the objects that are wanted. */
-export interface SelectOptions {
+interface SelectOptions {
   /** What every wanted object is known to match, so that not all have to be asked about. */
   readonly labelSelector?: LabelSelector;
 }
@@ -146,4 +146,46 @@ function* wantedRanges(
   if (start < end) ranges.push({ start, end });
   yield tried;
   return ranges;
+}
+
+/** By value of one label, where in a block the objects are that have it, in their order. */
+type Places = ReadonlyMap<string, readonly number[]>;
+
+/** Fewer are looked through sooner than an index is made. */
+const FEWEST_INDEXED = 100;
+
+/** Autoscalers ask by one or two labels; for any others everything is looked through. */
+const MOST_KEYS = 8;
+
+const INDEXES = new WeakMap<ObjectBlock, Map<string, Places>>();
+
+/**
+ * Where in a block the objects are that a selector may match, in their order; `undefined` for anywhere.
+ *
+ * Goes by the first requirement that names values; the caller has to look at the others.
+ */
+export function placesByLabel(block: ObjectBlock, selector: LabelSelector): readonly number[] | undefined {
+  if (block.length < FEWEST_INDEXED) return undefined;
+  const requirement = selector.requirements.find(({ operator }) => ['=', '==', 'in'].includes(operator));
+  const index = requirement && indexOf(block, requirement.key);
+  if (!requirement || !index) return undefined;
+  const places = requirement.values.map((value) => index.get(value) ?? []);
+  return places.length === 1 ? places[0] : places.flat().sort((a, b) => a - b);
+}
+
+function indexOf(block: ObjectBlock, key: string): Places | undefined {
+  const indexes = INDEXES.get(block) ?? new Map<string, Places>();
+  INDEXES.set(block, indexes);
+  const known = indexes.get(key);
+  if (known || indexes.size >= MOST_KEYS) return known;
+  const index = new Map<string, number[]>();
+  block.forEach(({ labels }, place) => {
+    const value = getOwn(labels, key);
+    if (value === undefined) return;
+    const places = index.get(value);
+    if (places) places.push(place);
+    else index.set(value, [place]);
+  });
+  indexes.set(key, index);
+  return index;
 }
