@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import { select } from '#lib/apiserver/resources/selection.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';

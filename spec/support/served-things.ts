@@ -1,7 +1,7 @@
 import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import type { ObjectBlock, ServedObject } from '#lib/apiserver/resources/served-object.ts';
 
 /** An object of an invented kind that has a size, sent as field 2. */
 export class Thing implements ServedObject {

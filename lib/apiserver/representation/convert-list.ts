@@ -1,8 +1,8 @@
 import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { notAcceptable } from '#lib/apiserver/http/status-error.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { goTypeName, type MetaConversion, type ResourceIdentity } from './conversion.ts';
 import { partialObjectMetadataList } from './partial-metadata.ts';
 import { parseIncludeObject, tableDocument } from './table-document.ts';

@@ -2,7 +2,7 @@ import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/enc
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
 import type { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 
 /** A kind in its API version, as responses begin with it. */
 export interface TypeMeta {

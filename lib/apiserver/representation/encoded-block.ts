@@ -2,8 +2,8 @@ import { attempt } from '#lib/apiserver/encoding/attempt.ts';
 import { GrowingBuffer, spareBuffer } from '#lib/apiserver/encoding/growing-buffer.ts';
 import { ITEMS_FIELD } from '#lib/apiserver/encoding/object-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { IndexRange } from '#lib/apiserver/resources/selection.ts';
+import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { objectJsonText, writeObject } from './encode-object.ts';
 

@@ -9,7 +9,7 @@ import {
   OBJECT_META,
   type ObjectMeta,
 } from '#lib/apiserver/encoding/object-meta.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { TypeMeta } from './encode-object.ts';
 
 /** What has nothing but metadata: `metav1.PartialObjectMetadata`, and bookmarks of every kind. */

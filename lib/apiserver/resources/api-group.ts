@@ -1,12 +1,11 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import type { Parameter, Schemas } from '#lib/apiserver/encoding/schema.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { SelectedBlock, Selection } from './selection.ts';
+import type { ObjectBlock, ServedObject, Watchable } from './served-object.ts';
 
 /** An API group that this server serves behind the aggregator. */
 export interface ApiGroup {

@@ -1,7 +1,7 @@
 import type { ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { formatContinueToken, type ObjectPosition } from './continue-token.ts';
 import { countSelected, type Selection, takeSelected } from './selection.ts';
+import type { ServedObject } from './served-object.ts';
 
 /** One page of what is selected, and what the list says of the rest. */
 export interface Page {

@@ -1,7 +1,7 @@
-import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { ObjectBlock, ServedObject } from './served-object.ts';
 
 /** Objects of a block that follow one another: from an index up to, but without, another. */
 export interface IndexRange {

@@ -1,6 +1,6 @@
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { isBehind, parseContinueToken } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
+import type { ServedObject } from './served-object.ts';
 
 /**
  * Tells which objects a list is about: those that both selectors match, behind the page before.

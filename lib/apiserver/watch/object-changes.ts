@@ -1,5 +1,4 @@
-import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
+import type { ObjectBlock, ServedObject, Watchable } from '#lib/apiserver/resources/served-object.ts';
 
 /** What became of an object: at least one of the two is there. */
 export interface ObjectChange {

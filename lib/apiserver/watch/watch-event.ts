@@ -1,4 +1,4 @@
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { ObjectChange } from './object-changes.ts';
 
 /** What a watcher is told. */

@@ -1,5 +1,4 @@
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
+import type { ServedObject, Watchable } from '#lib/apiserver/resources/served-object.ts';
 import { objectChanges } from './object-changes.ts';
 import { eventOf, type WatchEvent } from './watch-event.ts';
 import type { WatchStart } from './watch-start.ts';

@@ -1,7 +1,6 @@
 import { badRequest, expired } from '#lib/apiserver/http/status-error.ts';
-import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
-import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
+import type { ObjectBlock, Watchable } from '#lib/apiserver/resources/served-object.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
 /** Where a watch begins. */

@@ -1,5 +1,5 @@
 import type { MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';

@@ -12,9 +12,9 @@ import {
   type Schemas,
   TYPE_META,
 } from '#lib/apiserver/encoding/schema.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
 import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';

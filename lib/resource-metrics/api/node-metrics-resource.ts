@@ -1,6 +1,6 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
-import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics, NameOrder } from './live-metrics.ts';

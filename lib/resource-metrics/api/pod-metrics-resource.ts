@@ -1,6 +1,6 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
-import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';

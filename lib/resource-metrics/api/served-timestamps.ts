@@ -1,5 +1,5 @@
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { isWhole, type SelectedBlock } from '#lib/apiserver/resources/selection.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { UsageSpan } from './metrics-types.ts';
 
 /** An object that has the time of its usage. */

@@ -1,5 +1,4 @@
-import type { ObjectBlock, ServedObject } from '#lib/apiserver/objects/served-object.ts';
-import type { Watchable } from '#lib/apiserver/objects/watchable.ts';
+import type { ObjectBlock, ServedObject, Watchable } from '#lib/apiserver/resources/served-object.ts';
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
-import type { ServedObject } from '#lib/apiserver/objects/served-object.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { cutPage, type Page } from '#lib/apiserver/resources/page.ts';
 import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
+import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';
 import { Thing } from '#spec/support/served-things.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { ObjectBlock } from '#lib/apiserver/objects/served-object.ts';
 import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { ListedObjects } from '#lib/apiserver/resources/api-group.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import { select } from '#lib/apiserver/resources/selection.ts';
+import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
