@@ -1,5 +1,5 @@
 import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
-import { WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
+import { WHOLE_NUMBER } from '#lib/apiserver/encoding/value-types.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/resources/served-object.ts';
 

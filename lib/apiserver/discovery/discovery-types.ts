@@ -8,7 +8,7 @@ import {
   TYPE_META,
   text,
 } from '#lib/apiserver/encoding/schema.ts';
-import { FLAG, manyOf, TEXT, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import { FLAG, manyOf, TEXT, type ValueType } from '#lib/apiserver/encoding/value-types.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';

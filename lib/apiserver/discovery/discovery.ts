@@ -3,10 +3,10 @@ import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { type Conversion, negotiate, type Restrictions } from '#lib/apiserver/encoding/media-type.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { LIST_META, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
+import { manyOf, TEXT } from '#lib/apiserver/encoding/value-types.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { contentHash } from '#lib/apiserver/http/serve-content.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
-import { manyOf, TEXT } from '#lib/apiserver/objects/value-types.ts';
 import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { API_GROUP, API_GROUP_LIST, API_RESOURCE_LIST, verbsOf } from './discovery-types.ts';
 

@@ -1,8 +1,8 @@
-import type { ValueType } from '#lib/apiserver/objects/value-types.ts';
 import type { Document } from './document.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
 import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
+import type { ValueType } from './value-types.ts';
 
 /** A field of messages made of `Of`. */
 export interface MessageField<Of> {

@@ -1,6 +1,6 @@
-import { keptOf, TEXT, TEXTS, type Texts, TIME, WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
 import { absent, field, type MessageField, MessageType } from './message-type.ts';
 import { ANY_TEXT, listOf, META_SCHEMA, reference, text, wholeNumber } from './schema.ts';
+import { keptOf, TEXT, TEXTS, type Texts, TIME, WHOLE_NUMBER } from './value-types.ts';
 
 /** What served objects, and what else has an `ObjectMeta`, say of themselves. */
 export interface ObjectMeta {

@@ -1,7 +1,7 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
-import { manyOf, TEXT, WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
+import { manyOf, TEXT, WHOLE_NUMBER } from '#lib/apiserver/encoding/value-types.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
 /** One of several causes of a failure, each about one field of what was sent. */

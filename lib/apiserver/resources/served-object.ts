@@ -1,6 +1,6 @@
 import type { MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import type { ObjectMeta } from '#lib/apiserver/encoding/object-meta.ts';
-import type { Texts } from '#lib/apiserver/objects/value-types.ts';
+import type { Texts } from '#lib/apiserver/encoding/value-types.ts';
 
 /** One object of a resource. It never changes. */
 export interface ServedObject extends ObjectMeta {

@@ -1,8 +1,8 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
+import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/encoding/value-types.ts';
 import { notSupported } from '#lib/apiserver/http/status-error.ts';
-import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/objects/value-types.ts';
 import type { ApiGroup, DocumentResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';

@@ -2,7 +2,7 @@ import type { Document } from '#lib/apiserver/encoding/document.ts';
 import { absent, documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { text } from '#lib/apiserver/encoding/schema.ts';
-import { manyOf, orNull, TEXT } from '#lib/apiserver/objects/value-types.ts';
+import { manyOf, orNull, TEXT } from '#lib/apiserver/encoding/value-types.ts';
 import type { ObjectValue } from '#lib/collection/metrics-provider.ts';
 import { LABEL_SELECTOR, type StructuredSelector } from './structured-selector.ts';
 import { VALUE_FIELDS } from './value-fields.ts';

@@ -1,6 +1,6 @@
 import { field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
+import { manyOf, TEXT, TEXTS, type Texts } from '#lib/apiserver/encoding/value-types.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { manyOf, TEXT, TEXTS, type Texts } from '#lib/apiserver/objects/value-types.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** A selector as objects hold one. */

@@ -1,5 +1,5 @@
 import { field, type MessageField } from '#lib/apiserver/encoding/message-type.ts';
-import { QUANTITY, TIME, WHOLE_NUMBER } from '#lib/apiserver/objects/value-types.ts';
+import { QUANTITY, TIME, WHOLE_NUMBER } from '#lib/apiserver/encoding/value-types.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 
 /** What values of all groups have; JSON has `null` for a time that nobody knows. */

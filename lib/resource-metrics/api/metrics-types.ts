@@ -12,7 +12,7 @@ import {
   type Schemas,
   TYPE_META,
 } from '#lib/apiserver/encoding/schema.ts';
-import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/objects/value-types.ts';
+import { manyOf, TEXT, TIME, type ValueType } from '#lib/apiserver/encoding/value-types.ts';
 import type { TableColumn } from '#lib/apiserver/resources/api-group.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';

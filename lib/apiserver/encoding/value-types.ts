@@ -1,5 +1,6 @@
-import { goJsonText, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
-import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { goJsonText, type JsonObject, type JsonValue } from './json.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
 import {
   ANY_TEXT,
   flag,
@@ -10,9 +11,7 @@ import {
   type Schema,
   text,
   wholeNumber,
-} from '#lib/apiserver/encoding/schema.ts';
-import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { formatTime, writeTime } from './meta-time.ts';
+} from './schema.ts';
 
 /** How values of one type are written in every format, and described. */
 export interface ValueType<Value> {
@@ -180,4 +179,26 @@ function keptIn<Value extends object, Made>(
 
 function sortedEntries(texts: Texts): [string, string][] {
   return Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The objects of a list share most of their times. */
+const KEPT_TIMES = 1024;
+const kept = new Map<number, string>();
+
+/** A moment as `metav1.Time` has it: RFC 3339, UTC, whole seconds. */
+function formatTime(timeMs: number): string {
+  const second = Math.floor(timeMs / 1000);
+  let text = kept.get(second);
+  if (text === undefined) {
+    text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    if (kept.size >= KEPT_TIMES) kept.clear();
+    kept.set(second, text);
+  }
+  return text;
+}
+
+/** Writes the fields of a `metav1.Time` message. */
+function writeTime(message: ProtobufWriter, timeMs: number): void {
+  message.uint(1, Math.floor(timeMs / 1000));
+  message.uint(2, 0); // nanoseconds: Kubernetes' times are whole seconds
 }
