@@ -11,7 +11,7 @@ import {
   truth,
   within,
   writeGnostic,
-} from './gnostic-message.ts';
+} from './gnostic.ts';
 
 /**
  * Encodes a document in OpenAPI 2 as gnostic's message `openapi.v2.Document`, as far as our documents go. client-go's

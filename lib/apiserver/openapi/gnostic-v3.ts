@@ -11,7 +11,7 @@ import {
   truth,
   within,
   writeGnostic,
-} from './gnostic-message.ts';
+} from './gnostic.ts';
 
 /**
  * Encodes a document in OpenAPI 3 as gnostic's message `openapi.v3.Document`, which is what Kubernetes means by
