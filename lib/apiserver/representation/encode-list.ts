@@ -7,12 +7,15 @@ import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import {
+  convertList,
+  type ResourceIdentity,
+  toMetaConversion,
+} from '#lib/apiserver/resources/conversions.ts';
 import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { gzipOnce } from './compressed-lists.ts';
-import { type ResourceIdentity, toMetaConversion } from './conversion.ts';
-import { convertList } from './convert-list.ts';
 import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
 import { type BlockFormat, type EncodedBlock, encodeBlock } from './encoded-block.ts';
 

@@ -4,16 +4,17 @@ import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
+import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
+import type { ObjectKey, ObjectResource } from './api-group.ts';
 import {
   goTypeName,
   OBJECT_RESTRICTIONS,
+  parseIncludeObject,
+  partialObjectMetadata,
   type ResourceIdentity,
+  tableDocument,
   toMetaConversion,
-} from '#lib/apiserver/representation/conversion.ts';
-import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
-import { partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
-import { parseIncludeObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
-import type { ObjectKey, ObjectResource } from './api-group.ts';
+} from './conversions.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

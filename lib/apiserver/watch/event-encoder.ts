@@ -3,11 +3,15 @@ import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';
-import type { MetaConversion } from '#lib/apiserver/representation/conversion.ts';
 import { objectDocument, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
-import { metadataDocument, partialObjectMetadata } from '#lib/apiserver/representation/partial-metadata.ts';
-import { type IncludedObject, tableDocument } from '#lib/apiserver/representation/table-document.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import {
+  type IncludedObject,
+  type MetaConversion,
+  metadataDocument,
+  partialObjectMetadata,
+  tableDocument,
+} from '#lib/apiserver/resources/conversions.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { WatchEvent } from './watch-event.ts';
 

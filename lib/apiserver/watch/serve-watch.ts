@@ -2,8 +2,11 @@ import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/encoding/
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { notAcceptable, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse } from '#lib/apiserver/http/write-response.ts';
-import { OBJECT_RESTRICTIONS, toMetaConversion } from '#lib/apiserver/representation/conversion.ts';
-import { parseIncludeObject } from '#lib/apiserver/representation/table-document.ts';
+import {
+  OBJECT_RESTRICTIONS,
+  parseIncludeObject,
+  toMetaConversion,
+} from '#lib/apiserver/resources/conversions.ts';
 import type { ListOptions } from '#lib/apiserver/resources/list-options.ts';
 import type { ListTarget } from '#lib/apiserver/resources/serve-list.ts';
 import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { NO_CONVERSION, negotiate, parseAccept } from '#lib/apiserver/encoding/media-type.ts';
-import { OBJECT_RESTRICTIONS } from '#lib/apiserver/representation/conversion.ts';
+import { OBJECT_RESTRICTIONS } from '#lib/apiserver/resources/conversions.ts';
 
 const TABLE = 'as=Table;v=v1;g=meta.k8s.io';
 

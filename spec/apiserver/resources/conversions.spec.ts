@@ -6,7 +6,7 @@ import {
   type IncludedObject,
   parseIncludeObject,
   tableDocument,
-} from '#lib/apiserver/representation/table-document.ts';
+} from '#lib/apiserver/resources/conversions.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 
 describe('tableDocument', () => {

@@ -1,0 +1,201 @@
+import type { Document } from '#lib/apiserver/encoding/document.ts';
+import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
+import type { ListDocument } from '#lib/apiserver/encoding/list-document.ts';
+import type { Conversion, Restrictions } from '#lib/apiserver/encoding/media-type.ts';
+import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
+import {
+  ITEMS_FIELD,
+  LIST_META,
+  type ListMeta,
+  OBJECT_META,
+  type ObjectMeta,
+} from '#lib/apiserver/encoding/object-meta.ts';
+import { badRequest, notAcceptable } from '#lib/apiserver/http/status-error.ts';
+import { objectFields, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
+import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
+import type { ObjectResource, TableColumn } from './api-group.ts';
+import type { ServedObject } from './served-object.ts';
+
+const META_GROUP = 'meta.k8s.io';
+const META_VERSIONS = ['v1', 'v1beta1'];
+const CONVERSIONS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
+
+/** A kind of `meta.k8s.io` that a client may ask for instead of the resource's own. */
+export interface MetaConversion {
+  readonly kind: (typeof CONVERSIONS)[number];
+  /** `meta.k8s.io/v1` or `meta.k8s.io/v1beta1` */
+  readonly apiVersion: string;
+}
+
+/** What get and list of objects may be asked for; a Table cannot be written in protobuf. */
+export const OBJECT_RESTRICTIONS: Restrictions = {
+  allowsConversion: (format, conversion) =>
+    !conversion ||
+    (toMetaConversion(conversion)?.kind === 'Table' ? format !== 'protobuf' : isMeta(conversion)),
+  allowsServerVersion: (version) => version === 'v1',
+};
+
+/** @returns `undefined` for what no object can be converted to */
+export function toMetaConversion({ group, version, kind }: Conversion): MetaConversion | undefined {
+  const known = CONVERSIONS.find((one) => one === kind);
+  if (!known || group !== META_GROUP || !META_VERSIONS.includes(version)) return undefined;
+  return { kind: known, apiVersion: `${group}/${version}` };
+}
+
+function isMeta(conversion: Conversion): boolean {
+  return toMetaConversion(conversion) !== undefined;
+}
+
+/** Which group and version a resource is served in. */
+export interface ResourceIdentity {
+  readonly group: string;
+  readonly version: string;
+}
+
+/** How Kubernetes' servers call a type in messages: by the Go package that is named for the group. */
+export function goTypeName(group: string, kind: string): string {
+  return `*${group.split('.')[0]}.${kind}`;
+}
+
+/** What is converted. */
+interface ConvertedList extends ResourceIdentity {
+  readonly resource: Pick<ObjectResource, 'kind' | 'listKind' | 'columns'>;
+  readonly metadata: ListMeta;
+  readonly items: readonly ServedObject[];
+}
+
+/**
+ * Makes of a list what the client asked for instead.
+ *
+ * @param query says what the rows of a Table carry
+ * @throws {StatusError} 406 for what a list cannot become, 400 for a query that says nothing about rows
+ */
+export function convertList(
+  { resource, group, version, metadata, items }: ConvertedList,
+  { kind, apiVersion }: MetaConversion,
+  query: URLSearchParams,
+): ListDocument<ServedObject> {
+  switch (kind) {
+    case 'PartialObjectMetadata': {
+      const type = goTypeName(group, resource.listKind);
+      throw notAcceptable(`you requested ${kind}, but the requested object is a list (${type})`);
+    }
+    case 'PartialObjectMetadataList':
+      return partialObjectMetadataList(items, { apiVersion, metadata });
+    default:
+      return tableDocument({
+        apiVersion,
+        metadata,
+        columns: resource.columns,
+        items,
+        itemType: { kind: resource.kind, apiVersion: `${group}/${version}` },
+        include: parseIncludeObject(query),
+      });
+  }
+}
+
+/** What has nothing but metadata: `metav1.PartialObjectMetadata`, and bookmarks of every kind. */
+const METADATA_ALONE = new MessageType<ObjectMeta>({
+  fields: { metadata: field(OBJECT_META, { number: 1, of: (object) => object }) },
+});
+
+/** A response that is nothing but metadata. */
+export function metadataDocument(metadata: ObjectMeta, type: TypeMeta): Document {
+  return documentOf(metadata, METADATA_ALONE, type);
+}
+
+/** An object's metadata as a response of its own. */
+export function partialObjectMetadata(object: ServedObject, apiVersion: string): Document {
+  return metadataDocument(object, { kind: 'PartialObjectMetadata', apiVersion });
+}
+
+/** The metadata of every object of a list. In JSON each tells its kind, in protobuf none does. */
+function partialObjectMetadataList(
+  items: readonly ServedObject[],
+  { apiVersion, metadata }: { readonly apiVersion: string; readonly metadata: ListMeta },
+): ListDocument<ServedObject> {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion,
+    head: () => ({ metadata: LIST_META.json(metadata) }),
+    itemsField: 'items',
+    items,
+    whenEmpty: [],
+    itemFields: (item) => partialObjectMetadataJson(item, apiVersion),
+    writeHead: (message) => LIST_META.write(message, 1, metadata),
+    writeItem: (message, item) => METADATA_ALONE.write(message, ITEMS_FIELD, item),
+  };
+}
+
+/** An object's metadata as it stands inside other responses. */
+function partialObjectMetadataJson(object: ServedObject, apiVersion: string): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion, ...METADATA_ALONE.json(object) };
+}
+
+/** What each row carries of its object. */
+export type IncludedObject = '' | 'None' | 'Metadata' | 'Object';
+
+/** What a Table is made of. */
+interface TableContent {
+  /** `meta.k8s.io/v1` or `meta.k8s.io/v1beta1` */
+  readonly apiVersion: string;
+  readonly metadata: ListMeta;
+  readonly columns: readonly TableColumn[];
+  /** Whether the columns are described: in a watch only at first; by default where there are rows. */
+  readonly describesColumns?: boolean;
+  readonly items: readonly ServedObject[];
+  /** Of the objects themselves. */
+  readonly itemType: TypeMeta;
+  readonly include: IncludedObject;
+}
+
+/**
+ * Prints objects as a Table. One without rows has no columns either: the reference tells from the first object which
+ * there are.
+ */
+export function tableDocument(content: TableContent): ListDocument<ServedObject> {
+  const { apiVersion, metadata, columns, items, describesColumns = items.length > 0 } = content;
+  const refuse = () => {
+    throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
+  };
+  return {
+    kind: 'Table',
+    apiVersion,
+    head: () => ({
+      metadata: LIST_META.json(metadata),
+      columnDefinitions: describesColumns ? columns.map(definition) : null,
+    }),
+    itemsField: 'rows',
+    items,
+    whenEmpty: null,
+    itemFields: (item) => tableRow(item, content),
+    writeHead: refuse,
+    writeItem: refuse,
+  };
+}
+
+/** @throws {StatusError} 400 for a word that says nothing about rows */
+export function parseIncludeObject(query: URLSearchParams): IncludedObject {
+  const text = query.get('includeObject') ?? '';
+  if (text === '' || text === 'None' || text === 'Metadata' || text === 'Object') return text;
+  const rule = "must be 'Metadata', 'Object', 'None', or empty";
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${goQuote(text)}: ${rule}`,
+  );
+}
+
+function definition({ name, type, format, description, priority }: TableColumn): JsonObject {
+  return { name, type, format, description, priority };
+}
+
+function tableRow(item: ServedObject, content: TableContent): JsonObject {
+  return { cells: content.columns.map((column) => column.cell(item)), object: rowObject(item, content) };
+}
+
+function rowObject(item: ServedObject, { include, apiVersion, itemType }: TableContent): JsonValue {
+  if (include === 'None') return null;
+  if (include === 'Object') {
+    return { kind: itemType.kind, apiVersion: itemType.apiVersion, ...objectFields(item) };
+  }
+  return partialObjectMetadataJson(item, apiVersion);
+}
