@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
 import { select } from '#lib/apiserver/resources/selection.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';

@@ -2,9 +2,9 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { blockFormatOf, encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { ObjectResource } from './api-group.ts';
 import { OBJECT_RESTRICTIONS, type ResourceIdentity } from './conversions.ts';
+import { blockFormatOf, encodeList } from './encode-list.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { cutPage } from './page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import { encodeList } from '#lib/apiserver/representation/encode-list.ts';
 import type { ListedObjects } from '#lib/apiserver/resources/api-group.ts';
+import { encodeList } from '#lib/apiserver/resources/encode-list.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import { select } from '#lib/apiserver/resources/selection.ts';
 import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';

@@ -5,19 +5,18 @@ import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/encoding/o
 import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
-import type { ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
+import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import { objectFields, type TypeMeta, writeObject } from '#lib/apiserver/representation/encode-object.ts';
 import {
-  convertList,
-  type ResourceIdentity,
-  toMetaConversion,
-} from '#lib/apiserver/resources/conversions.ts';
-import { isWhole, type Selection, selectedObjects } from '#lib/apiserver/resources/selection.ts';
-import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
+  type BlockFormat,
+  type EncodedBlock,
+  encodeBlock,
+} from '#lib/apiserver/representation/encoded-block.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
-import { gzipOnce } from './compressed-lists.ts';
-import { objectFields, type TypeMeta, writeObject } from './encode-object.ts';
-import { type BlockFormat, type EncodedBlock, encodeBlock } from './encoded-block.ts';
+import type { ObjectResource } from './api-group.ts';
+import { convertList, type ResourceIdentity, toMetaConversion } from './conversions.ts';
+import { isWhole, type Selection, selectedObjects } from './selection.ts';
+import type { ServedObject } from './served-object.ts';
 
 /** Objects as they are sent to who lists them. */
 export interface ObjectList extends ResourceIdentity {
@@ -27,7 +26,7 @@ export interface ObjectList extends ResourceIdentity {
 }
 
 /** What encoding a list may need of its request. */
-export interface ListRequest {
+interface ListRequest {
   readonly query: URLSearchParams;
   /** Asked for only where it takes long. */
   readonly signal: () => AbortSignal;
@@ -70,12 +69,12 @@ export function blockFormatOf({ format, isPretty, conversion }: Representation):
   return format;
 }
 
+const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
+
 /** What stands around the items of a list, and between them. */
 const FRAMES: Readonly<
   Record<BlockFormat, (list: ObjectList, items: readonly Buffer[]) => readonly Buffer[]>
 > = { json: jsonList, protobuf: protobufList };
-
-const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
 
 function jsonList(list: ObjectList, items: readonly Buffer[]): readonly Buffer[] {
   const { kind, apiVersion } = typeOf(list);
@@ -113,4 +112,60 @@ function listDocument(list: ObjectList): ListDocument<ServedObject> {
 
 function typeOf({ resource, group, version }: ObjectList): TypeMeta {
   return { kind: resource.listKind, apiVersion: `${group}/${version}` };
+}
+
+interface CompressedList {
+  readonly blocks: readonly WeakRef<EncodedBlock>[];
+  /** What stands before the blocks: a list has a version of its own. */
+  readonly head: Buffer | undefined;
+  /** `undefined` once one of the blocks is gone: nobody will ask for this list again. */
+  gzipped: Promise<readonly Buffer[]> | undefined;
+}
+
+/**
+ * By the first of their blocks: the latest list of that one alone, which is a namespace's, and of that one with others. That block
+ * may stay the same for hours while others change, so that nothing else is held on to for its sake.
+ */
+const kept = new WeakMap<EncodedBlock, { alone?: CompressedList; withOthers?: CompressedList }>();
+
+const blocksGone = new FinalizationRegistry<CompressedList>((list) => {
+  list.gzipped = undefined;
+  blocksGone.unregister(list);
+});
+
+/**
+ * Compresses a list of whole blocks, once for as long as these are served.
+ *
+ * @param pieces of the list: the first stands before all blocks
+ */
+function gzipOnce(blocks: readonly EncodedBlock[], pieces: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const [first, ...others] = blocks;
+  if (!first) return gzip(pieces);
+  const lists = kept.get(first) ?? {};
+  kept.set(first, lists);
+  const place = others.length === 0 ? 'alone' : 'withOthers';
+  const known = lists[place];
+  const [head] = pieces;
+  if (known?.gzipped && isSame(known, { blocks, head })) return known.gzipped;
+  if (known) blocksGone.unregister(known);
+  const gzipped = gzip(pieces);
+  const list: CompressedList = { blocks: blocks.map((block) => new WeakRef(block)), head, gzipped };
+  for (const block of blocks) blocksGone.register(block, list, list);
+  lists[place] = list;
+  gzipped.catch(() => {
+    list.gzipped = undefined; // what failed once may be tried again
+  });
+  return gzipped;
+}
+
+function isSame(
+  known: CompressedList,
+  asked: { readonly blocks: readonly EncodedBlock[]; readonly head: Buffer | undefined },
+): boolean {
+  const hasSameHead = known.head && asked.head ? known.head.equals(asked.head) : known.head === asked.head;
+  return (
+    hasSameHead &&
+    known.blocks.length === asked.blocks.length &&
+    known.blocks.every((block, index) => block.deref() === asked.blocks[index])
+  );
 }
