@@ -11,9 +11,9 @@ import {
   type ObjectMeta,
 } from '#lib/apiserver/encoding/object-meta.ts';
 import { badRequest, notAcceptable } from '#lib/apiserver/http/status-error.ts';
-import { objectFields, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { ObjectResource, TableColumn } from './api-group.ts';
+import { objectFields, type TypeMeta } from './encode-object.ts';
 import type { ServedObject } from './served-object.ts';
 
 const META_GROUP = 'meta.k8s.io';

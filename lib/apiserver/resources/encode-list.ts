@@ -6,15 +6,17 @@ import { bytesOf } from '#lib/apiserver/encoding/pieces.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import { gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import { objectFields, type TypeMeta, writeObject } from '#lib/apiserver/representation/encode-object.ts';
+import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
+import type { ObjectResource } from './api-group.ts';
+import { convertList, type ResourceIdentity, toMetaConversion } from './conversions.ts';
 import {
   type BlockFormat,
   type EncodedBlock,
   encodeBlock,
-} from '#lib/apiserver/representation/encoded-block.ts';
-import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
-import type { ObjectResource } from './api-group.ts';
-import { convertList, type ResourceIdentity, toMetaConversion } from './conversions.ts';
+  objectFields,
+  type TypeMeta,
+  writeObject,
+} from './encode-object.ts';
 import { isWhole, type Selection, selectedObjects } from './selection.ts';
 import type { ServedObject } from './served-object.ts';
 

@@ -1,10 +1,10 @@
 import { lengthOf, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
-import type { BlockFormat } from '#lib/apiserver/representation/encoded-block.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListedObjects, ObjectResource } from './api-group.ts';
 import type { ResourceIdentity } from './conversions.ts';
 import { encodeList } from './encode-list.ts';
+import type { BlockFormat } from './encode-object.ts';
 import { select } from './selection.ts';
 import type { ObjectBlock } from './served-object.ts';
 

@@ -4,7 +4,6 @@ import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, notAcceptable, notFound } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody } from '#lib/apiserver/http/write-response.ts';
-import { encodeObject } from '#lib/apiserver/representation/encode-object.ts';
 import type { ObjectKey, ObjectResource } from './api-group.ts';
 import {
   goTypeName,
@@ -15,6 +14,7 @@ import {
   tableDocument,
   toMetaConversion,
 } from './conversions.ts';
+import { encodeObject } from './encode-object.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

@@ -3,7 +3,6 @@ import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';
-import { objectDocument, type TypeMeta } from '#lib/apiserver/representation/encode-object.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import {
   type IncludedObject,
@@ -12,6 +11,7 @@ import {
   partialObjectMetadata,
   tableDocument,
 } from '#lib/apiserver/resources/conversions.ts';
+import { objectDocument, type TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { WatchEvent } from './watch-event.ts';
 

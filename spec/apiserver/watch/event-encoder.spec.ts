@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { objectDocument } from '#lib/apiserver/representation/encode-object.ts';
+import { objectDocument } from '#lib/apiserver/resources/encode-object.ts';
 import { bookmarkDocument, encodeEvent } from '#lib/apiserver/watch/event-encoder.ts';
 import { ProtobufFields } from '#spec/support/protobuf-fields.ts';
 import { Thing } from '#spec/support/served-things.ts';

@@ -7,7 +7,7 @@ import {
   objectDocument,
   objectFields,
   objectJsonText,
-} from '#lib/apiserver/representation/encode-object.ts';
+} from '#lib/apiserver/resources/encode-object.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
