@@ -1,9 +1,65 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import type { ListedObjects } from '#lib/apiserver/resources/api-group.ts';
+import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
+import type { DocumentQuery, ListedObjects } from '#lib/apiserver/resources/api-group.ts';
+import { serveDocument } from '#lib/apiserver/resources/serve-resource.ts';
 import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
+
+describe('serveGet', () => {
+  let server: ApiServer;
+  before(async () => {
+    const resources = [thingsResource(() => [[new Thing('a')]])];
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
+    });
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const get = (path: string) =>
+    requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things/${path}` });
+
+  it('gives one object, or says that there is none', async () => {
+    expect(jsonOf(await get('a'))).to.include({ kind: 'Thing', size: 1 });
+    expect((await get('b')).status).to.equal(404);
+  });
+
+  it('refuses to export, as Kubernetes does since v1.14, unless that is said to be unwanted', async () => {
+    for (const query of ['export', 'export=true', 'export=1', 'export=']) {
+      const refused = await get(`a?${query}`);
+      expect(refused.status, query).to.equal(400);
+      expect(jsonOf(refused).message).to.equal(
+        'the export parameter, deprecated since v1.14, is no longer supported',
+      );
+    }
+    for (const query of ['export=false', 'export=0', 'exported=1']) {
+      expect((await get(`a?${query}`)).status, query).to.equal(200);
+    }
+  });
+});
+
+describe('serveDocument', () => {
+  it('reads the selectors of a URL once for all of its requests, and those of another for themselves', () => {
+    const seen: DocumentQuery[] = [];
+    const refusal = new Error('nothing is served here');
+    const request = (query: URLSearchParams) => {
+      const read = (asked: DocumentQuery) => {
+        seen.push(asked);
+        throw refusal;
+      };
+      expect(() => serveDocument({ state: { query } } as unknown as ApiContext, { read })).to.throw(refusal);
+    };
+    const query = new URLSearchParams({ labelSelector: 'app=web' });
+    request(query);
+    request(query);
+    request(new URLSearchParams({ labelSelector: 'app=shop' }));
+    const [first, again, other] = seen;
+    expect(again?.labelSelector).to.equal(first?.labelSelector);
+    expect(first?.labelSelector.matches({ app: 'web' })).to.equal(true);
+    expect(other?.labelSelector.matches({ app: 'shop' })).to.equal(true);
+    expect(other?.labelSelector.matches({ app: 'web' })).to.equal(false);
+  });
+});
 
 describe('serveList', () => {
   let server: ApiServer;
