@@ -24,9 +24,8 @@ import {
 import { blockFormatOf, encodeList } from './encode-list.ts';
 import { encodeObject } from './encode-object.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
-import { cutPage } from './page.ts';
+import { cutPage, wantedBy } from './list-page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';
-import { wantedBy } from './wanted-objects.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

@@ -2,11 +2,94 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { cutPage, type Page } from '#lib/apiserver/resources/page.ts';
+import {
+  cutPage,
+  formatContinueToken,
+  isBehind,
+  type Page,
+  parseContinueToken,
+  wantedBy,
+} from '#lib/apiserver/resources/list-page.ts';
 import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
-import { wantedBy } from '#lib/apiserver/resources/wanted-objects.ts';
 import { Thing } from '#spec/support/served-things.ts';
+
+describe('wantedBy', () => {
+  const web = { app: 'web' };
+  const things = [
+    new Thing('a', { namespace: 'n', labels: web }),
+    new Thing('b', { namespace: 'n', labels: web }),
+    new Thing('c', { namespace: 'n', labels: { app: 'db' } }),
+    new Thing('d', { labels: web }),
+  ];
+  const wanted = (query: string) => {
+    const isWanted = wantedBy(parseListOptions(parseQuery(query)));
+    return isWanted && things.filter(isWanted).map(({ name }) => name);
+  };
+
+  it('wants everything where nothing is said', () => {
+    expect(wanted('limit=5')).to.equal(undefined);
+    expect(wanted('labelSelector=&fieldSelector=')).to.equal(undefined);
+  });
+
+  it('wants what both selectors match', () => {
+    expect(wanted('labelSelector=app%3Dweb')).to.deep.equal(['a', 'b', 'd']);
+    expect(wanted('fieldSelector=metadata.name!%3Da')).to.deep.equal(['b', 'c', 'd']);
+    expect(wanted('fieldSelector=metadata.namespace%3D')).to.deep.equal(['d']);
+    expect(wanted('labelSelector=app%3Dweb&fieldSelector=metadata.namespace%3Dn')).to.deep.equal(['a', 'b']);
+  });
+
+  it('remembers no response for other labels', () => {
+    expect(wanted('labelSelector=app+in+(db)')).to.deep.equal(['c']);
+  });
+});
+
+describe('parseContinueToken', () => {
+  it('reads what was written, and tokens can stand in an address', () => {
+    const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
+    fc.assert(
+      fc.property(fc.option(part, { nil: '' }), part, (namespace, name) => {
+        const token = formatContinueToken({ namespace, name });
+        expect(token).to.match(/^[\w-]+$/);
+        expect(parseContinueToken(token)).to.deep.equal({ namespace, name });
+      }),
+    );
+  });
+
+  const encode = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url');
+  const malformed = [
+    'abc',
+    '%%%',
+    encode(null),
+    encode('n/a'),
+    encode({ v: 'meta.k8s.io/v1' }),
+    encode({ v: 'meta.k8s.io/v2', start: 'n/a' }),
+    encode({ v: 'meta.k8s.io/v1', start: 'a' }),
+    encode({ v: 'meta.k8s.io/v1', start: 'n/' }),
+    encode({ v: 'meta.k8s.io/v1', start: 'n/a/b' }),
+  ];
+  for (const token of malformed) {
+    it(`refuses ${Buffer.from(token, 'base64url').toString()}`, () => {
+      expect(() => parseContinueToken(token))
+        .to.throw('invalid continue token: continue key is not valid')
+        .that.includes({ code: 400, reason: 'BadRequest' });
+    });
+  }
+});
+
+describe('isBehind', () => {
+  it('goes by namespace, then by name', () => {
+    const position = { namespace: 'm', name: 'b' };
+    const of = (namespace: string | undefined, name: string) => isBehind({ namespace, name }, position);
+    expect([of('m', 'c'), of('n', 'a'), of('m-2', 'a')]).to.deep.equal([true, true, true]);
+    expect([of('m', 'b'), of('m', 'a'), of('l', 'c'), of(undefined, 'c')]).to.deep.equal([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
 
 const names = fc.stringMatching(/^[a-c]{1,2}$/);
 const keys = fc.uniqueArray(fc.tuple(fc.constantFrom('m', 'n', 'n-2'), names), {
