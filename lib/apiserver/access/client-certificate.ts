@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '#lib/apiserver/http/user.ts';
-import type { AccessTelemetry } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { AccessTelemetry } from './access-telemetry.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
 import type { AuthenticationMethod } from './authenticator.ts';
 import {

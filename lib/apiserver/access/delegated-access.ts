@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import { AccessTelemetry, type ReviewKind } from '#lib/apiserver/reviews/access-telemetry.ts';
 import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { DEFAULT_REVIEW_LIMITS, ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
@@ -7,6 +6,7 @@ import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { AccessTelemetry, type ReviewKind } from './access-telemetry.ts';
 import {
   type AuthenticationConfig,
   ClusterAuthenticationConfig,
