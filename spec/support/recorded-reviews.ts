@@ -1,4 +1,4 @@
-import { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
+import { ReviewClient } from '#lib/apiserver/access/review-client.ts';
 import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { User } from '#lib/apiserver/http/user.ts';
-import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationMethod } from './authenticator.ts';
+import type { ReviewClient } from './review-client.ts';
 
 /** Where a token comes from. */
 interface TokenSender {

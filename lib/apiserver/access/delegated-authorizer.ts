@@ -2,7 +2,6 @@ import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/reque
 import { NO_SELECTORS, type SentSelector } from '#lib/apiserver/http/request-selectors.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
-import type { ReviewClient } from '#lib/apiserver/reviews/review-client.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
@@ -17,6 +16,7 @@ import {
   isAlwaysAllowed,
   type PathRules,
 } from './authorizer.ts';
+import type { ReviewClient } from './review-client.ts';
 
 /** What delegated authorization needs from outside. */
 interface DelegatedAuthorizerOptions {

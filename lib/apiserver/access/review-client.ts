@@ -1,14 +1,14 @@
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import type { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ReviewGate } from './review-gate.ts';
 
 /** What a review client needs from outside. */
-export interface ReviewClientOptions {
+interface ReviewClientOptions {
   readonly client: Pick<ApiClient, 'postJson'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,7 +23,7 @@ export interface ReviewClientOptions {
 }
 
 /** For whom something is reviewed. */
-export interface ReviewCaller {
+interface ReviewCaller {
   /** Who is to wait if there are many reviews for the same. */
   readonly party: string;
   /** Aborts when nobody waits for the result any more. */
