@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import { ConnectionGate, guardConnections } from '#lib/apiserver/serving/connection-gate.ts';
-import { PipelineLimit } from '#lib/apiserver/serving/limit-pipeline.ts';
+import { PipelineLimit } from '#lib/apiserver/serving/request-limits.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

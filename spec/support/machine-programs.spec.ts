@@ -54,7 +54,7 @@ describe('the programs that specs start', () => {
     'spec/acceptance/image/build-image.ts',
     'spec/acceptance/image/image.acceptance.ts',
     'spec/acceptance/image/make-image.spec.ts',
-    'spec/apiserver/serving/request-pacer.spec.ts',
+    'spec/apiserver/serving/request-limits.spec.ts',
     'spec/autoscaler/explain-hpa/explain-hpa.spec.ts',
     'spec/benchmarks/hpa/cluster-process.ts',
     'spec/benchmarks/load/spawn-load.ts',

@@ -16,11 +16,14 @@ import {
 } from './connection-gate.ts';
 import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
 import { KnownAddresses, type KnownFor } from './known-addresses.ts';
-import { limitBody } from './limit-body.ts';
-import { PipelineLimit } from './limit-pipeline.ts';
 import { type ListenAddress, listen } from './listen.ts';
-import { refusalReasonOf, refuseMalformed } from './refuse-malformed.ts';
-import { RequestPacer } from './request-pacer.ts';
+import {
+  limitBody,
+  PipelineLimit,
+  RequestPacer,
+  refusalReasonOf,
+  refuseMalformed,
+} from './request-limits.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
 
 /** What a server is started with. */
