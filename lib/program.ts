@@ -1,6 +1,6 @@
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import type { SubsystemServerEnvironment } from '#lib/apiserver/serve-subsystems.ts';
+import type { SubsystemServerEnvironment } from '#lib/apiserver/subsystems.ts';
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

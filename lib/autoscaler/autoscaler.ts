@@ -1,6 +1,9 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import {
+  type Subsystem,
+  type SubsystemServerEnvironment,
+  serveSubsystems,
+} from '#lib/apiserver/subsystems.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { LeaderElection } from '#lib/control/election/leader-election.ts';
 import { addLeaderElectionSeries } from '#lib/control/election/leader-election-series.ts';

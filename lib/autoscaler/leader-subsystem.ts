@@ -1,4 +1,4 @@
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import type { AutoscalerUiPart } from './ui/autoscaler-ui-source.ts';
 

@@ -1,4 +1,4 @@
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';

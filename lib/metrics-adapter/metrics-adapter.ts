@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/resources/api-group.ts';
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';

@@ -1,8 +1,11 @@
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import type { HealthCheck } from '#lib/apiserver/health.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
-import { type SubsystemServerEnvironment, serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import {
+  type Subsystem,
+  type SubsystemServerEnvironment,
+  serveSubsystems,
+} from '#lib/apiserver/subsystems.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';
 

@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -7,11 +6,29 @@ import { openPaths } from './access/authorizer.ts';
 import { type DelegatedAccessOptions, startDelegatedAccess } from './access/delegated-access.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
+import type { HealthCheck } from './health.ts';
+import type { Endpoint } from './http/api-context.ts';
+import type { ApiGroup } from './resources/api-group.ts';
 import type { ServingOptions } from './server-options.ts';
-import type { Subsystem } from './subsystem.ts';
+import { openServingCertificates } from './tls/serving-certificates.ts';
+
+/** A part of a program: what it serves, and what it does meanwhile. */
+export interface Subsystem extends AsyncDisposable {
+  readonly groups: readonly ApiGroup[];
+  readonly healthChecks: readonly HealthCheck[];
+  /** What it serves beside the groups, by paths. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Which of these everybody may get; by default none. */
+  readonly openPaths?: readonly string[];
+  /** Which of these people open in browsers, which can send tokens as passwords only; by default none. */
+  readonly browserPaths?: readonly string[];
+
+  /** Begins its work, once the server listens; comes back at once. */
+  start(): void;
+}
 
 /** Where and how subsystems are served, and to whom, as flags say. */
-export interface SubsystemServerOptions extends DelegatedAccessOptions {
+interface SubsystemServerOptions extends DelegatedAccessOptions {
   readonly serving: ServingOptions;
 }
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { serveSubsystems } from '#lib/apiserver/serve-subsystems.ts';
-import type { Subsystem } from '#lib/apiserver/subsystem.ts';
+import { type Subsystem, serveSubsystems } from '#lib/apiserver/subsystems.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { versionInfo } from '#lib/program.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
