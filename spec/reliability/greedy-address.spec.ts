@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
-import { makeSelfSignedCertificate } from '#lib/apiserver/tls/self-signed-certificate.ts';
+import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { systemClock } from '#lib/time/clock.ts';

@@ -4,7 +4,7 @@ import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import {
   type KeyAndCertificate,
   makeSelfSignedCertificate,
-} from '#lib/apiserver/tls/self-signed-certificate.ts';
+} from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 

@@ -1,6 +1,10 @@
+import {
+  isFresh,
+  type KeptCertificateOptions,
+  type KeyAndCertificate,
+  keptOrMadeCertificate,
+} from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { Listeners } from '#lib/concurrency/listeners.ts';
-import type { KeyAndCertificate } from './self-signed-certificate.ts';
-import { isFresh, type KeptCertificateOptions, keptOrMadeCertificate } from './serving-certificate.ts';
 
 /** How often the time that is left is looked at, by the wall clock: it may be stepped. */
 const CHECK_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
-import type { KeyAndCertificate } from './self-signed-certificate.ts';
+import type { KeyAndCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import type { ServingCertificates } from './serving-certificates.ts';
 import { type TlsSettings, tlsContextOptions } from './tls-settings.ts';
 

@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { type KeyAndCertificate, matchingPair } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { RenewedCertificate } from './renewed-certificate.ts';
-import type { KeyAndCertificate } from './self-signed-certificate.ts';
-import { matchingPair } from './serving-certificate.ts';
 
 /** What a server proves itself with; it may change while the server runs. */
 export interface ServingCertificates {
