@@ -15,7 +15,7 @@ import { type PathRules, parsePathRules } from './access/authorizer.ts';
 import type { DelegatedAuthenticationOptions } from './access/delegated-access.ts';
 import type { InFlightLimits } from './middleware/limit-in-flight.ts';
 import { DEFAULT_MAX_STREAMS } from './serving/secure-server.ts';
-import type { NamedCertificateFiles } from './tls/serving-certificates.ts';
+import type { NamedCertificateFiles } from './serving/serving-certificates.ts';
 import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS, type TlsSettings } from './tls/tls-settings.ts';
 
 /** Who may come in, and who says so. */

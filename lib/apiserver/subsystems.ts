@@ -10,7 +10,7 @@ import type { HealthCheck } from './health.ts';
 import type { Endpoint } from './http/api-context.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import type { ServingOptions } from './server-options.ts';
-import { openServingCertificates } from './tls/serving-certificates.ts';
+import { openServingCertificates } from './serving/serving-certificates.ts';
 
 /** A part of a program: what it serves, and what it does meanwhile. */
 export interface Subsystem extends AsyncDisposable {

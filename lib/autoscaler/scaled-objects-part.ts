@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import { openServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';

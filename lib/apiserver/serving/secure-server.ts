@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server } from 'node:tls';
 import { SecureContexts } from '#lib/apiserver/tls/secure-contexts.ts';
-import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -24,6 +23,7 @@ import {
   refusalReasonOf,
   refuseMalformed,
 } from './request-limits.ts';
+import type { ServingCertificates } from './serving-certificates.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
 
 /** What a server is started with. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import type { KeyAndCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
-import type { ServingCertificates } from './serving-certificates.ts';
+import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { type TlsSettings, tlsContextOptions } from './tls-settings.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
 import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
 import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
-import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';

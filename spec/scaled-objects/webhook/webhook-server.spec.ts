@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import type { ServingCertificates } from '#lib/apiserver/tls/serving-certificates.ts';
+import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { type Clock, systemClock } from '#lib/time/clock.ts';

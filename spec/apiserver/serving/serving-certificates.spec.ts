@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import {
   openServingCertificates,
   type ServingCertificatesOptions,
-} from '#lib/apiserver/tls/serving-certificates.ts';
+} from '#lib/apiserver/serving/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
