@@ -16,7 +16,7 @@ import type { DelegatedAuthenticationOptions } from './access/delegated-access.t
 import type { InFlightLimits } from './middleware/limit-in-flight.ts';
 import { DEFAULT_MAX_STREAMS } from './serving/secure-server.ts';
 import type { NamedCertificateFiles } from './serving/serving-certificates.ts';
-import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS, type TlsSettings } from './tls/tls-settings.ts';
+import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS, type TlsSettings } from './serving/tls-context.ts';
 
 /** Who may come in, and who says so. */
 export const authenticationFlags = {

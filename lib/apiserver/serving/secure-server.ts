@@ -3,8 +3,6 @@ import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server } from 'node:tls';
-import { SecureContexts } from '#lib/apiserver/tls/secure-contexts.ts';
-import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -25,6 +23,7 @@ import {
 } from './request-limits.ts';
 import type { ServingCertificates } from './serving-certificates.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
+import { SecureContexts, type TlsSettings } from './tls-context.ts';
 
 /** What a server is started with. */
 export interface SecureServerOptions extends ListenAddress {

@@ -7,7 +7,7 @@ import {
   openServingCertificates,
   type ServingCertificatesOptions,
 } from '#lib/apiserver/serving/serving-certificates.ts';
-import type { TlsSettings } from '#lib/apiserver/tls/tls-settings.ts';
+import type { TlsSettings } from '#lib/apiserver/serving/tls-context.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,5 +1,13 @@
-import type { SecureVersion } from 'node:tls';
+import { constants } from 'node:crypto';
+import {
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+  type SecureVersion,
+} from 'node:tls';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import type { KeyAndCertificate } from './self-signed-certificate.ts';
+import type { ServingCertificates } from './serving-certificates.ts';
 
 /** Which TLS is spoken. */
 export interface TlsSettings {
@@ -62,7 +70,7 @@ const CURVES: readonly (readonly [number: string, name: string])[] = [
 export const CURVE_NUMBERS: readonly string[] = CURVES.map(([number]) => number).sort();
 
 /** The options of a Node TLS context for these settings. */
-export function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSettings): {
+function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSettings): {
   readonly minVersion: SecureVersion;
   readonly ciphers?: string;
   readonly ecdhCurve?: string;
@@ -74,4 +82,49 @@ export function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSetti
     ...(cipherSuites.length > 0 && { ciphers: [...TLS13_SUITES, ...chosen].join(':') }),
     ...(curves.length > 0 && { ecdhCurve: groups.join(':') }),
   };
+}
+
+/**
+ * Sessions are not resumed: one that is brings the client's certificate back without those that lead from it to an
+ * authority. And no certificate is exchanged for another in the middle of a connection.
+ */
+const SECURE_OPTIONS = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
+
+/** What a server's handshakes are made with, by the name that a client asks for. */
+export class SecureContexts {
+  readonly #certificates: ServingCertificates;
+  readonly #settings: TlsSettings;
+  #named: readonly { readonly names: readonly string[]; readonly context: SecureContext }[] = [];
+
+  constructor(certificates: ServingCertificates, settings: TlsSettings) {
+    this.#certificates = certificates;
+    this.#settings = settings;
+    this.refresh();
+  }
+
+  /** The options of the context for clients that ask for no name with one of its own. */
+  get options(): SecureContextOptions {
+    return this.#optionsFor(this.#certificates.current);
+  }
+
+  /** Takes up the certificates as they are now. */
+  refresh(): void {
+    this.#named = this.#certificates.named.map(({ names, pair }) => ({
+      names: names.map((name) => name.toLowerCase()),
+      context: createSecureContext(this.#optionsFor(pair)),
+    }));
+  }
+
+  /** The context for a name; the exact name goes before a star. */
+  find(servername: string): SecureContext | undefined {
+    const name = servername.toLowerCase();
+    const pattern = name.replace(/^[^.]*/, '*');
+    return [name, pattern]
+      .map((wanted) => this.#named.find(({ names }) => names.includes(wanted))?.context)
+      .find((context) => context !== undefined);
+  }
+
+  #optionsFor({ cert, key }: KeyAndCertificate): SecureContextOptions {
+    return { cert, key, ...tlsContextOptions(this.#settings), secureOptions: SECURE_OPTIONS };
+  }
 }
