@@ -23,9 +23,7 @@ const VALIDITY_MS = 365 * 24 * HOUR_MS;
  */
 export async function makeSelfSignedCertificate(nowMs: number): Promise<KeyAndCertificate> {
   // Loaded only when there is a certificate to make: bundled, it costs 7 MB.
-  const { authorityExtensions, serverExtensions, signCertificate } = await import(
-    '#lib/apiserver/tls/x509-certificate.ts'
-  );
+  const { authorityExtensions, serverExtensions, signCertificate } = await import('./x509-certificate.ts');
   const stamp = Math.floor(nowMs / 1000);
   const [authority, server] = await Promise.all([makeKeys(), makeKeys()]);
   const shared = {
