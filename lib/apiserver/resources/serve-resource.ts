@@ -9,7 +9,6 @@ import { badRequest, notAcceptable, notFound, notSupported } from '#lib/apiserve
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { EventEncoder } from '#lib/apiserver/watch/event-encoder.ts';
 import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
-import { startOfWatch } from '#lib/apiserver/watch/watch-start.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import type { ObjectKey, ObjectResource, RoutedDocument } from './api-group.ts';
 import {
@@ -26,6 +25,7 @@ import { encodeObject } from './encode-object.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { cutPage, wantedBy } from './list-page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';
+import { startOfWatch } from './watch-rounds.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 

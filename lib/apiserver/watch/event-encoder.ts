@@ -13,7 +13,7 @@ import {
 } from '#lib/apiserver/resources/conversions.ts';
 import { objectDocument, type TypeMeta } from '#lib/apiserver/resources/encode-object.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
-import type { WatchEvent } from './watch-event.ts';
+import type { WatchEvent } from '#lib/apiserver/resources/watch-rounds.ts';
 
 /** As what a watcher is sent objects. */
 export interface EventRepresentation {

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
+import { type WatchStart, type WatchSubject, watchRounds } from '#lib/apiserver/resources/watch-rounds.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EventEncoder } from './event-encoder.ts';
-import { type WatchSubject, watchRounds } from './watch-rounds.ts';
-import type { WatchStart } from './watch-start.ts';
 
 /** What watches need from outside. */
 export interface WatchServerOptions {

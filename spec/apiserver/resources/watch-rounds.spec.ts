@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { objectChanges } from '#lib/apiserver/watch/object-changes.ts';
+import { objectChanges } from '#lib/apiserver/resources/watch-rounds.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
 const states = fc
