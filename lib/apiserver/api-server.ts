@@ -27,7 +27,6 @@ import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-serv
 import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
 import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
-import { DEFAULT_MAX_WATCHERS, WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -39,6 +38,7 @@ import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
 import { respond } from './middleware/status-errors.ts';
 import type { ApiGroup } from './resources/api-group.ts';
+import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
 import { routes } from './routes.ts';
 import type { ServingCertificates } from './serving/serving-certificates.ts';
 import type { TlsSettings } from './serving/tls-context.ts';

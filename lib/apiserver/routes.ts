@@ -4,7 +4,6 @@ import { inOrder } from '#lib/apiserver/http/in-order.ts';
 import { splitPath } from '#lib/apiserver/http/request-info.ts';
 import { gets } from '#lib/apiserver/http/require-get.ts';
 import { writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
-import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import { apiGroup, apiResourceList, serveGroups } from './discovery/discovery.ts';
 import { goJson } from './encoding/json.ts';
@@ -13,6 +12,7 @@ import { methodNotAllowed, noSuchResource } from './http/status-error.ts';
 import { Router } from './koa-router.ts';
 import { addResourceRoutes } from './resource-routes.ts';
 import type { ApiGroup } from './resources/api-group.ts';
+import type { WatchServer } from './resources/watch-server.ts';
 
 /** What is served. */
 export interface Served {

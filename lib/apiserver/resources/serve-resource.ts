@@ -7,8 +7,6 @@ import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { badRequest, notAcceptable, notFound, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
-import { EventEncoder } from '#lib/apiserver/watch/event-encoder.ts';
-import type { WatchServer } from '#lib/apiserver/watch/watch-server.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import type { ObjectKey, ObjectResource, RoutedDocument } from './api-group.ts';
 import {
@@ -26,6 +24,7 @@ import { type ListOptions, parseListOptions, validateListOptions } from './list-
 import { cutPage, wantedBy } from './list-page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';
 import { startOfWatch } from './watch-rounds.ts';
+import { EventEncoder, type WatchServer } from './watch-server.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 
