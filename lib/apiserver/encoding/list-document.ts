@@ -1,16 +1,7 @@
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
-import { spareBuffer } from './growing-buffer.ts';
+import { GrowingBuffer, spareBuffer } from './growing-buffer.ts';
 import { goJson, type JsonObject } from './json.ts';
-import {
-  type EncodingPace,
-  encodeLongText,
-  type Frame,
-  indentedJsonFrame,
-  indentItem,
-  OBJECTS_AN_ITEM,
-  plainJsonFrame,
-} from './long-text.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 import { goYaml, goYamlItem } from './yaml.ts';
@@ -105,4 +96,77 @@ function yamlFrame(empty: string, itemsField: string): Frame {
   const place = `\n${empty}`.indexOf(`\n${itemsField}: []\n`);
   const end = place + `${itemsField}:`.length;
   return { before: `${empty.slice(0, end)}\n`, between: '', after: empty.slice(end + ' []\n'.length) };
+}
+
+/**
+ * Encodes one of many things: one that cannot be encoded, because it holds what nobody foresaw, costs itself alone.
+ *
+ * @returns `undefined` where encoding it throws
+ */
+export function attempt<Encoded>(encode: () => Encoded): Encoded | undefined {
+  try {
+    return encode();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands around the items of a text. */
+interface Frame {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+/** In which slices something long is encoded, and until when. */
+export interface EncodingPace {
+  readonly slices: TimeSlices;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An item takes about as long as so many objects that are encoded for programs, if it is YAML; no item takes longer. */
+const OBJECTS_AN_ITEM = 10;
+
+/**
+ * Encodes a text of at least one item, item by item, between which others go on. An item that cannot be encoded is left out.
+ *
+ * @throws the signal's reason when it aborts meanwhile
+ */
+export async function encodeLongText<Item>(
+  { before, between, after }: Frame,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+  { slices, signal }: EncodingPace,
+): Promise<Buffer> {
+  const writer = new GrowingBuffer(spareBuffer());
+  writer.text(before);
+  let separator = '';
+  for (const item of items) {
+    const text = attempt(() => textOf(item));
+    if (text !== undefined) {
+      writer.text(separator + text);
+      separator = between;
+    }
+    if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
+  }
+  writer.text(after);
+  const bytes = writer.finish();
+  writer.release();
+  return bytes;
+}
+
+/** @param empty an object in JSON on one line, of which the last field is an empty list: where the items are to be */
+function plainJsonFrame(empty: string): Frame {
+  return { before: empty.slice(0, -']}'.length), between: ',', after: ']}' };
+}
+
+/** @param empty the same, indented by two spaces a level */
+export function indentedJsonFrame(empty: string): Frame {
+  const before = empty.slice(0, -']\n}'.length);
+  return { before: `${before}\n    `, between: ',\n    ', after: '\n  ]\n}' };
+}
+
+/** An item, indented by two spaces a level, as it stands in an {@link indentedJsonFrame}. */
+export function indentItem(json: string): string {
+  return json.replaceAll('\n', '\n    ');
 }

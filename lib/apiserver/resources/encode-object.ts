@@ -1,7 +1,7 @@
-import { attempt } from '#lib/apiserver/encoding/attempt.ts';
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import { GrowingBuffer, spareBuffer } from '#lib/apiserver/encoding/growing-buffer.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
+import { attempt } from '#lib/apiserver/encoding/list-document.ts';
 import { ITEMS_FIELD, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';

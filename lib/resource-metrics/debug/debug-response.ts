@@ -3,7 +3,7 @@ import {
   encodeLongText,
   indentedJsonFrame,
   indentItem,
-} from '#lib/apiserver/encoding/long-text.ts';
+} from '#lib/apiserver/encoding/list-document.ts';
 import { OBJECTS_A_SLICE } from '#lib/concurrency/event-loop.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
