@@ -1,8 +1,7 @@
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
-import { GrowingBuffer, spareBuffer } from './growing-buffer.ts';
 import { goJson, type JsonObject } from './json.ts';
-import { ProtobufWriter } from './protobuf-writer.ts';
+import { GrowingBuffer, ProtobufWriter, spareBuffer } from './protobuf-writer.ts';
 import { runtimeUnknown } from './runtime-unknown.ts';
 import { goYaml, goYamlItem } from './yaml.ts';
 

@@ -1,9 +1,8 @@
 import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
-import { GrowingBuffer, spareBuffer } from '#lib/apiserver/encoding/growing-buffer.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { attempt } from '#lib/apiserver/encoding/list-document.ts';
 import { ITEMS_FIELD, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
-import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { GrowingBuffer, ProtobufWriter, spareBuffer } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { IndexRange } from './selection.ts';
 import type { ObjectBlock, ServedObject } from './served-object.ts';

@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
+import { GrowingBuffer, ProtobufWriter, spareBuffer } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 
 /** A field of a message: a text, a number, or a message in turn. */
@@ -82,3 +82,45 @@ function written(writer: BinaryWriter, message: readonly Field[]): BinaryWriter 
   }
   return writer;
 }
+
+describe('GrowingBuffer', () => {
+  it('has the UTF-8 of all texts and all bytes in their order, tells how long it is, and begins again', () => {
+    const texts = fc.array(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.nat({ max: 20_000 }).map((length) => 'é'.repeat(length)),
+        fc.uint8Array(),
+      ),
+    );
+    const writer = new GrowingBuffer(Buffer.allocUnsafe(16));
+    fc.assert(
+      fc.property(texts, (all) => {
+        for (const each of all) typeof each === 'string' ? writer.text(each) : writer.raw(each);
+        const plain = Buffer.concat(all.map((each) => Buffer.from(each as string)));
+        expect(writer.length).to.equal(plain.length);
+        expect(writer.finish().equals(plain)).to.equal(true);
+      }),
+    );
+  });
+});
+
+describe('spareBuffer', () => {
+  beforeEach(() => {
+    spareBuffer(); // what others have released
+  });
+
+  it('never gives the same buffer to two at once, and the largest that was released again', () => {
+    const [first, second] = [spareBuffer(), spareBuffer()];
+    expect(first.buffer).not.to.equal(second.buffer);
+    const larger = Buffer.allocUnsafe(first.length + second.length);
+    for (const buffer of [first, larger, second]) new GrowingBuffer(buffer).release();
+    expect(spareBuffer()).to.equal(larger);
+    expect([first, larger, second]).not.to.include(spareBuffer());
+  });
+
+  it('does not hold on to what is too large', () => {
+    const tooLarge = Buffer.allocUnsafe(9 * 1024 * 1024);
+    new GrowingBuffer(tooLarge).release();
+    expect(spareBuffer()).not.to.equal(tooLarge);
+  });
+});
