@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { bytesOf, joined } from '#lib/apiserver/encoding/pieces.ts';
 
 /** A response's body, already encoded, in pieces that follow one another. */
 export interface ResponseBody {
@@ -90,4 +89,17 @@ export async function gzip(pieces: readonly Buffer[]): Promise<readonly Buffer[]
 /** A short piece of a chunk would hold all of it. */
 function trimmed(chunk: Buffer): Buffer {
   return chunk.length < chunk.buffer.byteLength / 2 ? Buffer.from(chunk) : chunk;
+}
+
+/** How long pieces are that follow one another, in bytes. */
+export function bytesOf(pieces: readonly Buffer[]): number {
+  let bytes = 0;
+  for (const piece of pieces) bytes += piece.length;
+  return bytes;
+}
+
+/** Pieces that follow one another as one; a single one is not copied. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return first && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
