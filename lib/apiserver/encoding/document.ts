@@ -1,6 +1,5 @@
 import { goJson, goJsonText, type JsonObject } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
-import { runtimeUnknown } from './runtime-unknown.ts';
 import { goYaml } from './yaml.ts';
 
 /** A whole response in Kubernetes' object model, in no encoding yet. */
@@ -50,4 +49,35 @@ function documentText({ kind, apiVersion, membersText }: Document): string {
 export function documentJson(document: Pick<Document, 'apiVersion' | 'kind' | 'fields'>): JsonObject {
   const { kind, apiVersion } = document;
   return { kind, ...(apiVersion && { apiVersion }), ...document.fields() };
+}
+
+const MAGIC = Buffer.from('k8s\0');
+
+interface Type {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Puts a message into the envelope of Kubernetes' protobuf: `k8s\0` and a `runtime.Unknown`. */
+export function runtimeUnknown(type: Type, message: Buffer): Buffer {
+  const { head, tail } = envelope(type, message.length);
+  return Buffer.concat([head, message, tail]);
+}
+
+/** What {@link runtimeUnknown} puts before a message of so many bytes, and behind it. */
+export function envelope(
+  { apiVersion, kind }: Type,
+  messageBytes: number,
+): { readonly head: Buffer; readonly tail: Buffer } {
+  const writer = new ProtobufWriter();
+  writer.raw(MAGIC);
+  writer.message(1, () => {
+    writer.string(1, apiVersion);
+    writer.string(2, kind);
+  });
+  writer.bytesHead(2, messageBytes);
+  const head = writer.finish();
+  writer.string(3, ''); // contentEncoding
+  writer.string(4, ''); // contentType
+  return { head, tail: writer.finish() };
 }

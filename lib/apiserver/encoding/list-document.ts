@@ -1,8 +1,7 @@
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
-import { type Document, documentJson, type Encoding, encodeDocument } from './document.ts';
+import { type Document, documentJson, type Encoding, encodeDocument, runtimeUnknown } from './document.ts';
 import { goJson, type JsonObject } from './json.ts';
 import { GrowingBuffer, ProtobufWriter, spareBuffer } from './protobuf-writer.ts';
-import { runtimeUnknown } from './runtime-unknown.ts';
 import { goYaml, goYamlItem } from './yaml.ts';
 
 /** A whole response that may have many items, the last of its fields. */

@@ -1,9 +1,9 @@
+import { envelope } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { encodeListDocument, type ListDocument } from '#lib/apiserver/encoding/list-document.ts';
 import type { Representation } from '#lib/apiserver/encoding/media-type.ts';
 import { ITEMS_FIELD, LIST_META, type ListMeta } from '#lib/apiserver/encoding/object-meta.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { envelope } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import { bytesOf, gzip, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { ObjectResource } from './api-group.ts';

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
-import { type Document, documentJson } from '#lib/apiserver/encoding/document.ts';
+import { type Document, documentJson, runtimeUnknown } from '#lib/apiserver/encoding/document.ts';
 import { goJson } from '#lib/apiserver/encoding/json.ts';
 import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { ProtobufWriter } from '#lib/apiserver/encoding/protobuf-writer.ts';
-import { runtimeUnknown } from '#lib/apiserver/encoding/runtime-unknown.ts';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
