@@ -1,46 +1,45 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import { metricsEndpoint } from '#lib/apiserver/health/metrics-endpoint.ts';
-import type { Endpoint, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { inOrder, lastly } from '#lib/apiserver/http/in-order.ts';
-import { authenticate } from '#lib/apiserver/middleware/authenticate.ts';
-import { authorize } from '#lib/apiserver/middleware/authorize.ts';
-import { limitHeaders } from '#lib/apiserver/middleware/limit-headers.ts';
-import {
-  DEFAULT_IN_FLIGHT_LIMITS,
-  type InFlightLimits,
-  limitInFlight,
-} from '#lib/apiserver/middleware/limit-in-flight.ts';
-import { readRequest } from '#lib/apiserver/middleware/read-request.ts';
-import { recogniseAddress } from '#lib/apiserver/middleware/recognise-address.ts';
-import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
-import { OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
-import {
-  OPENAPI_V3_ROOT,
-  openApiV2Endpoint,
-  openApiV3Endpoint,
-  openApiV3IndexEndpoint,
-} from '#lib/apiserver/openapi/openapi-endpoints.ts';
-import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
-import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
-import type { ListenAddress } from '#lib/apiserver/serving/listen.ts';
-import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
-import { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
+import type { VersionInfo } from './discovery/version-info.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
+import type { Endpoint, RequestState } from './http/api-context.ts';
+import { inOrder, lastly } from './http/in-order.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { authorize } from './middleware/authorize.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
+import { limitHeaders } from './middleware/limit-headers.ts';
+import {
+  DEFAULT_IN_FLIGHT_LIMITS,
+  type InFlightLimits,
+  limitInFlight,
+} from './middleware/limit-in-flight.ts';
+import { readRequest } from './middleware/read-request.ts';
+import { recogniseAddress } from './middleware/recognise-address.ts';
 import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
+import { signInBrowsers } from './middleware/sign-in-browsers.ts';
 import { respond } from './middleware/status-errors.ts';
+import { OpenApiDocuments } from './openapi/openapi-documents.ts';
+import {
+  OPENAPI_V3_ROOT,
+  openApiV2Endpoint,
+  openApiV3Endpoint,
+  openApiV3IndexEndpoint,
+} from './openapi/openapi-endpoints.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
 import { routes } from './routes.ts';
+import type { ConnectionLimits } from './serving/connection-gate.ts';
+import type { ConnectionTimeouts } from './serving/create-http-server.ts';
+import type { ListenAddress } from './serving/listen.ts';
+import { SecureServer } from './serving/secure-server.ts';
 import type { ServingCertificates } from './serving/serving-certificates.ts';
+import { ServingTelemetry } from './serving/serving-telemetry.ts';
 import type { TlsSettings } from './serving/tls-context.ts';
 
 /** What an API server serves, and with what. */
@@ -180,5 +179,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       draining.abort(); // watches would go on for as long as they are let
       await serving[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** Prometheus' text format, with the parameter by which newer servers say how they spell names. */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
+
+/** Serves the series of a registry, whatever format is asked for, as the reference does. */
+function metricsEndpoint(registry: Registry, clock: Clock): Endpoint {
+  const startedAt = String(Math.floor(clock.nowMs() / 1000));
+  return async (context) => {
+    const text = await registry.metrics();
+    context.set('Content-Type', CONTENT_TYPE);
+    context.set('Process-Start-Time-Unix', startedAt);
+    context.state.gzipFromBytes = 0;
+    context.body = Buffer.from(text);
   };
 }
