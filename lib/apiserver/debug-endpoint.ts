@@ -1,6 +1,6 @@
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Endpoint } from './http/api-context.ts';
-import { refuseUnknownParameters } from './http/known-parameters.ts';
+import { refuseUnknownParameters } from './http/query-values.ts';
 import { methodNotAllowed } from './http/status-error.ts';
 import { writeBody } from './http/write-response.ts';
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
+import { refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';

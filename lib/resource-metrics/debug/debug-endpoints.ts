@@ -1,6 +1,5 @@
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { refuseUnknownParameters } from '#lib/apiserver/http/known-parameters.ts';
-import { parseCount } from '#lib/apiserver/http/query-values.ts';
+import { parseCount, refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed } from '#lib/apiserver/http/status-error.ts';
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
+import {
+  isTrue,
+  parseCount,
+  parseQuery,
+  percentDecode,
+  refuseUnknownParameters,
+} from '#lib/apiserver/http/query-values.ts';
 
 describe('parseQuery', () => {
   const queries: readonly [string, readonly (readonly [string, string])[]][] = [
@@ -78,5 +84,23 @@ describe('percentDecode', () => {
 
   it('refuses a percent sign without digits', () => {
     for (const text of ['%', '%4', '%zz', 'a%2gb']) expect(percentDecode(text), text).to.equal(undefined);
+  });
+});
+
+describe('refuseUnknownParameters', () => {
+  const refusing = (query: string, known: readonly string[]) => () =>
+    refuseUnknownParameters(new URLSearchParams(query), known);
+
+  it('takes what is known, once or more often, and what clients put into any query', () => {
+    expect(refusing('', [])).not.to.throw();
+    expect(refusing('name=a&name=b&pretty=1&timeout=5s', ['namespace', 'name'])).not.to.throw();
+  });
+
+  it('refuses the first that means nothing, and names those that do', () => {
+    expect(refusing('name=a&nmae=b&x=y', ['namespace', 'name']))
+      .to.throw('unknown query parameter "nmae": it takes namespace, name')
+      .with.property('code', 400);
+    expect(refusing('name=a', [])).to.throw('unknown query parameter "name": it takes none');
+    expect(refusing(`${'a'.repeat(200)}=`, [])).to.throw(`"${'a'.repeat(100)}": it takes none`);
   });
 });
