@@ -12,13 +12,12 @@ import { inOrder, lastly } from './http/in-order.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
-import { limitHeaders } from './middleware/limit-headers.ts';
 import {
   DEFAULT_IN_FLIGHT_LIMITS,
   type InFlightLimits,
   limitInFlight,
 } from './middleware/limit-in-flight.ts';
-import { readRequest } from './middleware/read-request.ts';
+import { limitHeaders, readRequest } from './middleware/read-request.ts';
 import { recogniseAddress } from './middleware/recognise-address.ts';
 import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';

@@ -2,7 +2,7 @@ import type { ServerOptions as Http1Options } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
-import { MAX_HEADERS } from '#lib/apiserver/http/request-bounds.ts';
+import { MAX_HEADERS } from '#lib/apiserver/middleware/read-request.ts';
 
 /** How long clients may take their time; who takes longer is cut off. */
 export interface ConnectionTimeouts {
