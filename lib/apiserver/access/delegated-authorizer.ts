@@ -1,5 +1,9 @@
-import type { RequestInfo, ResourceRequestInfo } from '#lib/apiserver/http/request-info.ts';
-import { NO_SELECTORS, type SentSelector } from '#lib/apiserver/http/request-selectors.ts';
+import {
+  NO_SELECTORS,
+  type RequestInfo,
+  type ResourceRequestInfo,
+  type SentSelector,
+} from '#lib/apiserver/http/request-info.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { User } from '#lib/apiserver/http/user.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';

@@ -1,6 +1,8 @@
+import { type FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { isTrue } from './query-values.ts';
-import { NO_SELECTORS, type RequestSelectors, readSelectors } from './request-selectors.ts';
+import { badRequest } from './status-error.ts';
 
 /**
  * What a request is about, told from method, path and query alone: the attributes that authorization is decided
@@ -9,7 +11,7 @@ import { NO_SELECTORS, type RequestSelectors, readSelectors } from './request-se
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 
 /** A request for a path that is not laid out as a resource's. */
-export interface NonResourceRequestInfo {
+interface NonResourceRequestInfo {
   readonly isResourceRequest: false;
   /** Decoded. */
   readonly path: string;
@@ -118,4 +120,62 @@ function nameSelected({ field: { parsed } }: RequestSelectors): string {
   if (parsed instanceof SelectorError) return ''; // refused when the list's options are read
   const name = parsed.exactValue('metadata.name') ?? '';
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
+}
+
+/** A selector as it was sent, and what it says; read once for everybody who looks at it. */
+export interface SentSelector<Selector> {
+  readonly text: string;
+  /** The error, where it cannot be read: who may not list at all is not told of it. */
+  readonly parsed: Selector | SelectorError;
+}
+
+/** The selectors of a request for several objects. */
+export interface RequestSelectors {
+  readonly label: SentSelector<LabelSelector>;
+  readonly field: SentSelector<FieldSelector>;
+}
+
+/** How long a selector may be. */
+const MAX_SELECTOR_BYTES = 16 * 1024;
+
+/** How many requirements it may have. */
+const MAX_REQUIREMENTS = 500;
+
+/** The selectors of a request that has none. */
+export const NO_SELECTORS: RequestSelectors = {
+  label: read('labelSelector', '', parseLabelSelector),
+  field: read('fieldSelector', '', parseFieldSelector),
+};
+
+/** @throws {StatusError} 400 for a selector that is longer, or has more requirements, than any client has need of */
+export function readSelectors(query: URLSearchParams): RequestSelectors {
+  const [label, field] = [query.get('labelSelector'), query.get('fieldSelector')];
+  return {
+    label: label ? read('labelSelector', label, parseLabelSelector) : NO_SELECTORS.label,
+    field: field ? read('fieldSelector', field, parseFieldSelector) : NO_SELECTORS.field,
+  };
+}
+
+function read<Selector extends { readonly requirements: readonly unknown[] }>(
+  name: string,
+  text: string,
+  parse: (text: string) => Selector,
+): SentSelector<Selector> {
+  if (Buffer.byteLength(text) > MAX_SELECTOR_BYTES) {
+    throw badRequest(`invalid ${name}: must have no more than ${MAX_SELECTOR_BYTES} bytes`);
+  }
+  const parsed = understood(() => parse(text));
+  if (!(parsed instanceof SelectorError) && parsed.requirements.length > MAX_REQUIREMENTS) {
+    throw badRequest(`invalid ${name}: must have no more than ${MAX_REQUIREMENTS} requirements`);
+  }
+  return { text, parsed };
+}
+
+function understood<Selector>(parse: () => Selector): Selector | SelectorError {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorError) return error;
+    throw error;
+  }
 }

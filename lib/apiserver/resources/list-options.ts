@@ -1,9 +1,5 @@
 import { isTrue, parseCount } from '#lib/apiserver/http/query-values.ts';
-import {
-  type RequestSelectors,
-  readSelectors,
-  type SentSelector,
-} from '#lib/apiserver/http/request-selectors.ts';
+import { type RequestSelectors, readSelectors, type SentSelector } from '#lib/apiserver/http/request-info.ts';
 import { badRequest, invalidOptions, type StatusCause } from '#lib/apiserver/http/status-error.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';

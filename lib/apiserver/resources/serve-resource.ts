@@ -3,7 +3,7 @@ import { wholeDocument } from '#lib/apiserver/encoding/list-document.ts';
 import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
-import { NO_SELECTORS } from '#lib/apiserver/http/request-selectors.ts';
+import { NO_SELECTORS } from '#lib/apiserver/http/request-info.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { badRequest, notAcceptable, notFound, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';

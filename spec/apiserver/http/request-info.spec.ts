@@ -1,7 +1,14 @@
 import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
-import { parseRequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
+import { parseRequestInfo, readSelectors, splitPath } from '#lib/apiserver/http/request-info.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
+import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
+import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const ROOT = '/apis/metrics.k8s.io/v1beta1';
 
@@ -88,4 +95,104 @@ function infoOf(request: string) {
   const [method = '', target = ''] = request.split(' ');
   const [path = '', query = ''] = target.split('?');
   return parseRequestInfo(method, path, parseQuery(query));
+}
+
+const THINGS = '/apis/lab.example/v1/things';
+const KIB = 1024;
+
+describe('readSelectors', () => {
+  it('reads both, and keeps what they say together with their texts', () => {
+    const { label, field } = selectorsOf({ labelSelector: 'a in (c,b)', fieldSelector: 'metadata.name=x' });
+    expect(label.text).to.equal('a in (c,b)');
+    expect(String(label.parsed)).to.equal('a in (b,c)');
+    expect(String(field.parsed)).to.equal('metadata.name=x');
+  });
+
+  it('keeps the error of one that cannot be read, for those who may list', () => {
+    expect(selectorsOf({ labelSelector: 'a in' }).label.parsed).to.be.instanceOf(SelectorError);
+    expect(selectorsOf({ fieldSelector: 'a' }).field.parsed).to.be.instanceOf(SelectorError);
+  });
+
+  it('refuses one of more than 16 KiB, readable or not', () => {
+    const [longest, tooLong] = ['a'.repeat(16 * KIB), 'ä'.repeat(8 * KIB + 1)];
+    for (const name of ['labelSelector', 'fieldSelector']) {
+      expect(() => selectorsOf({ [name]: longest })).not.to.throw();
+      expect(() => selectorsOf({ [name]: tooLong })).to.throw(
+        `invalid ${name}: must have no more than 16384 bytes`,
+      );
+    }
+  });
+
+  it('refuses one of more than 500 requirements', () => {
+    const [labels, fields] = [
+      (n: number) => 'a,'.repeat(n - 1),
+      (n: number) => 'metadata.name!=a,'.repeat(n),
+    ];
+    expect(() => selectorsOf({ labelSelector: `${labels(500)}a` })).not.to.throw();
+    expect(() => selectorsOf({ labelSelector: `${labels(501)}a` })).to.throw(
+      'invalid labelSelector: must have no more than 500 requirements',
+    );
+    expect(() => selectorsOf({ fieldSelector: fields(500) })).not.to.throw();
+    expect(() => selectorsOf({ fieldSelector: fields(501) })).to.throw('no more than 500 requirements');
+  });
+
+  it('is done once for a request: authorization and list get the same', () => {
+    const query = new URLSearchParams({ labelSelector: 'a', fieldSelector: 'metadata.name=x' });
+    const info = parseRequestInfo('GET', THINGS, query);
+    if (!info.isResourceRequest) throw new Error('no resource');
+    const { labelSelector, fieldSelector } = parseListOptions(query, info.selectors);
+    expect(labelSelector).to.equal(info.selectors.label.parsed);
+    expect(fieldSelector).to.equal(info.selectors.field.parsed);
+  });
+});
+
+describe('A request with a selector beyond its bounds', () => {
+  let server: ApiServer;
+  let asked: string[] = [];
+  before(async () => {
+    const things = thingsResource(() => []);
+    server = await startTestApiServer({
+      groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => [things] }] }],
+      authenticator: async () => {
+        asked.push('who');
+        return ANONYMOUS;
+      },
+      authorizer: async () => {
+        asked.push('what');
+        return { isAllowed: true };
+      },
+    });
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const list = (query: Readonly<Record<string, string>>) =>
+    requestHttp1({ port: server.address.port, path: `${THINGS}?${new URLSearchParams(query)}` });
+
+  for (const query of [
+    { labelSelector: `a in (${'b,'.repeat(8 * KIB)}b)` },
+    { labelSelector: 'a,'.repeat(600).slice(0, -1) },
+    { fieldSelector: 'metadata.name!=a,'.repeat(501) },
+    { fieldSelector: `metadata.name=${'a'.repeat(16 * KIB)}`, watch: '1' },
+  ]) {
+    const [[name = '', selector = ''] = []] = Object.entries(query);
+    it(`is 400 before anybody is asked: ${name} ${selector.slice(0, 16)}…`, async () => {
+      const { status, body } = await list(query);
+      expect(status).to.equal(400);
+      expect(body.toString()).to.include(`invalid ${name}`);
+      expect(body.length).to.be.below(500);
+      expect(asked).to.deep.equal([]);
+    });
+  }
+
+  it('is served within them', async () => {
+    const response = await list({ labelSelector: `a in (${'b,'.repeat(4 * KIB)}b)` });
+    expect(jsonOf(response).kind).to.equal('ThingList');
+    expect(asked).to.deep.equal(['who', 'what']);
+  });
+});
+
+function selectorsOf(query: Readonly<Record<string, string>>) {
+  return readSelectors(new URLSearchParams(query));
 }
