@@ -1,9 +1,9 @@
 import type { RequestState } from '#lib/apiserver/http/api-context.ts';
 import { type RequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
-import { requireGet } from '#lib/apiserver/http/require-get.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from './encoding/media-type.ts';
 import { noSuchResource } from './http/status-error.ts';
+import { requireGet } from './http/write-response.ts';
 import type { Router } from './koa-router.ts';
 import type { ApiGroup, ApiVersion, ObjectResource } from './resources/api-group.ts';
 import { listOptionsOf, serveDocument, serveGet, serveList, serveWatch } from './resources/serve-resource.ts';

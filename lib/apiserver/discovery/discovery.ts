@@ -5,8 +5,12 @@ import { documentOf, field, MessageType } from '#lib/apiserver/encoding/message-
 import { LIST_META, OBJECT_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { manyOf, TEXT } from '#lib/apiserver/encoding/value-types.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { contentHash } from '#lib/apiserver/http/serve-content.ts';
-import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
+import {
+  contentHash,
+  negotiateResponse,
+  writeBody,
+  writeDocument,
+} from '#lib/apiserver/http/write-response.ts';
 import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { API_GROUP, API_GROUP_LIST, API_RESOURCE_LIST, verbsOf } from './discovery-types.ts';
 

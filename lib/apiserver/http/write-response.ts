@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Document, type Encoding, textOrBytes } from '#lib/apiserver/encoding/document.ts';
 import {
   MEDIA_TYPES,
@@ -6,9 +7,17 @@ import {
   type Representation,
   type Restrictions,
 } from '#lib/apiserver/encoding/media-type.ts';
-import type { ApiContext } from './api-context.ts';
+import { remembering } from '#lib/cache/memoize.ts';
+import type { ApiContext, Middleware } from './api-context.ts';
 import type { ResponseBody } from './response-body.ts';
-import { notAcceptable, type StatusError, statusDocument } from './status-error.ts';
+import {
+  methodNotAllowed,
+  notAcceptable,
+  notProducible,
+  type StatusError,
+  statusDocument,
+  unsupportedMediaType,
+} from './status-error.ts';
 
 /**
  * Agrees with the client on a representation.
@@ -83,4 +92,103 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
   const asked = query.get('pretty');
   if (asked) return TRUE_WORDS.has(asked);
   return HUMAN_AGENTS.some((agent) => userAgent.startsWith(agent));
+}
+
+/** The media types of a route. */
+interface RouteMediaTypes {
+  readonly produces: readonly string[];
+  /** Of bodies, though none is read; by default the same. */
+  readonly consumes?: readonly string[];
+}
+
+/**
+ * @throws {StatusError} in go-restful's order: 405 for other methods, 415 for a body that is said to be of another
+ * kind, 406 where the client takes nothing of what is produced
+ */
+export function requireGet(context: ApiContext, { produces, consumes = produces }: RouteMediaTypes): void {
+  const { method, headers } = context.req;
+  if (method !== 'GET') throw methodNotAllowed();
+  if (!canConsume(headers['content-type'] ?? '', consumes)) throw unsupportedMediaType();
+  if (!canProduce(headers.accept ?? '', produces)) throw notProducible(produces);
+}
+
+/** The same as middleware of a route. */
+export function gets(produces: readonly string[]): Middleware {
+  return (context) => requireGet(context, { produces });
+}
+
+/**
+ * Whether a route that produces these media types fits an Accept header at all. This is go-restful's test,
+ * which comes before Kubernetes' own: it knows neither qualities nor parameters, nor any wildcard but the full one.
+ */
+export function canProduce(accept: string, mediaTypes: readonly string[]): boolean {
+  if (accept === '') return true;
+  return mentioned(accept).some((mediaType) => mediaType === '*/*' || mediaTypes.includes(mediaType));
+}
+
+/** Whether a route reads bodies of the kind that a Content-Type header names. */
+export function canConsume(contentType: string, mediaTypes: readonly string[]): boolean {
+  if (contentType === '' || mediaTypes.includes('*/*')) return true;
+  return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
+}
+
+const mentioned = remembering(
+  (header): readonly string[] => header.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim()),
+  { most: 128, longest: 512 },
+);
+
+/** Bytes that stay the same for a while, for clients to keep. */
+export interface Content {
+  readonly mediaType: string;
+  readonly body: Buffer;
+  /** See `contentHash`. */
+  readonly hash: string;
+  readonly modifiedAtMs: number;
+}
+
+/** Responds with content, with the part of it that is asked for, or with 304 where the client has it already. */
+export function serveContent(context: ApiContext, content: Content): void {
+  const { mediaType, body, hash, modifiedAtMs } = content;
+  context.set('ETag', `"${hash}"`);
+  context.set('Last-Modified', new Date(modifiedAtMs).toUTCString());
+  context.status = 200; // what freshness is told of
+  if (context.fresh) {
+    context.remove('Last-Modified'); // the hash says it better
+    context.status = 304;
+    return;
+  }
+  context.set('Content-Type', mediaType);
+  context.set('Accept-Ranges', 'bytes');
+  const range = readRange(context.get('Range'), body.length);
+  if (range === 'unsatisfiable') {
+    context.status = 416;
+    context.set('Content-Range', `bytes */${body.length}`);
+    context.body = Buffer.alloc(0);
+  } else if (range) {
+    context.status = 206;
+    context.set('Content-Range', `bytes ${range.start}-${range.end}/${body.length}`);
+    context.body = body.subarray(range.start, range.end + 1);
+  } else {
+    context.body = body;
+  }
+}
+
+interface Range {
+  readonly start: number;
+  /** Inclusive. */
+  readonly end: number;
+}
+
+/** @returns `undefined` for all of it, which is also the response to several ranges at once */
+function readRange(header: string, length: number): Range | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
+  const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? length - 1 : Math.min(Number(last), length - 1);
+  return start > end || start >= length ? 'unsatisfiable' : { start, end };
+}
+
+/** The hash by which Kubernetes' servers name a version of a document: SHA-512 in upper case. */
+export function contentHash(content: string | Buffer): string {
+  return createHash('sha512').update(content).digest('hex').toUpperCase();
 }

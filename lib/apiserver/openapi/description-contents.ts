@@ -1,6 +1,5 @@
 import { goJson, type JsonObject } from '#lib/apiserver/encoding/json.ts';
-import type { Content } from '#lib/apiserver/http/serve-content.ts';
-import { contentHash } from '#lib/apiserver/http/serve-content.ts';
+import { type Content, contentHash } from '#lib/apiserver/http/write-response.ts';
 
 /** What a description of the API can be had in. */
 export type DescriptionFormat = 'json' | 'protobuf';

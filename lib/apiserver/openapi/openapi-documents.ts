@@ -1,4 +1,4 @@
-import type { Content } from '#lib/apiserver/http/serve-content.ts';
+import type { Content } from '#lib/apiserver/http/write-response.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ApiDocument, apiDocuments } from './api-documents.ts';

@@ -1,6 +1,6 @@
 import { parseAccept } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
-import { serveContent } from '#lib/apiserver/http/serve-content.ts';
+import { serveContent } from '#lib/apiserver/http/write-response.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { DescriptionFormat } from './description-contents.ts';
 import { type OpenApiDocuments, v3Address } from './openapi-documents.ts';

@@ -6,9 +6,7 @@ import { NO_CONVERSION, negotiate } from '#lib/apiserver/encoding/media-type.ts'
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-info.ts';
-import { canConsume, canProduce } from '#lib/apiserver/http/require-get.ts';
-import { serveContent } from '#lib/apiserver/http/serve-content.ts';
-import { wantsPretty } from '#lib/apiserver/http/write-response.ts';
+import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { respond } from '#lib/apiserver/middleware/status-errors.ts';

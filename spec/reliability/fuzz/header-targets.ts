@@ -3,8 +3,7 @@ import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
 import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import { parseAccept } from '#lib/apiserver/encoding/media-type.ts';
-import { canConsume } from '#lib/apiserver/http/require-get.ts';
-import { serveContent } from '#lib/apiserver/http/serve-content.ts';
+import { canConsume, serveContent } from '#lib/apiserver/http/write-response.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import {
