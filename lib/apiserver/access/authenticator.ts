@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/api-context.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 /** What a request says, and proves, about who sent it. */
 interface Credentials {

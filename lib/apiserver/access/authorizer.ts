@@ -1,5 +1,5 @@
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import type { RequestInfo } from '#lib/apiserver/http/request-info.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
 
 /** Who wants to do what. */
 export interface Attributes {

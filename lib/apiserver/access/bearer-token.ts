@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { User } from '#lib/apiserver/http/user.ts';
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { User } from '#lib/apiserver/http/user.ts';
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AccessTelemetry } from './access-telemetry.ts';

@@ -1,3 +1,4 @@
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import {
   NO_SELECTORS,
   type RequestInfo,
@@ -5,7 +6,6 @@ import {
   type SentSelector,
 } from '#lib/apiserver/http/request-info.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';

@@ -1,4 +1,4 @@
-import type { User } from '#lib/apiserver/http/user.ts';
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationConfig, FrontProxyHeaders } from './authentication-config.ts';
 import type { AuthenticationMethod } from './authenticator.ts';

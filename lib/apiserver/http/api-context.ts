@@ -4,7 +4,6 @@ import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestDeadline, RequestEnd } from './request-lifetime.ts';
 import type { ResponseBody } from './response-body.ts';
-import type { User } from './user.ts';
 
 /** What middleware knows of a request; each adds its own part before it calls the next. */
 export interface RequestState {
@@ -33,3 +32,19 @@ export type Middleware = (context: ApiContext) => Promise<void> | void;
 
 /** What a path leads to: writes the response into the context. */
 export type Endpoint = Middleware;
+
+/** Who a request comes from. */
+export interface User {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The user that callers are who show no credentials. */
+export const ANONYMOUS: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+  extra: {},
+};

@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Authenticator } from '#lib/apiserver/access/authenticator.ts';
-import type { Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
+import type { Middleware, RequestState, User } from '#lib/apiserver/http/api-context.ts';
 import { unauthorized } from '#lib/apiserver/http/status-error.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
 
 /** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {

@@ -1,6 +1,5 @@
 import { isProbe } from '#lib/apiserver/health.ts';
-import type { Middleware } from '#lib/apiserver/http/api-context.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { ANONYMOUS, type Middleware } from '#lib/apiserver/http/api-context.ts';
 import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';
 
 /** Tells where somebody asks from who has proved who they are, and where probes come from: these have places reserved. */

@@ -1,6 +1,5 @@
-import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { ANONYMOUS, type ApiContext, type Middleware } from '#lib/apiserver/http/api-context.ts';
 import { timedOut, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What a gate is made with. */

@@ -1,6 +1,5 @@
-import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
+import { ANONYMOUS, type ApiContext, type Middleware } from '#lib/apiserver/http/api-context.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 /** What a browser shows with its form, and may take credentials again for. */
 const CHALLENGE = 'Basic realm="A token as the password, any user name", charset="UTF-8"';

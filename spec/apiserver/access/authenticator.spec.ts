@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type AuthenticationMethod, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
+import { ANONYMOUS, type User } from '#lib/apiserver/http/api-context.ts';
 import { timedOut } from '#lib/apiserver/http/status-error.ts';
-import { ANONYMOUS, type User } from '#lib/apiserver/http/user.ts';
 
 const credentials = { headers: {}, rawHeaders: [], socket: {} as TLSSocket };
 const userOf = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups, extra: {} });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isAlwaysAllowed, openPaths, parsePathRules } from '#lib/apiserver/access/authorizer.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import { parseRequestInfo } from '#lib/apiserver/http/request-info.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 
 describe('isAlwaysAllowed', () => {
   const isAllowed = (path: string, rules: readonly string[]) =>

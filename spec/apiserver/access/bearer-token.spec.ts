@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { Identification } from '#lib/apiserver/access/authenticator.ts';
 import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
+import type { User } from '#lib/apiserver/http/api-context.ts';
 
 const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
 

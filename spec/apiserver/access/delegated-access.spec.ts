@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { expect } from 'chai';
 import type { Authorizer } from '#lib/apiserver/access/authorizer.ts';
 import type { HealthCheck } from '#lib/apiserver/health.ts';
-import type { User } from '#lib/apiserver/http/user.ts';
+import type { User } from '#lib/apiserver/http/api-context.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { delayResponses } from '#simulator/api-server/faults.ts';
 import { FRONT_PROXY_NAME } from '#simulator/pki/certificate-authority.ts';

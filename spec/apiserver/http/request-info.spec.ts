@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors, splitPath } from '#lib/apiserver/http/request-info.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';

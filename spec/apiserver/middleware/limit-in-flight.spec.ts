@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import { objectDocument } from '#lib/apiserver/resources/encode-object.ts';
 import type { ObjectBlock, Watchable } from '#lib/apiserver/resources/served-object.ts';
 import { bookmarkDocument, encodeEvent } from '#lib/apiserver/resources/watch-server.ts';

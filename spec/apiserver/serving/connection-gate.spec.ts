@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { ANONYMOUS } from '#lib/apiserver/http/user.ts';
+import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
