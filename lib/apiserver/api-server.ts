@@ -9,7 +9,7 @@ import type { VersionInfo } from './discovery/version-info.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import type { Endpoint, RequestState } from './http/api-context.ts';
 import { inOrder, lastly } from './http/in-order.ts';
-import { authenticate } from './middleware/authenticate.ts';
+import { authenticate, recogniseAddress, signInBrowsers } from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
 import {
@@ -18,10 +18,8 @@ import {
   limitInFlight,
 } from './middleware/limit-in-flight.ts';
 import { limitHeaders, readRequest } from './middleware/read-request.ts';
-import { recogniseAddress } from './middleware/recognise-address.ts';
 import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
-import { signInBrowsers } from './middleware/sign-in-browsers.ts';
 import { respond } from './middleware/status-errors.ts';
 import { OpenApiDocuments } from './openapi/openapi-documents.ts';
 import {

@@ -7,8 +7,8 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-info.ts';
 import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
+import { signInBrowsers } from '#lib/apiserver/middleware/authenticate.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
-import { signInBrowsers } from '#lib/apiserver/middleware/sign-in-browsers.ts';
 import { respond } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
