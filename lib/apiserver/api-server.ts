@@ -21,9 +21,9 @@ import { limitHeaders, readRequest } from './middleware/read-request.ts';
 import { limitDuration } from './middleware/request-deadline.ts';
 import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
 import { respond } from './middleware/status-errors.ts';
-import { OpenApiDocuments } from './openapi/openapi-documents.ts';
 import {
   OPENAPI_V3_ROOT,
+  OpenApiDocuments,
   openApiV2Endpoint,
   openApiV3Endpoint,
   openApiV3IndexEndpoint,

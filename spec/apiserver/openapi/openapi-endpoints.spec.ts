@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { objectOf, text } from '#lib/apiserver/encoding/schema.ts';
-import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-documents.ts';
+import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-endpoints.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
