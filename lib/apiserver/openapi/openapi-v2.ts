@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { goJson, type JsonObject, type JsonValue } from '#lib/apiserver/encoding/json.ts';
 import { type Parameter, SCHEMAS_PATH } from '#lib/apiserver/encoding/schema.ts';
-import type { ApiDocument } from './api-documents.ts';
+import { type ApiDocument, referredSchemas } from './api-documents.ts';
 import type { ApiInfo } from './openapi-v3.ts';
 import type { Operation } from './operations.ts';
-import { referredSchemas } from './referred-schemas.ts';
 
 /** All documents as the one that OpenAPI 2 has. */
 export function openApiV2(documents: readonly ApiDocument[], info: ApiInfo): JsonObject {

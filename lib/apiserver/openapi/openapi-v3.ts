@@ -1,8 +1,7 @@
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { SCHEMAS_PATH } from '#lib/apiserver/encoding/schema.ts';
-import type { ApiDocument } from './api-documents.ts';
+import { type ApiDocument, referredSchemas } from './api-documents.ts';
 import type { Operation } from './operations.ts';
-import { referredSchemas } from './referred-schemas.ts';
 
 /** What documents say of the server itself. */
 export interface ApiInfo {
