@@ -2,7 +2,7 @@ import { DISCOVERY_SCHEMA } from '#lib/apiserver/discovery/discovery-types.ts';
 import { VERSION_SCHEMA } from '#lib/apiserver/discovery/version-info.ts';
 import type { JsonObject } from '#lib/apiserver/encoding/json.ts';
 import { DOCUMENT_TYPES, LIST_TYPES } from '#lib/apiserver/encoding/media-type.ts';
-import type { Parameter } from '#lib/apiserver/encoding/schema.ts';
+import { type Parameter, pathParameter, queryParameter } from '#lib/apiserver/encoding/schema.ts';
 import type {
   ApiGroup,
   ApiVersion,
@@ -10,7 +10,6 @@ import type {
   ObjectResource,
   ServedResource,
 } from '#lib/apiserver/resources/api-group.ts';
-import { LIST_PARAMETERS, NAMESPACE, objectName, PRETTY } from './parameters.ts';
 
 /** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */
 export interface Operation {
@@ -198,3 +197,56 @@ function capitalized(word: string): string {
 function sorted(parameters: readonly Parameter[]): readonly Parameter[] {
   return parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** The parameter by which people ask for indentation. */
+const PRETTY = queryParameter(
+  'pretty',
+  'string',
+  'Whether JSON is indented. By default only for curl, wget and browsers.',
+);
+
+/** The namespace in a path. */
+export const NAMESPACE = pathParameter('namespace', 'The namespace that the objects are in.');
+
+/** The name in a path. */
+function objectName(kind: string): Parameter {
+  return pathParameter('name', `The name of the ${kind}.`);
+}
+
+/** What a list can be asked with, besides {@link PRETTY}. */
+const LIST_PARAMETERS: readonly Parameter[] = [
+  queryParameter(
+    'allowWatchBookmarks',
+    'boolean',
+    'Whether a watch may also send its version without a change (BOOKMARK).',
+  ),
+  queryParameter(
+    'continue',
+    'string',
+    'Where the page before this one ended: the continue field of its metadata.',
+  ),
+  queryParameter(
+    'fieldSelector',
+    'string',
+    'Which objects are listed, by metadata.name and metadata.namespace.',
+  ),
+  queryParameter('labelSelector', 'string', 'Which objects are listed, by their labels.'),
+  queryParameter(
+    'limit',
+    'integer',
+    'How many objects a page has at most. By default everything is on one page.',
+  ),
+  queryParameter(
+    'resourceVersion',
+    'string',
+    'How new the response must be. What is served here is always the latest.',
+  ),
+  queryParameter('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+  queryParameter(
+    'sendInitialEvents',
+    'boolean',
+    'Whether a watch begins with the objects that there are, then a bookmark.',
+  ),
+  queryParameter('timeoutSeconds', 'integer', 'After how long a watch ends.'),
+  queryParameter('watch', 'boolean', 'Whether to go on with the changes, as a stream of events.'),
+];

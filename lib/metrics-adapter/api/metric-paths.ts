@@ -1,5 +1,5 @@
 import { pathParameter, queryParameter } from '#lib/apiserver/encoding/schema.ts';
-import { NAMESPACE } from '#lib/apiserver/openapi/parameters.ts';
+import { NAMESPACE } from '#lib/apiserver/openapi/operations.ts';
 import type { DescribedPath } from '#lib/apiserver/resources/api-group.ts';
 import { METRIC_SCHEMA } from './metric-schemas.ts';
 
