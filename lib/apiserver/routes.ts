@@ -1,20 +1,20 @@
-import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
-import type { ApiContext, Endpoint, Middleware, RequestState } from '#lib/apiserver/http/api-context.ts';
-import { inOrder } from '#lib/apiserver/http/in-order.ts';
-import { splitPath } from '#lib/apiserver/http/request-info.ts';
-import { remembering } from '#lib/cache/memoize.ts';
+import { keptWith, remembering } from '#lib/cache/memoize.ts';
 import { apiGroup, apiResourceList, serveGroups } from './discovery/discovery.ts';
+import type { VersionInfo } from './discovery/version-info.ts';
 import { goJson } from './encoding/json.ts';
-import { DOCUMENT_TYPES, MEDIA_TYPES } from './encoding/media-type.ts';
+import { DOCUMENT_TYPES, LIST_TYPES, MEDIA_TYPES } from './encoding/media-type.ts';
+import type { ApiContext, Endpoint, Middleware, RequestState } from './http/api-context.ts';
+import { inOrder } from './http/in-order.ts';
+import { type RequestInfo, splitPath } from './http/request-info.ts';
 import { methodNotAllowed, noSuchResource } from './http/status-error.ts';
-import { gets, writeBody, writeDocument } from './http/write-response.ts';
+import { gets, requireGet, writeBody, writeDocument } from './http/write-response.ts';
 import { Router } from './koa-router.ts';
-import { addResourceRoutes } from './resource-routes.ts';
-import type { ApiGroup } from './resources/api-group.ts';
+import type { ApiGroup, ApiVersion, ObjectResource } from './resources/api-group.ts';
+import { listOptionsOf, serveDocument, serveGet, serveList, serveWatch } from './resources/serve-resource.ts';
 import type { WatchServer } from './resources/watch-server.ts';
 
 /** What is served. */
-export interface Served {
+interface Served {
   readonly groups: readonly ApiGroup[];
   readonly version: VersionInfo;
   /** By their exact paths; one that ends with a slash serves everything below it, too. */
@@ -125,4 +125,62 @@ function servePaths(context: ApiContext, { groups, endpoints }: Served): void {
   context.status = listed.length > 0 ? 200 : 404;
   const paths = listed.length > 0 ? listed : all;
   writeBody(context, Buffer.from(goJson({ paths }, 2)), 'json');
+}
+
+/** What every resource is got with: nobody reads a body. */
+const ANY_BODY = ['*/*'];
+
+/**
+ * Declares where the resources of a version are served. What has namespaces is addressed inside of one, except that its
+ * objects can be listed over all; an empty namespace is all of them, as in Kubernetes.
+ */
+function addResourceRoutes(
+  router: Router<RequestState>,
+  { name: group }: ApiGroup,
+  apiVersion: ApiVersion,
+  watches: WatchServer,
+): void {
+  const { version, route } = apiVersion;
+  const at = `/apis/${group}/${version}`;
+  if (route) {
+    router.all(`${at}/*path`, (context) => {
+      const routed = route(segmentsBehindVersion(context.state.info));
+      if (!routed) throw noSuchResource();
+      requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
+      return serveDocument(context, routed);
+    });
+    return;
+  }
+  for (const [root, isInside] of [
+    [`${at}/namespaces/{:namespace}`, true],
+    [at, false],
+  ] as const) {
+    router.all(`${root}/:resource`, async (context) => {
+      const { namespace = '' } = context.params;
+      const resource = findResource(apiVersion, context.params.resource);
+      if (isInside && !resource.isNamespaced) throw noSuchResource();
+      requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
+      const target = { group, version, resource, namespace: namespace || undefined };
+      const options = listOptionsOf(context.state, resource);
+      if (options.isWatch) serveWatch(context, { target, options, watches });
+      else await serveList(context, { target, options });
+    });
+
+    router.all(`${root}/:resource/:name`, (context) => {
+      const { namespace = '', name = '' } = context.params;
+      const resource = findResource(apiVersion, context.params.resource);
+      if (resource.isNamespaced !== isInside) throw noSuchResource();
+      requireGet(context, { produces: DOCUMENT_TYPES, consumes: ANY_BODY });
+      serveGet(context, { group, version, resource, key: { namespace, name } });
+    });
+  }
+}
+
+const segmentsBehindVersion = keptWith(({ path }: RequestInfo) => splitPath(path).slice(3));
+
+/** @throws {StatusError} 404 where there is none of the name */
+function findResource(version: ApiVersion, name: string | undefined): ObjectResource {
+  const resource = version.resources().find((one) => one.name === name);
+  if (resource?.type !== 'objects') throw noSuchResource();
+  return resource;
 }
