@@ -1,5 +1,5 @@
 import { ReviewClient } from '#lib/apiserver/access/review-client.ts';
-import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
+import { ReviewGate } from '#lib/apiserver/access/review-gate.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

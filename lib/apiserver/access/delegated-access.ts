@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import { DEFAULT_REVIEW_LIMITS, ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -20,6 +19,7 @@ import { byClientCertificate } from './client-certificate.ts';
 import { delegatedAuthorizer } from './delegated-authorizer.ts';
 import { byFrontProxy } from './front-proxy.ts';
 import { ReviewClient } from './review-client.ts';
+import { DEFAULT_REVIEW_LIMITS, ReviewGate } from './review-gate.ts';
 
 /** Many times what a review, or the config map of whom to believe, has. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;

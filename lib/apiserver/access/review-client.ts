@@ -1,11 +1,11 @@
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import type { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ReviewGate } from './review-gate.ts';
 
 /** What a review client needs from outside. */
 interface ReviewClientOptions {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ReviewClient } from '#lib/apiserver/access/review-client.ts';
+import { ReviewGate } from '#lib/apiserver/access/review-gate.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { connectionLost, recordReviews, refusing, unreachable } from '#spec/support/recorded-reviews.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { ReviewGate } from '#lib/apiserver/access/review-gate.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { ReviewGate } from '#lib/apiserver/reviews/review-gate.ts';
 
 describe('ReviewGate', () => {
   it('lets half of what may be under way be of one party, and another begin at once', async () => {

@@ -2,7 +2,7 @@ import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 
 /** How many reviews there may be. */
-export interface ReviewLimits {
+interface ReviewLimits {
   /** Under way at once, each on a connection to the API server. */
   readonly underWay: number;
   /** Waiting until fewer are. */
