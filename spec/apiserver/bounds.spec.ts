@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServerOptions } from '#lib/apiserver/api-server.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
+import type { ConnectionTimeouts } from '#lib/apiserver/serving/secure-server.ts';
 import { jsonOf, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { clientPreface, resetRequest } from '#spec/support/http2-frames.ts';

@@ -1,8 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'; // types alone: importing it loads fetch, too, 9 MB
-import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { ServerOptions as Http1Options, IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
+import { createServer } from 'node:https';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Server } from 'node:tls';
+import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
+import { MAX_HEADERS } from '#lib/apiserver/middleware/read-request.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -11,9 +19,7 @@ import {
   DEFAULT_CONNECTION_LIMITS,
   guardConnections,
 } from './connection-gate.ts';
-import { type ConnectionTimeouts, createHttpServer } from './create-http-server.ts';
 import { KnownAddresses, type KnownFor } from './known-addresses.ts';
-import { type ListenAddress, listen } from './listen.ts';
 import {
   limitBody,
   PipelineLimit,
@@ -26,7 +32,7 @@ import type { RefusalReason } from './serving-telemetry.ts';
 import { SecureContexts, type TlsSettings } from './tls-context.ts';
 
 /** What a server is started with. */
-export interface SecureServerOptions extends ListenAddress {
+interface SecureServerOptions extends ListenAddress {
   readonly certificates: ServingCertificates;
   /** By default TLS 1.2 or later, by Node's own choice of cipher suites. */
   readonly tls?: TlsSettings;
@@ -227,4 +233,134 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
     connection.once('close', () => connections.delete(connection));
   });
   return connections;
+}
+
+/** How long clients may take their time; who takes longer is cut off. */
+export interface ConnectionTimeouts {
+  /** Between two requests. */
+  readonly idleMs: number;
+  /** For the TLS handshake, and for the headers of each request. */
+  readonly headersMs: number;
+  /** For a whole request with its body. */
+  readonly requestMs: number;
+  /** How often the last two are looked at. */
+  readonly checkMs: number;
+}
+
+/** What a server is made with. */
+interface HttpServerOptions {
+  readonly context: SecureContextOptions;
+  readonly serverNames: NonNullable<TlsOptions['SNICallback']>;
+  readonly timeouts: ConnectionTimeouts;
+  /** Requests at once on one HTTP/2 connection; 0 to speak HTTP/1.1 alone. */
+  readonly maxStreamsPerConnection: number;
+  /** Of all headers of a request with its URL; by default what Go's servers accept. */
+  readonly maxHeaderBytes?: number | undefined;
+}
+
+/** What Go's servers accept. */
+const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;
+
+/**
+ * One more than are allowed, so that a request which has too many is seen to, and refused. Over HTTP/2 the beginning of the request
+ * counts as four.
+ */
+const MAX_HEADERS_READ = MAX_HEADERS + 5;
+
+/**
+ * How many streams of one connection a client may reset at once, and in each second, before the connection ends. Who asks on
+ * behalf of others resets as many as it may have open, when all of these leave.
+ */
+const STREAM_RESETS = { streamResetBurst: 200, streamResetRate: 33 };
+
+/** A server of HTTP/1.1 and HTTP/2 over TLS that asks clients for a certificate and takes any: each request is judged. */
+function createHttpServer(options: HttpServerOptions): Server {
+  const { maxStreamsPerConnection: maxConcurrentStreams, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } =
+    options;
+  const common = {
+    ...options.context,
+    SNICallback: options.serverNames,
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: options.timeouts.headersMs,
+    noDelay: true, // the end of a response in several parts would wait 40 ms for the client to acknowledge the others
+    ...http1Options(options.timeouts),
+    maxHeaderSize: maxHeaderBytes,
+  };
+  const server =
+    maxConcurrentStreams === 0
+      ? createServer(common)
+      : createSecureServer({
+          ...common,
+          allowHTTP1: true,
+          settings: {
+            maxHeaderListSize: maxHeaderBytes,
+            maxFrameSize: maxHeaderBytes, // nghttp2 ends a connection whose headers come in more than nine frames
+            maxConcurrentStreams,
+          },
+          ...STREAM_RESETS,
+          maxHeaderListPairs: MAX_HEADERS_READ, // Node resets a stream with more than 128
+        });
+  // Node leaves out what comes behind the 2,000th.
+  return Object.assign(server, { maxHeadersCount: MAX_HEADERS_READ });
+}
+
+/** Understood by Node's HTTP/2 server, too, though its types know them for HTTP/1.1 alone. */
+function http1Options({ idleMs, headersMs, requestMs, checkMs }: ConnectionTimeouts): Http1Options {
+  return {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+  };
+}
+
+/** Where to listen. */
+export interface ListenAddress {
+  readonly bindAddress: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+}
+
+const ANY_ADDRESS = ['0.0.0.0', '::', '::0', ''];
+const WITHOUT_IPV6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
+
+/**
+ * Starts to accept connections. An address that is unspecified means every address of both families, as in Go;
+ * where the machine has no IPv6, of IPv4 alone.
+ *
+ * @throws when the address cannot be listened at
+ */
+export async function listen(server: NetServer, { bindAddress, port }: ListenAddress): Promise<AddressInfo> {
+  try {
+    return await listenAt(server, ANY_ADDRESS.includes(bindAddress) ? '::' : bindAddress, port);
+  } catch (error) {
+    const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error));
+    if (isWithoutIpv6) return await listenAt(server, '0.0.0.0', port);
+    throw new Error(`Cannot listen at ${bindAddress}:${port}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function listenAt(server: NetServer, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo); // a port's, for no pipe was asked for
+    });
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+};
+
+function reasonOf(error: unknown): string {
+  return getOwn(REASONS, codeOf(error)) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
-import type { ConnectionTimeouts } from '#lib/apiserver/serving/create-http-server.ts';
-import { SecureServer } from '#lib/apiserver/serving/secure-server.ts';
+import { type ConnectionTimeouts, SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
