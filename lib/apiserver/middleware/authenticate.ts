@@ -11,7 +11,7 @@ import {
   type User,
 } from '#lib/apiserver/http/api-context.ts';
 import { StatusError, unauthorized } from '#lib/apiserver/http/status-error.ts';
-import type { KnownFor } from '#lib/apiserver/serving/known-addresses.ts';
+import type { KnownFor } from '#lib/apiserver/serving/connection-gate.ts';
 
 /** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {

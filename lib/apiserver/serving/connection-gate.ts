@@ -1,6 +1,5 @@
 import type { Server, Socket } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
-import { type AddressedPlace, PlacesByAddress } from './places-by-address.ts';
 
 /** How many connections there may be. */
 export interface ConnectionLimits {
@@ -14,7 +13,7 @@ export interface ConnectionLimits {
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { connections: 2_000, handshakes: 128 };
 
 /** What a gate is made with. */
-export interface ConnectionGateOptions {
+interface ConnectionGateOptions {
   readonly limits: ConnectionLimits;
   /** How long a connection may wait for its handshake. */
   readonly waitMs: number;
@@ -191,4 +190,104 @@ type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'loca
 
 function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Ends): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+}
+
+/** For how long an address stays known after it was last recognised. */
+const KNOWN_MS = 3_600_000;
+
+/** One that is asked from with every request is noted no more often than this. */
+const NOTED_AGAIN_MS = 60_000;
+
+/** As many of each kind are known; the one that was noted the longest ago goes first. */
+const MAX_ADDRESSES = 1_024;
+
+/** How many connections of one address are kept for it, whatever others ask for. */
+const RESERVED = { user: 64, probe: 4 } as const;
+
+/** What an address is known for: somebody proved there who they are, or asked for our health, as anybody may. */
+export type KnownFor = keyof typeof RESERVED;
+
+/** The addresses that some places among the connections are reserved for. */
+export class KnownAddresses {
+  readonly #clock: Clock;
+  readonly #notedAtMs: Readonly<Record<KnownFor, Map<string, number>>> = {
+    user: new Map(),
+    probe: new Map(),
+  };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(address: string, knownFor: KnownFor): void {
+    const noted = this.#notedAtMs[knownFor];
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - (noted.get(address) ?? Number.NEGATIVE_INFINITY) < NOTED_AGAIN_MS) return;
+    noted.delete(address);
+    noted.set(address, nowMs); // to the end
+    const [oldest] = noted.keys();
+    if (noted.size > MAX_ADDRESSES && oldest !== undefined) noted.delete(oldest);
+  }
+
+  /** How many connections are reserved for an address. */
+  reservedFor(address: string): number {
+    if (this.#isKnown(address, 'user')) return RESERVED.user;
+    return this.#isKnown(address, 'probe') ? RESERVED.probe : 0;
+  }
+
+  #isKnown(address: string, knownFor: KnownFor): boolean {
+    const notedAtMs = this.#notedAtMs[knownFor].get(address);
+    return notedAtMs !== undefined && this.#clock.monotonicMs() - notedAtMs < KNOWN_MS;
+  }
+}
+
+/** Something that one address takes up. */
+interface AddressedPlace {
+  readonly address: string;
+}
+
+/** Places in the order in which they were taken, counted by address. */
+class PlacesByAddress<Place extends AddressedPlace> {
+  readonly #places = new Set<Place>();
+  readonly #counts = new Map<string, number>();
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** The one that was taken first. */
+  get oldest(): Place | undefined {
+    const [oldest] = this.#places;
+    return oldest;
+  }
+
+  add(place: Place): void {
+    if (this.#places.has(place)) return;
+    this.#places.add(place);
+    this.#counts.set(place.address, (this.#counts.get(place.address) ?? 0) + 1);
+  }
+
+  delete(place: Place): void {
+    if (!this.#places.delete(place)) return;
+    const count = (this.#counts.get(place.address) ?? 0) - 1;
+    if (count > 0) this.#counts.set(place.address, count);
+    else this.#counts.delete(place.address);
+  }
+
+  /**
+   * Whose place another may have: the oldest of the address that has the most beyond those reserved for it.
+   *
+   * @returns `undefined` where no address has more than the newcomer's would have
+   */
+  victimFor(newcomer: Place, reservedFor: (address: string) => number): Place | undefined {
+    const own = (this.#counts.get(newcomer.address) ?? 0) + 1 - reservedFor(newcomer.address);
+    let [worst, most]: [string | undefined, number] = [undefined, own];
+    for (const [address, count] of this.#counts) {
+      const excess = count - reservedFor(address);
+      if (address !== newcomer.address && excess > most) [worst, most] = [address, excess];
+    }
+    if (worst === undefined) return undefined;
+    for (const place of this.#places) if (place.address === worst) return place;
+    return undefined;
+  }
 }

@@ -18,8 +18,9 @@ import {
   type ConnectionLimits,
   DEFAULT_CONNECTION_LIMITS,
   guardConnections,
+  KnownAddresses,
+  type KnownFor,
 } from './connection-gate.ts';
-import { KnownAddresses, type KnownFor } from './known-addresses.ts';
 import {
   limitBody,
   PipelineLimit,
