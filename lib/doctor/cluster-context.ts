@@ -1,7 +1,7 @@
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { type Collection, listCollection } from '#lib/kubernetes/client/collection.ts';
+import { type Collection, listCollection } from '#lib/kubernetes/client/list-watch.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
 import type { Clock } from '#lib/time/clock.ts';

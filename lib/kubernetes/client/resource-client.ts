@@ -2,7 +2,7 @@ import { type KubernetesObject, type ObjectName, readObject } from '../kubernete
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { isNotFound } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
-import { listCollection } from './collection.ts';
+import { listCollection } from './list-watch.ts';
 import { MalformedResponse } from './malformed-response.ts';
 
 /** What a resource client works with. */

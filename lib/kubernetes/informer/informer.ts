@@ -3,7 +3,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { type Collection, resourceOf } from '../client/collection.ts';
+import { type Collection, resourceOf } from '../client/list-watch.ts';
 import type { ObjectChange } from './object-change.ts';
 import type { IndexFunction } from './object-index.ts';
 import { ObjectStore } from './object-store.ts';

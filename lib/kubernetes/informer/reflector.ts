@@ -11,7 +11,7 @@ import {
   resourceOf,
   type WatchEvent,
   watchCollection,
-} from '../client/collection.ts';
+} from '../client/list-watch.ts';
 import { MalformedResponse } from '../client/malformed-response.ts';
 import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
