@@ -7,8 +7,8 @@ import {
 } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { CRON_HPA } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
-import { untilServed } from './served-kind.ts';
 
 /** What Cron-HPA needs as a part of the autoscaler. */
 export interface CronHpaPartEnvironment extends CronHpaEnvironment {

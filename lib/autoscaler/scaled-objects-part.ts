@@ -4,7 +4,7 @@ import { openServingCertificates } from '#lib/apiserver/serving/serving-certific
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
-import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
+import { findHpas, untilAllowed, untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/objects/resources.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
@@ -21,9 +21,7 @@ import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import { untilAllowed } from './allowed-kinds.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
-import { untilServed } from './served-kind.ts';
 
 /** What flags say of ScaledObjects. */
 export interface ScaledObjectsPartOptions {

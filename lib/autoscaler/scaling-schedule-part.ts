@@ -4,7 +4,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { findHpas } from '#lib/metrics-adapter/objects/find-hpas.ts';
+import { findHpas } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { FollowedSchedules } from '#lib/metrics-adapter/scaling-schedules/followed-schedules.ts';
 import {
   readScheduledHpa,
