@@ -6,7 +6,7 @@ import type { Controller } from '#lib/control/controller.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { runController } from '#lib/control/run-controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { Informers } from '#lib/kubernetes/informer/informers.ts';
+import { Informers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
 

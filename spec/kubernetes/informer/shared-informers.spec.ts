@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Informers } from '#lib/kubernetes/informer/informers.ts';
+import { Informers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { objectMetadata } from '#lib/kubernetes/object-metadata.ts';
 import { type ListingServer, startListingServer } from '#spec/support/listing-server.ts';
 

@@ -4,14 +4,14 @@ import type { ApiClient } from '../client/api-client.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 
 /** What informers work with. */
-export interface InformersOptions {
+interface InformersOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** What is followed, and what is kept of it. */
-export type FollowOptions<T> = Pick<InformerOptions<T>, 'collection' | 'transform' | 'indexes' | 'resyncMs'>;
+type FollowOptions<T> = Pick<InformerOptions<T>, 'collection' | 'transform' | 'indexes' | 'resyncMs'>;
 
 interface Shared {
   readonly informer: Informer<unknown>;
