@@ -7,7 +7,8 @@ const FIXTURE = 'spec/fixtures/index-accesses.ts';
 /** Where index access stays, and why no key from outside gets there. */
 const REASONS: Readonly<Record<string, string>> = {
   'lib/kubernetes/get-own.ts record[key]': 'after Object.hasOwn',
-  'lib/kubernetes/object-metadata.ts (value as Record<string, unknown>)[key]': 'after Object.hasOwn',
+  'lib/kubernetes/objects/kubernetes-object.ts (value as Record<string, unknown>)[key]':
+    'after Object.hasOwn',
   'lib/apiserver/encoding/message-type.ts object[name]':
     'names of fields of message types that this program has',
   'lib/apiserver/openapi/openapi-v2.ts converted[key]': 'keywords of schemas that this program has',

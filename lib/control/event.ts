@@ -1,4 +1,4 @@
-import type { ObjectReference } from '#lib/kubernetes/kubernetes-object.ts';
+import type { ObjectReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { formatMicroTime } from './election/lease.ts';
 import { formatTime } from './status/conditions.ts';
 

@@ -1,4 +1,4 @@
-import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 

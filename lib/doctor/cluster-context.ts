@@ -3,7 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { type Collection, listCollection } from '#lib/kubernetes/client/list-watch.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Who asks the API server, and whose permissions are looked at. */

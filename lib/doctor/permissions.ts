@@ -1,4 +1,4 @@
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type Check, type Fail, type Finding, note, ok } from './check.ts';
 import type { ApiContext } from './cluster-context.ts';
 

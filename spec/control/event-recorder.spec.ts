@@ -3,7 +3,7 @@ import type { EventFacts } from '#lib/control/event.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { type SimulatedApi, startSimulatedApi } from '#spec/support/simulated-api.ts';

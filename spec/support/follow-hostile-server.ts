@@ -4,7 +4,7 @@ import { runController } from '#lib/control/run-controller.ts';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { resourceVersionOf } from '#lib/kubernetes/object-metadata.ts';
+import { resourceVersionOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { eventually } from './eventually.ts';
 import { memoryInUse } from './held-resources.ts';
 import { HostileWatchServer } from './hostile-watch-server.ts';

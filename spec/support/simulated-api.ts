@@ -3,7 +3,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

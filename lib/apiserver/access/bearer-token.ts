@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { User } from '#lib/apiserver/http/api-context.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationMethod } from './authenticator.ts';
 import type { ReviewClient } from './review-client.ts';

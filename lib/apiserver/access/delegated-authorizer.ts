@@ -8,7 +8,7 @@ import {
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
 import type { LabelOperator, LabelRequirement } from '#lib/kubernetes/selectors/label-requirement.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';

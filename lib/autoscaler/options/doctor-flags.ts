@@ -1,6 +1,6 @@
 import { doctorFlags as sharedFlags } from '#lib/doctor/doctor.ts';
 import { flag, text } from '#lib/flags/flag.ts';
-import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** What the doctor looks at, beside the flags of the autoscaler that it takes too. */
 export const doctorFlags = {

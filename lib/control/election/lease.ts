@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** A lock that many may want and one has, for as long as it says so again and again. */
 export interface Lease extends KubernetesObject {

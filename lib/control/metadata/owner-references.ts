@@ -1,4 +1,4 @@
-import type { KubernetesObject, OwnerReference } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject, OwnerReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** An owner: an object that knows its version, kind and UID. */
 export interface Owner extends KubernetesObject {

@@ -2,7 +2,7 @@ import { DelayedKeys } from '#lib/concurrency/delayed-keys.ts';
 import { FairQueue } from '#lib/concurrency/fair-queue.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
-import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { QueueObserver } from './work-queue-series.ts';
 

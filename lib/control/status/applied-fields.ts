@@ -1,5 +1,4 @@
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { type KubernetesObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /**
  * What of an object's status a field manager has applied, as it is now: neither what others added, nor what others

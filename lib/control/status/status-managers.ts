@@ -1,4 +1,4 @@
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** Somebody whose fields are in a status. */
 export interface StatusManager {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject, ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedStatus } from './applied-fields.ts';
 import { plainStatus } from './plain-status.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { targetsOfCronHpa, targetsOfHpa } from '../loop/cron-hpa-watches.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
 import { CRON_HPAS, HPAS } from '../objects/followed-resources.ts';

@@ -3,7 +3,7 @@ import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { nameOfKey } from '#lib/kubernetes/kubernetes-object.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import {
   ADJUST_HPA_MIN,
   type CronHpa,

@@ -1,4 +1,4 @@
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** What of an object's metadata tells when it was changed, as the API server sent it. */
 export interface ChangeTimes {

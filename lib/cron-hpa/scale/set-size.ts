@@ -1,7 +1,7 @@
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
 import { FIELD_MANAGER } from '../objects/followed-resources.ts';
 import type { Hpa } from '../objects/hpa.ts';

@@ -1,6 +1,6 @@
 import { type StatefulObject, StatusWriter } from '#lib/control/status/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject, ObjectName } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject, ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { CronHpa, CronHpaStatus } from '../objects/cron-hpa.ts';
 import { FIELD_MANAGER } from '../objects/followed-resources.ts';
 import { formatStatus, readCronHpa } from '../objects/read-cron-hpa.ts';

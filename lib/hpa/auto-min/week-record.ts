@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson } from '#lib/kubernetes/parse-json.ts';
+import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Week } from './week.ts';
 
 /** What is kept of an HPA's week. */

@@ -1,6 +1,6 @@
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** What an object of the kind ConfigMap holds. */
 export interface ConfigMap extends KubernetesObject {

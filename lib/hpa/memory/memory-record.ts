@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson } from '#lib/kubernetes/parse-json.ts';
+import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaleEvent } from '../objects/hpa-memory.ts';
 import type { KeptMemory } from './kept-memory.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { metricSelector } from '../readings/metric-selector.ts';
 
 /** What is kept of a workload: what its scale subresource would say. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../objects/kubernetes-object.ts';
 
 /** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */
 export class ApiError extends Error {

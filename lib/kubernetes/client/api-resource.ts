@@ -1,4 +1,4 @@
-import type { ObjectName } from '../kubernetes-object.ts';
+import type { ObjectName } from '../objects/kubernetes-object.ts';
 
 /** A group and one of its versions; the core group is empty. */
 export interface GroupVersion {

@@ -1,5 +1,4 @@
-import { propertyOf, resourceVersionOf } from '../object-metadata.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson, propertyOf, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { apiErrorOf } from './api-error.ts';
 import { MalformedResponse } from './malformed-response.ts';

@@ -1,4 +1,4 @@
-import { type KubernetesObject, type ObjectName, readObject } from '../kubernetes-object.ts';
+import { type KubernetesObject, type ObjectName, readObject } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { isNotFound } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';

@@ -13,7 +13,7 @@ import {
   watchCollection,
 } from '../client/list-watch.ts';
 import { MalformedResponse } from '../client/malformed-response.ts';
-import { objectMetadata, resourceVersionOf } from '../object-metadata.ts';
+import { objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
 /** What a reflector works with. */

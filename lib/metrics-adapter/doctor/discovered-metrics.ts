@@ -1,6 +1,6 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ExaminedMetric, MetricsGroup } from './examined-metrics.ts';
 
 /** The versions of the metrics APIs, the one first that HPA controllers prefer. */

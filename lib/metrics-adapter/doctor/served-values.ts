@@ -2,7 +2,7 @@ import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { failed } from './diagnoses.ts';
 import { isDiscovered, respondingVersion } from './discovered-metrics.ts';
 import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';

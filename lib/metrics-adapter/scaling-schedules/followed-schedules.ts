@@ -1,7 +1,7 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readScalingSchedule } from './read-scaling-schedule.ts';

@@ -3,7 +3,7 @@ import { KeyFailures } from '#lib/control/key-failures.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { resourceOfSchedules } from './followed-schedules.ts';

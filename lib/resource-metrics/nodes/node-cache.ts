@@ -1,5 +1,5 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** What a node cache works with. */
 interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {

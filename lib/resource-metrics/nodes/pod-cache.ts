@@ -1,6 +1,6 @@
 import { Interner, stringInterner } from '#lib/cache/interner.ts';
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** What a pod cache works with. */
 type PodCacheOptions = Pick<InformerOptions<LivePod>, 'client' | 'clock' | 'logger'>;

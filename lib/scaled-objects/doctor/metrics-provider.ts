@@ -1,7 +1,7 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { failed } from './diagnoses.ts';
 
 const API_SERVICE = 'v1beta1.external.metrics.k8s.io';

@@ -2,7 +2,7 @@ import { ScaleClient } from '#lib/control/scale-client.ts';
 import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { CheckFailure } from '../checks/check-failure.ts';
 import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { limitedByDefault } from '../checks/limit-ranges.ts';

@@ -3,7 +3,7 @@ import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/che
 import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { OPERATOR_LEASE, OPERATOR_LEASE_SELECTOR } from '../other-operator/operator-lease.ts';
 import { OtherWrites } from '../other-operator/other-writes.ts';
 import { GRACE_MS, leaseAtOneLook, renewedAgoMs } from '../other-operator/seen-lease.ts';

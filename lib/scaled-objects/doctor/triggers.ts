@@ -2,7 +2,7 @@ import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';

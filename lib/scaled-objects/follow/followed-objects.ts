@@ -1,5 +1,5 @@
 import { mapKeys, type Watched } from '#lib/control/controller.ts';
-import { keyOf, readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,

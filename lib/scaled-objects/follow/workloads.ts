@@ -1,6 +1,5 @@
 import type { ScaleTarget } from '#lib/control/scale-client.ts';
-import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
 
 /** What is kept of a Deployment or StatefulSet. */

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { API_VERSION } from './resources.ts';
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ObjectCondition, TriggerSpec } from './scaled-object.ts';
 
 /** How many Jobs are made of what triggers tell. */

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** How a value is set against its target. */
 export type MetricType = 'AverageValue' | 'Value' | 'Utilization';

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 interface KeyReference {
   readonly parameter: string;

@@ -1,6 +1,5 @@
 import type { StatusManager } from '#lib/control/status/status-managers.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { type KubernetesObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** KEDA's operator by the name that its binary gives it. */
 const MANAGER = /^keda/;

@@ -4,7 +4,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { SeenLease, type SeenLook } from './seen-lease.ts';
 

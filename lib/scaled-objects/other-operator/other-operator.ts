@@ -1,7 +1,7 @@
 import type { ChangeSource } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
-import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';

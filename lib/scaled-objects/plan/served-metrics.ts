@@ -2,7 +2,7 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
-import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { NAME_LABEL } from '../objects/resources.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';

@@ -1,4 +1,4 @@
-import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import { type CompiledScaledObject, compileScaledObject } from './prepared-scaled-object.ts';
 

@@ -3,7 +3,7 @@ import { plainStatus } from '#lib/control/status/plain-status.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status/status-writer.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { type KubernetesObject, keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';
 import { mergePatch } from './merge-patch.ts';
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { exposition, type SeriesFamily, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';

@@ -1,5 +1,5 @@
 import type { Collection } from '#lib/collection/collection.ts';
-import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
-import { keyOf } from '#lib/kubernetes/kubernetes-object.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';

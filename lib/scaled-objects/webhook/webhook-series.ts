@@ -1,4 +1,4 @@
-import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { exposition, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 

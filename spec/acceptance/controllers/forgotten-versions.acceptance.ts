@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { objectMetadata, propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { objectMetadata, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { BreakableLink } from '#spec/support/breakable-link.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

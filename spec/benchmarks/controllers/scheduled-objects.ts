@@ -5,7 +5,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

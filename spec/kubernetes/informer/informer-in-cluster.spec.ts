@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { systemClock as clock } from '#lib/time/clock.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Informers } from '#lib/kubernetes/informer/shared-informers.ts';
-import { objectMetadata } from '#lib/kubernetes/object-metadata.ts';
+import { objectMetadata } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type ListingServer, startListingServer } from '#spec/support/listing-server.ts';
 
 const LIST = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [{ metadata: { name: 'a' } }] });

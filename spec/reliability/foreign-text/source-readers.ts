@@ -17,7 +17,7 @@ import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { readJson } from '#lib/kubernetes/client/read-response.ts';
 import { splitLines } from '#lib/kubernetes/client/split-lines.ts';
-import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { isMisspeltConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';

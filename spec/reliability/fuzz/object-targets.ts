@@ -23,7 +23,7 @@ import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
-import { readObject } from '#lib/kubernetes/kubernetes-object.ts';
+import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';

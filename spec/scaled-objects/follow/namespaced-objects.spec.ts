@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { NamespacedObjects } from '#lib/scaled-objects/follow/namespaced-objects.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

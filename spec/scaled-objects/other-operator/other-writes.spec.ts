@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { OtherWrites, type WrittenObject } from '#lib/scaled-objects/other-operator/other-writes.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { writtenStatuses } from '#lib/scaled-objects/statuses/written-statuses.ts';
 
 interface Thing extends KubernetesObject {

@@ -2,7 +2,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ListEndpoints } from '../servers/service-endpoints.ts';
 
 interface SliceEndpoint {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isDnsLabel } from '#lib/kubernetes/dns-label.ts';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 
 /** A Service in the cluster. */

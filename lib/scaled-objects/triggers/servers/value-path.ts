@@ -1,4 +1,4 @@
-import { propertyOf } from '#lib/kubernetes/object-metadata.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Budget } from '#lib/sources/json/expression/budget.ts';
 
 const MOST_STEPS = 64;

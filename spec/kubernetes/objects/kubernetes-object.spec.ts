@@ -1,5 +1,25 @@
 import { expect } from 'chai';
-import { objectMetadata, propertyOf, resourceVersionOf } from '#lib/kubernetes/object-metadata.ts';
+import {
+  isDnsLabel,
+  keyOf,
+  nameOfKey,
+  objectMetadata,
+  parseJson,
+  propertyOf,
+  resourceVersionOf,
+} from '#lib/kubernetes/objects/kubernetes-object.ts';
+
+describe('nameOfKey', () => {
+  for (const [key, name] of [
+    ['shop/web', { namespace: 'shop', name: 'web' }],
+    ['node-1', { name: 'node-1' }],
+  ] as const) {
+    it(`tells what ${key} means, as keyOf writes it`, () => {
+      expect(nameOfKey(key)).to.deep.equal(name);
+      expect(keyOf(name)).to.equal(key);
+    });
+  }
+});
 
 describe('objectMetadata', () => {
   it('keys objects by namespace and name', () => {
@@ -36,4 +56,19 @@ describe('propertyOf', () => {
     expect(propertyOf(JSON.parse('{"__proto__":"x"}'), '__proto__')).to.equal('x');
     expect(propertyOf('text', 'length')).to.equal(undefined);
   });
+});
+
+describe('parseJson', () => {
+  it('reads JSON, and gives nothing for a text that is none', () => {
+    expect(parseJson('{"a":[1,null]}')).to.deep.equal({ a: [1, null] });
+    for (const text of ['', '{', 'a', '{"a":1}\n{}']) expect(parseJson(text), text).to.equal(undefined);
+  });
+});
+
+describe('isDnsLabel', () => {
+  for (const text of ['a', '0', 'kube-system', 'a--b', 'a'.repeat(63)])
+    it(`takes ${text.slice(0, 20)}`, () => expect(isDnsLabel(text)).to.equal(true));
+
+  for (const text of ['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a\n', 'ä', 'a'.repeat(64)])
+    it(`takes no ${JSON.stringify(text.slice(0, 20))}`, () => expect(isDnsLabel(text)).to.equal(false));
 });
