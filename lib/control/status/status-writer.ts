@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { appliedStatus } from './applied-fields.ts';
+import { appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
 import { plainStatus } from './plain-status.ts';
 
 /** An object with a status. */

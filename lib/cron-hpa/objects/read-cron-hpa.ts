@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
 import {
   ADJUST_HPA_MIN,
   type CronHpa,
@@ -8,7 +9,6 @@ import {
   type JobCondition,
   type JobState,
 } from './cron-hpa.ts';
-import { specChangedAt } from './spec-changed-at.ts';
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 

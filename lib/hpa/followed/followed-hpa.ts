@@ -1,9 +1,9 @@
-import { type StatusManager, statusManagers } from '#lib/control/status/status-managers.ts';
 import {
   type KubernetesObject,
   type ObjectMeta,
   readObject,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
 import { defaultedSpec } from '../defaulted-spec.ts';
 import type { HorizontalPodAutoscaler, HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaStatus } from '../objects/hpa-status.ts';

@@ -1,4 +1,4 @@
-import type { StatusManager } from '#lib/control/status/status-managers.ts';
+import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';

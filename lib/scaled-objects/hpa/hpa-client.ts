@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { appliedFields } from '#lib/control/status/applied-fields.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { appliedFields } from '#lib/kubernetes/objects/managed-fields.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';
 import type { WantedHpa } from './wanted-hpa.ts';
 

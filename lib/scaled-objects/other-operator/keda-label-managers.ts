@@ -1,5 +1,5 @@
-import type { StatusManager } from '#lib/control/status/status-managers.ts';
 import { type KubernetesObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 
 /** KEDA's operator by the name that its binary gives it. */
 const MANAGER = /^keda/;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
-import { type StatusManager, statusManagers } from '#lib/control/status/status-managers.ts';
 import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from '../objects/resources.ts';

@@ -1,4 +1,4 @@
-import { type KubernetesObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type KubernetesObject, propertyOf } from './kubernetes-object.ts';
 
 /**
  * What of an object's status a field manager has applied, as it is now: neither what others added, nor what others
@@ -72,4 +72,54 @@ function isNamed(item: unknown, index: number, name: string): boolean {
     return Object.entries(told ?? {}).every(([key, value]) => propertyOf(item, key) === value);
   }
   return name.startsWith('v:') ? item === told : index === told;
+}
+
+/** Somebody whose fields are in a status. */
+export interface StatusManager {
+  /** As in `kube-controller-manager`. */
+  readonly manager: string;
+  readonly writtenAtMs: number;
+}
+
+/** Who has written the status of an object, as far as its `managedFields` tell. */
+export function statusManagers(managedFields: unknown): readonly StatusManager[] {
+  if (!Array.isArray(managedFields)) return [];
+  return managedFields.flatMap((entry: unknown) => {
+    const manager = propertyOf(entry, 'manager');
+    const time = propertyOf(entry, 'time');
+    const subresource = propertyOf(entry, 'subresource');
+    // Before 1.22 entries do not tell the subresource.
+    const isOfStatus =
+      subresource === 'status' || propertyOf(propertyOf(entry, 'fieldsV1'), 'f:status') !== undefined;
+    if (!isOfStatus || typeof manager !== 'string' || typeof time !== 'string') return [];
+    const writtenAtMs = Date.parse(time);
+    return Number.isNaN(writtenAtMs) ? [] : [{ manager, writtenAtMs }];
+  });
+}
+
+/** What of an object's metadata tells when it was changed, as the API server sent it. */
+interface ChangeTimes {
+  readonly generation?: number | undefined;
+  readonly creationTimestamp?: string | undefined;
+  readonly managedFields?: unknown;
+}
+
+/**
+ * When an object's spec became what it is, by the API server's clock: when it was last changed by anybody, in whole seconds, but not
+ * before the object was created, as in what was restored from a backup.
+ *
+ * @returns `undefined` where the server does not tell
+ */
+export function specChangedAt({
+  generation,
+  creationTimestamp = '',
+  managedFields,
+}: ChangeTimes): number | undefined {
+  const createdAtMs = Date.parse(creationTimestamp);
+  const times = (Array.isArray(managedFields) ? managedFields : [])
+    .filter((entry) => propertyOf(propertyOf(entry, 'fieldsV1'), 'f:spec') !== undefined)
+    .map((entry) => Date.parse(String(propertyOf(entry, 'time'))));
+  if (times.length === 0 && generation !== 1) return undefined; // changed since, and nobody knows when
+  const changedAtMs = times.reduce((latestMs, ms) => Math.max(latestMs, ms), createdAtMs);
+  return Number.isNaN(changedAtMs) ? undefined : changedAtMs;
 }
