@@ -1,6 +1,6 @@
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelRequirement, satisfies } from '#lib/kubernetes/selectors/label-requirement.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import type { ScaledPod } from './objects/scaled-pod.ts';
 
 /** An HPA by what its target selects. */
 export interface SelectingHpa {

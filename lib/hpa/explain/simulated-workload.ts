@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
-import type { ScaledPod } from '../objects/scaled-pod.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 import type { LoadPoint } from './load-curve.ts';

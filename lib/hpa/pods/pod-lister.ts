@@ -1,6 +1,6 @@
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { type PodObject, type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { type PodObject, type ScaledPod, scaledPod } from '../objects/scaled-pod.ts';
 import { equalityOf } from './equality.ts';
 
 /** A pod as the informer of all HPAs keeps it. */

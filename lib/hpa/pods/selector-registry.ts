@@ -1,4 +1,4 @@
-import type { ScaledPod } from '../objects/scaled-pod.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { LabelValues, rivalsOf, type SelectingHpa } from '../rivals.ts';
 import { equalityOf } from './equality.ts';
 

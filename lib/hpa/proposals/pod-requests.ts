@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { ContainerRequests, Requests, ScaledPod } from '../objects/scaled-pod.ts';
+import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
 import { parseNanos, parseThousandths, roundedUp } from '../quantities/parse-quantity.ts';
 import { MetricFailure } from './metric-failure.ts';

@@ -1,4 +1,4 @@
-import type { ScaledPod } from '../objects/scaled-pod.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type GroupingTimes, groupPods, type PodGroups } from './group-pods.ts';
 import { MetricFailure } from './metric-failure.ts';
 import type { PodMeasure } from './pod-measure.ts';

@@ -1,4 +1,4 @@
-import type { ScaledPod } from '../objects/scaled-pod.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { MAX_INT64, MOST_REPLICAS, toInt64 } from '../quantities/go-integers.ts';
 import { MetricFailure } from './metric-failure.ts';
 import { type Proposal, wholeReplicas } from './proposal.ts';

@@ -1,9 +1,9 @@
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import type { MetricSpec, NamedMetricSpec, ObjectMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import type { ScaledPod } from '../objects/scaled-pod.ts';
 import { type CustomMetricsApi, NO_CUSTOM_METRICS } from './custom-metrics-api.ts';
 import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-paths.ts';
 import { metricSelector } from './metric-selector.ts';

@@ -1,10 +1,10 @@
 import net from 'node:net';
 import { z } from 'zod';
+import type { TargetPod } from '#lib/kubernetes/objects/pod.ts';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { shorten } from '#lib/sources/http/shorten.ts';
 import { type FleetMember, JsonFleet } from '#lib/sources/json/json-fleet.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { TargetPod } from '../objects/target-pod.ts';
 import { isReadyFor, type TargetPods } from '../objects/target-pods.ts';
 import type { TargetSelectors } from '../objects/target-selectors.ts';
 import { extractOf, jsonSettings } from './json-settings.ts';

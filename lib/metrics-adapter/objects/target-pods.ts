@@ -1,5 +1,5 @@
+import { labelWord, type TargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { labelWord, type TargetPod } from './target-pod.ts';
 
 /** Pods, as an informer that has `TARGET_POD_INDEXES` finds them. */
 export interface FollowedPods {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ScaledPod } from '#lib/hpa/objects/scaled-pod.ts';
 import { groupPods } from '#lib/hpa/proposals/group-pods.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod, builtSamples, NOW_MS } from '../built-world.ts';
 
 const ago = (seconds: number) => NOW_MS - seconds * 1000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ScaledPod } from '#lib/hpa/objects/scaled-pod.ts';
 import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
 import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod } from '../built-world.ts';
 
 interface Asked {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
-import type { ScaledPod } from '#lib/hpa/objects/scaled-pod.ts';
 import { averageMeasure } from '#lib/hpa/proposals/average.ts';
 import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
 import { proposeByPods } from '#lib/hpa/proposals/proposal-by-pods.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod, builtSamples, NOW_MS } from '../built-world.ts';
 
 /** Proposes for pods a, b, c … that are to have 100 thousandths each. */

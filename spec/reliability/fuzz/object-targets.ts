@@ -24,6 +24,7 @@ import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts'
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
+import { readTargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
@@ -32,7 +33,6 @@ import { structuredSelector } from '#lib/metrics-adapter/api/structured-selector
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { selectorText } from '#lib/metrics-adapter/objects/selector-text.ts';
-import { readTargetPod } from '#lib/metrics-adapter/objects/target-pod.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/checks/check-authentication.ts';
