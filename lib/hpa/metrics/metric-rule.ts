@@ -1,5 +1,6 @@
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { MetricStatus } from '../objects/hpa-status.ts';
@@ -9,7 +10,6 @@ import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import type { Tolerances } from '../proposals/tolerance.ts';
 import { parseThousandths, QuantityError } from '../quantities/parse-quantity.ts';
-import { metricSelector } from '../readings/metric-selector.ts';
 
 /** What one kind of metric does with its part of the spec. */
 export interface MetricRule {

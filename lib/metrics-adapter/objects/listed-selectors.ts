@@ -3,9 +3,9 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
 import type { ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { selectorText } from './selector-text.ts';
 
 /** What listing needs. */
 export interface ListedSelectorsOptions {

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ListedSelectors } from './listed-selectors.ts';
 import type { DescribedObject } from './scaled-hpa.ts';
-import { selectorText } from './selector-text.ts';
 
 /** What reading selectors needs. */
 export interface TargetSelectorsOptions {

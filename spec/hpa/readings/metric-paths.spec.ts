@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { externalMetricPath, objectMetricPath, podsMetricPath } from '#lib/hpa/readings/metric-paths.ts';
-import { metricSelector } from '#lib/hpa/readings/metric-selector.ts';
+import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 
 // The paths are those that Kubernetes 1.34's controller was recorded to ask for.
 describe('podsMetricPath', () => {

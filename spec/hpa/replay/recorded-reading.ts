@@ -1,7 +1,7 @@
 import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '#lib/hpa/objects/metric-reading.ts';
-import { metricSelector } from '#lib/hpa/readings/metric-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { RecordedMetrics, RecordedUsage } from './recorded-case.ts';
 
 interface ReadingOptions {

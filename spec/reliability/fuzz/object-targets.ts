@@ -27,12 +27,12 @@ import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fi
 import { readTargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { structuredSelector } from '#lib/metrics-adapter/api/structured-selector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
-import { selectorText } from '#lib/metrics-adapter/objects/selector-text.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/checks/check-authentication.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { selectorText } from '#lib/metrics-adapter/objects/selector-text.ts';
+import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 
 describe('selectorText', () => {
   for (const [selector, text] of [

@@ -1,0 +1,75 @@
+import * as z from 'zod/mini';
+import type { LabelSelectorObject } from '#lib/hpa/objects/references.ts';
+import { goQuote } from './go-quote.ts';
+import {
+  formatRequirement,
+  type LabelOperator,
+  type LabelRequirement,
+  labelRequirement,
+} from './label-requirement.ts';
+import { SelectorError } from './selector-error.ts';
+
+const SELECTOR = z.object({
+  matchLabels: z._default(z.record(z.string(), z.string()), {}),
+  matchExpressions: z._default(
+    z.nullable(
+      z.array(
+        z.object({
+          key: z.string(),
+          operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+          values: z._default(z.nullable(z.array(z.string())), []),
+        }),
+      ),
+    ),
+    [],
+  ),
+});
+
+/**
+ * Writes the selector of a workload as one text, as the API server takes it.
+ *
+ * @returns `undefined` for what is none, and for one that would select every pod
+ */
+export function selectorText(value: unknown): string | undefined {
+  const read = SELECTOR.safeParse(value);
+  if (!read.success) return undefined;
+  const { matchLabels, matchExpressions } = read.data;
+  const requirements = [
+    ...Object.entries(matchLabels).map(([key, label]) => `${key}=${label}`),
+    ...(matchExpressions ?? []).map(({ key, operator, values }) => {
+      if (operator === 'Exists') return key;
+      if (operator === 'DoesNotExist') return `!${key}`;
+      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${(values ?? []).join(',')})`;
+    }),
+  ];
+  return requirements.length === 0 ? undefined : requirements.join(',');
+}
+
+/**
+ * Writes a selector of a metric as requests carry it: sorted by key; empty where there is none.
+ *
+ * @throws {SelectorError} when it is no selector, with the message of Kubernetes
+ */
+export function metricSelector(selector: LabelSelectorObject | undefined): string {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const requirements: LabelRequirement[] = Object.entries(matchLabels).map(([key, value]) =>
+    labelRequirement(key, '=', [value]),
+  );
+  for (const { key, operator, values = [] } of matchExpressions) {
+    const known = OPERATORS.get(operator);
+    if (known === undefined)
+      throw new SelectorError(`${goQuote(operator)} is not a valid label selector operator`);
+    requirements.push(labelRequirement(key, known, values));
+  }
+  return requirements
+    .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    .map(formatRequirement)
+    .join(',');
+}
+
+const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
+  ['In', 'in'],
+  ['NotIn', 'notin'],
+  ['Exists', 'exists'],
+  ['DoesNotExist', '!'],
+]);
