@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -156,4 +157,26 @@ async function load(
   const expired = () => new Error(`credentials were not there within ${formatDuration(timeoutMs)}`);
   using deadline = startDeadline(clock, timeoutMs, signal ? { signal, expired } : { expired });
   return await source.load(deadline.signal, areRefused);
+}
+
+/**
+ * Reads a token, a certificate, a key or authorities. An empty file is none of them but one that is being written: without a token
+ * we would be anonymous, and without authorities trust all that the system does. Of authorities that are cut off in the middle TLS
+ * would believe none, and say nothing.
+ *
+ * @throws when the file cannot be read, is empty or cut off, naming it
+ */
+export async function loadCredentialFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8');
+  if (text.trim() === '') throw new Error(`the file ${path} is empty`);
+  if (isCutOff(text)) throw new Error(`the file ${path} ends in the middle of a certificate or key`);
+  return text;
+}
+
+/** Whether more PEM blocks begin than end. */
+function isCutOff(text: string): boolean {
+  const [begun, ended] = [/^-----B/gm, /^-----END [A-Z0-9 ]+-----/gm].map(
+    (line) => text.match(line)?.length ?? 0,
+  );
+  return begun !== ended;
 }

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import type { ClusterCredentials, ClusterSource } from './cluster-access.ts';
-import { loadCredentialFile } from './load-credential-file.ts';
+import { type ClusterCredentials, type ClusterSource, loadCredentialFile } from './cluster-access.ts';
 
 /** Where the kubelet mounts a pod's service account. */
 const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';

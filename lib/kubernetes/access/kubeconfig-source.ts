@@ -1,9 +1,13 @@
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import type { ClusterCredentials, ClusterSource, ClusterTls } from './cluster-access.ts';
+import {
+  type ClusterCredentials,
+  type ClusterSource,
+  type ClusterTls,
+  loadCredentialFile,
+} from './cluster-access.ts';
 import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
-import { loadCredentialFile } from './load-credential-file.ts';
 
 /** Credentials that somebody else makes: an exec plugin, or a provider that the library knows. */
 type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> & Pick<ClusterCredentials, 'authorization'>;
