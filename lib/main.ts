@@ -1,7 +1,6 @@
 import type { LoggingOptions } from '#lib/flags/logging-flags.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
-import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
-import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { loadClusterAccess, readOwnNamespace } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { KlogLogger } from '#lib/telemetry/klog-logger.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';

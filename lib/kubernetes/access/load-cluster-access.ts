@@ -1,8 +1,17 @@
-import { ClusterAccess, type ClusterAccessEnvironment } from './cluster-access.ts';
-import { inClusterSource } from './in-cluster-source.ts';
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { raceAbort } from '#lib/time/abort-signal.ts';
+import {
+  ClusterAccess,
+  type ClusterAccessEnvironment,
+  type ClusterCredentials,
+  type ClusterSource,
+  loadCredentialFile,
+} from './cluster-access.ts';
 
 /** Where {@link loadClusterAccess} looks for an API server. */
-export interface ClusterAccessOptions extends ClusterAccessEnvironment {
+interface ClusterAccessOptions extends ClusterAccessEnvironment {
   /** A kubeconfig file; its current context is used. */
   readonly kubeconfig?: string | undefined;
   /** `KUBERNETES_SERVICE_HOST` and `_PORT`; count when there is no kubeconfig. */
@@ -30,4 +39,60 @@ export async function loadClusterAccess(options: ClusterAccessOptions): Promise<
   }
   const source = inClusterSource({ serviceHost, servicePort, serviceAccountDirectory });
   return await ClusterAccess.open(source, options);
+}
+
+/** Where the kubelet mounts a pod's service account. */
+const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What a pod is told of its API server. */
+interface InClusterEnvironment {
+  /** `KUBERNETES_SERVICE_HOST`: a name or an address, IPv6 without brackets. */
+  readonly serviceHost: string;
+  /** `KUBERNETES_SERVICE_PORT`. */
+  readonly servicePort: string;
+  /** By default {@link SERVICE_ACCOUNT_DIRECTORY}. */
+  readonly serviceAccountDirectory?: string | undefined;
+}
+
+/** Reaches the API server as a pod's service account does: the mounted token and authorities, read as they rotate. */
+function inClusterSource(environment: InClusterEnvironment): ClusterSource {
+  const { serviceHost, servicePort, serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY } = environment;
+  const host = isIPv6(serviceHost) ? `[${serviceHost}]` : serviceHost;
+  let loading: Promise<ClusterCredentials> | undefined;
+  return {
+    server: new URL(`https://${host}:${servicePort}`),
+    proxy: undefined,
+    load(signal) {
+      // Of a volume that hangs, one read at most: each keeps one of the few threads that there are for files and names.
+      loading ??= loadServiceAccount(serviceAccountDirectory).finally(() => {
+        loading = undefined;
+      });
+      return raceAbort(loading, signal);
+    },
+  };
+}
+
+/** The namespace of the pod's service account; `undefined` where none is mounted, as outside a cluster. */
+export async function readOwnNamespace(directory = SERVICE_ACCOUNT_DIRECTORY): Promise<string | undefined> {
+  const text = await readFile(join(directory, 'namespace'), 'utf8').catch(() => '');
+  return text.trim() || undefined;
+}
+
+async function loadServiceAccount(directory: string): Promise<ClusterCredentials> {
+  const [ca, token] = await Promise.all([
+    readText(join(directory, 'ca.crt'), 'authorities'),
+    readText(join(directory, 'token'), 'token'),
+  ]);
+  return {
+    tls: { ca, cert: undefined, key: undefined, servername: undefined, rejectUnauthorized: true },
+    authorization: `Bearer ${token.trim()}`,
+  };
+}
+
+async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await loadCredentialFile(path);
+  } catch (error) {
+    throw new Error(`Cannot read the service account's ${what} from ${path}`, { cause: error });
+  }
 }

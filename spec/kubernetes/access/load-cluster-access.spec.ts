@@ -1,8 +1,7 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readOwnNamespace } from '#lib/kubernetes/access/in-cluster-source.ts';
-import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { loadClusterAccess, readOwnNamespace } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { eventually } from '#spec/support/eventually.ts';
