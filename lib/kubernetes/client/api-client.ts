@@ -9,8 +9,6 @@ import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 import { DryRun } from './dry-run.ts';
 import { MalformedResponse } from './malformed-response.ts';
-import { type ResponseBody, readBytes, readJson } from './read-response.ts';
-import { splitLines } from './split-lines.ts';
 import { requestBy } from './undici-parts.ts';
 
 /** What an API client needs from outside. */
@@ -238,4 +236,69 @@ function describe({ method, path }: ApiRequest): string {
 /** Of what a path is, or is in; empty where it is of the cluster. */
 function namespaceOf(path: string): string {
   return /^[^?]*?\/namespaces\/([^/?]+)/.exec(path)?.[1] ?? '';
+}
+
+/** The body of a response, as it comes. */
+type ResponseBody = Dispatcher.ResponseData['body'];
+
+/**
+ * Reads a whole body as JSON.
+ *
+ * @throws {MalformedResponse} when it is longer than allowed, or no JSON
+ */
+export async function readJson(body: ResponseBody, maxBytes: number): Promise<unknown> {
+  const bytes = await readBytes(body, maxBytes);
+  if (bytes.length > maxBytes) throw new MalformedResponse(`the response is longer than ${maxBytes} bytes`);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new MalformedResponse('the response is no JSON'); // the parser's own words quote it, and reviews hold tokens
+  }
+}
+
+/** Reads at least as many bytes as asked for, or all; leaving the rest unread breaks the connection. */
+async function readBytes(body: ResponseBody, minBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > minBytes) break;
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Cuts a byte stream into its lines, decoded as UTF-8; empty ones are left out.
+ *
+ * @throws {MalformedResponse} when a line is longer than `maxLineBytes`; an Error when the stream ends within one
+ */
+export async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<string, void, void> {
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      pending.push(chunk.subarray(start, end));
+      pendingBytes += end - start;
+      if (pendingBytes > maxLineBytes) throw tooLong(maxLineBytes);
+      if (pendingBytes > 0) yield Buffer.concat(pending, pendingBytes).toString('utf8');
+      pending = [];
+      pendingBytes = 0;
+      start = end + 1;
+    }
+    pending.push(chunk.subarray(start));
+    pendingBytes += chunk.length - start;
+    if (pendingBytes > maxLineBytes) throw tooLong(maxLineBytes);
+  }
+  if (pendingBytes > 0) throw new Error('the stream ended within a line');
+}
+
+function tooLong(maxLineBytes: number): MalformedResponse {
+  return new MalformedResponse(`a line is longer than ${maxLineBytes} bytes`);
 }
