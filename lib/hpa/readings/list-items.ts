@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 
 const LIST = z.object({
   kind: z.optional(z.string()),

@@ -1,3 +1,4 @@
+import { type RequestedResource, serverWords } from '#lib/kubernetes/client/api-error.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -10,7 +11,6 @@ import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-p
 import { oldestOf } from './metric-values.ts';
 import type { MetricValuesReader } from './metric-values-reader.ts';
 import type { NamespaceUsage } from './namespace-usage.ts';
-import { type RequestedResource, serverWords } from './server-words.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {

@@ -6,9 +6,8 @@ import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
-import { ApiError, apiErrorOf } from './api-error.ts';
+import { ApiError, apiErrorOf, MalformedResponse } from './api-error.ts';
 import { DryRun } from './dry-run.ts';
-import { MalformedResponse } from './malformed-response.ts';
 import { requestBy } from './undici-parts.ts';
 
 /** What an API client needs from outside. */

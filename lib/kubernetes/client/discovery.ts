@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ApiClient, RequestOptions } from './api-client.ts';
+import { MalformedResponse } from './api-error.ts';
 import { type ApiResource, type GroupVersion, groupVersionPath } from './api-resource.ts';
-import { MalformedResponse } from './malformed-response.ts';
 
 /** A version of a group, and what it has. */
 export interface DiscoveredVersion extends GroupVersion {

@@ -1,7 +1,6 @@
 import { parseJson, propertyOf, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
-import { apiErrorOf } from './api-error.ts';
-import { MalformedResponse } from './malformed-response.ts';
+import { apiErrorOf, MalformedResponse } from './api-error.ts';
 
 /** Which objects of the API server are meant, and how much of each. */
 export interface Collection {

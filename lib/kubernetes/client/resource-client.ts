@@ -1,9 +1,8 @@
 import { type KubernetesObject, type ObjectName, readObject } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
-import { isNotFound } from './api-error.ts';
+import { isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
 import { listCollection } from './list-watch.ts';
-import { MalformedResponse } from './malformed-response.ts';
 
 /** What a resource client works with. */
 export interface ResourceClientOptions<T> {

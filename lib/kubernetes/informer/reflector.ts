@@ -4,7 +4,7 @@ import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startIdleTimeout } from '#lib/time/deadline.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { ApiError, isExpired, isNotFound } from '../client/api-error.ts';
+import { ApiError, isExpired, isNotFound, MalformedResponse } from '../client/api-error.ts';
 import {
   type Collection,
   listCollection,
@@ -12,7 +12,6 @@ import {
   type WatchEvent,
   watchCollection,
 } from '../client/list-watch.ts';
-import { MalformedResponse } from '../client/malformed-response.ts';
 import { objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 

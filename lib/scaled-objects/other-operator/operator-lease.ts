@@ -1,8 +1,7 @@
 import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { ApiError, MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RequestOptions } from '#lib/kubernetes/client/api-client.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
 
 const PODS = { path: '/api/v1/pods', labelSelector: 'app=web' };
 

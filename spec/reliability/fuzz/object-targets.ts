@@ -20,7 +20,7 @@ import { podMetricsList } from '#lib/hpa/readings/pod-metrics-list.ts';
 import { followedTarget } from '#lib/hpa/targets/followed-target.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { MalformedResponse } from '#lib/kubernetes/client/malformed-response.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
