@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { retryOnConflict } from '#lib/kubernetes/client/retry-on-conflict.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaleCause, ScaleLog } from './scale-log.ts';
 

@@ -1,6 +1,5 @@
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { retryOnConflict } from '#lib/kubernetes/client/retry-on-conflict.ts';
+import { type ResourceClient, retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

@@ -1,11 +1,12 @@
+import type { Clock } from '#lib/time/clock.ts';
 import { type KubernetesObject, type ObjectName, readObject } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
-import { isNotFound, MalformedResponse } from './api-error.ts';
+import { isConflict, isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
 import { listCollection } from './list-watch.ts';
 
 /** What a resource client works with. */
-export interface ResourceClientOptions<T> {
+interface ResourceClientOptions<T> {
   readonly api: ApiClient;
   readonly resource: ApiResource;
   /** Makes an object of what the server sent; throws when it is none. By default it needs a name, and no more. */
@@ -13,13 +14,13 @@ export interface ResourceClientOptions<T> {
 }
 
 /** How a request for one object differs from the usual. */
-export interface ObjectRequestOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
+interface ObjectRequestOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
   /** As in `status`. */
   readonly subresource?: string;
 }
 
 /** How a write differs from the usual. */
-export interface WriteOptions extends ObjectRequestOptions {
+interface WriteOptions extends ObjectRequestOptions {
   /** Who is told to have changed the fields. */
   readonly fieldManager?: string;
   /** Whether all is checked, but nothing kept. */
@@ -27,13 +28,13 @@ export interface WriteOptions extends ObjectRequestOptions {
 }
 
 /** A change of an object: RFC 7396, RFC 6902, or Kubernetes' own, which knows what lists are keyed by. */
-export type Patch =
+type Patch =
   | { readonly type: 'merge'; readonly body: object }
   | { readonly type: 'json'; readonly body: readonly JsonPatchOperation[] }
   | { readonly type: 'strategic'; readonly body: object };
 
 /** One operation of a JSON patch. */
-export interface JsonPatchOperation {
+interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
   readonly path: string;
   readonly from?: string;
@@ -41,14 +42,14 @@ export interface JsonPatchOperation {
 }
 
 /** Which objects of a resource are meant. */
-export interface ListOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
+interface ListOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
 
 /** How an object is deleted. */
-export interface DeleteOptions extends WriteOptions {
+interface DeleteOptions extends WriteOptions {
   /** The object is deleted only as it is meant: by its UID, in this version. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
@@ -181,4 +182,35 @@ function queryOf({ fieldManager, dryRun }: WriteOptions): Record<string, string>
 function withQuery(path: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(query).toString();
   return parameters === '' ? path : `${path}?${parameters}`;
+}
+
+/** How often conflicts are tried again. */
+interface ConflictRetryOptions {
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** By default 5, the first included. */
+  readonly maxAttempts?: number;
+  /** A number in [0, 1), so that those in conflict do not meet again; by default `Math.random`. */
+  readonly random?: () => number;
+}
+
+const MAX_ATTEMPTS = 5;
+const DELAY_MS = 10;
+
+/**
+ * Does a piece of work again while it fails because somebody else changed the object in between.
+ *
+ * @param work reads the object and writes it, each time
+ * @throws what the work throws, and the last conflict
+ */
+export async function retryOnConflict<T>(work: () => Promise<T>, options: ConflictRetryOptions): Promise<T> {
+  const { clock, signal, maxAttempts = MAX_ATTEMPTS, random = Math.random } = options;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= maxAttempts || !isConflict(error)) throw error;
+      await clock.sleep(DELAY_MS * (1 + random()), signal ? { signal } : {});
+    }
+  }
 }
