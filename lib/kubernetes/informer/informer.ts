@@ -4,9 +4,7 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Collection, resourceOf } from '../client/list-watch.ts';
-import type { ObjectChange } from './object-change.ts';
-import type { IndexFunction } from './object-index.ts';
-import { ObjectStore } from './object-store.ts';
+import { type IndexFunction, type ObjectChange, ObjectStore } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 
 /** What an informer works with. */

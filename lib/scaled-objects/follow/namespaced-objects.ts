@@ -1,7 +1,7 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 

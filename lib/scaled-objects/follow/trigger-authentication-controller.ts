@@ -2,7 +2,7 @@ import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { removeFinalizer } from '#lib/control/metadata/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventsOf } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';

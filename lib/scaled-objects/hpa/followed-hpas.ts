@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { controllerOf } from '#lib/control/metadata/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
-import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
 import { targetName } from '../follow/workloads.ts';

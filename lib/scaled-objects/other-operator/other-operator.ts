@@ -1,6 +1,6 @@
 import type { ChangeSource } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ObjectChange } from '#lib/kubernetes/informer/object-change.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

@@ -9,7 +9,7 @@ import type { ObjectSource, ObjectSourceChange } from '#lib/cron-hpa/loop/object
 import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
-import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-index.ts';
+import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
