@@ -1,5 +1,4 @@
-import { satisfies } from '#lib/kubernetes/selectors/label-requirement.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { type LabelSelector, satisfies } from '#lib/kubernetes/selectors/label-selector.ts';
 import { LabelledSet } from './labelled-set.ts';
 import type {
   CustomMetricsProvider,

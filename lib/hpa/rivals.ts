@@ -1,6 +1,9 @@
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { type LabelRequirement, satisfies } from '#lib/kubernetes/selectors/label-requirement.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import {
+  type LabelRequirement,
+  type LabelSelector,
+  satisfies,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** An HPA by what its target selects. */
 export interface SelectingHpa {

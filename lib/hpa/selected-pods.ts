@@ -1,5 +1,4 @@
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** Why it is not clear which pods an HPA scales. */
 export interface SelectionProblem {

@@ -12,8 +12,7 @@ import {
   text,
   texts,
 } from '#lib/flags/flag.ts';
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** What can be served beside CPU and memory. */
 export const EXTRA_RESOURCES = ['ephemeral-storage', 'swap'] as const;

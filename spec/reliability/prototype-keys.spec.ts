@@ -4,7 +4,7 @@ import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
 import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
 import { usageOfContainers, usageOfPods } from '#lib/hpa/proposals/pod-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import { containerEnvironment } from '#lib/scaled-objects/authentication/container-environment.ts';
 import { resolveAuthentication } from '#lib/scaled-objects/authentication/resolve-authentication.ts';

@@ -10,8 +10,11 @@ import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { keptWith } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
-import type { LabelOperator, LabelRequirement } from '#lib/kubernetes/selectors/label-requirement.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import {
+  type LabelOperator,
+  type LabelRequirement,
+  SelectorError,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   type Attributes,

@@ -1,6 +1,9 @@
 import { type FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
-import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import {
+  type LabelSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 import { isTrue } from './query-values.ts';
 import { badRequest } from './status-error.ts';
 

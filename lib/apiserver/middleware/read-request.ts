@@ -6,7 +6,7 @@ import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** Reads from path and query what the request is about. */
 export const readRequest: Middleware = (context) => {

@@ -3,8 +3,7 @@ import { type RequestSelectors, readSelectors, type SentSelector } from '#lib/ap
 import { badRequest, invalidOptions, type StatusCause } from '#lib/apiserver/http/status-error.ts';
 import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** The query parameters of a list or watch: `metav1.ListOptions`. */
 export interface ListOptions {

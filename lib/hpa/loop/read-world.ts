@@ -1,7 +1,10 @@
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import {
+  type LabelSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';

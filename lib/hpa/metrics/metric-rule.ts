@@ -1,5 +1,5 @@
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';

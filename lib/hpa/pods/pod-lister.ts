@@ -1,7 +1,6 @@
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { type PodObject, type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { equalityOf } from './equality.ts';
+import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** A pod as the informer of all HPAs keeps it. */
 export interface FollowedPod extends ScaledPod {

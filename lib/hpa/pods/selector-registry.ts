@@ -1,6 +1,6 @@
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { equalityOf } from '#lib/kubernetes/selectors/label-selector.ts';
 import { LabelValues, rivalsOf, type SelectingHpa } from '../rivals.ts';
-import { equalityOf } from './equality.ts';
 
 interface Registered extends SelectingHpa {
   readonly word: string;

@@ -1,8 +1,7 @@
 import { type RequestedResource, serverWords } from '#lib/kubernetes/client/api-error.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { MetricSpec, NamedMetricSpec, ObjectMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';

@@ -1,8 +1,7 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { equalityOf } from '../pods/equality.ts';
 import { type LabelledUsage, podMetricsList } from './pod-metrics-list.ts';
 import { LONGEST_LIST_BYTES, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 

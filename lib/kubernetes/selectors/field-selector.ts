@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { goQuote } from './go-quote.ts';
-import { SelectorError } from './selector-error.ts';
+import { SelectorError } from './label-selector.ts';
 
 /** One condition of a field selector; all of them must hold. */
 export interface FieldRequirement {

@@ -6,8 +6,8 @@ import {
   type LabelOperator,
   type LabelRequirement,
   labelRequirement,
-} from './label-requirement.ts';
-import { SelectorError } from './selector-error.ts';
+  SelectorError,
+} from './label-selector.ts';
 
 const SELECTOR = z.object({
   matchLabels: z._default(z.record(z.string(), z.string()), {}),

@@ -6,8 +6,11 @@ import type {
   RoutedDocument,
 } from '#lib/apiserver/resources/api-group.ts';
 import type { CustomMetricsProvider, DiscoveredMetric } from '#lib/collection/metrics-provider.ts';
-import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import {
+  type LabelSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 import { noSuchMetric } from './metric-not-found.ts';
 import { customMetricPaths } from './metric-paths.ts';
 import { customSchemas } from './metric-schemas.ts';

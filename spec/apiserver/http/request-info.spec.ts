@@ -4,7 +4,7 @@ import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors, splitPath } from '#lib/apiserver/http/request-info.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 import { jsonOf, requestHttp1 } from '#spec/support/api-request.ts';
 import { thingsResource } from '#spec/support/served-things.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FieldSelector, parseFieldSelector } from '#lib/kubernetes/selectors/field-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 describe('parseFieldSelector', () => {
   const canonical: readonly [string, string][] = [

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { SelectorError } from '#lib/kubernetes/selectors/selector-error.ts';
+import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 const NAME_RULE =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
