@@ -1,11 +1,11 @@
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
-import { formatValue } from '#lib/collection/format-value.ts';
 import type { StoredMetrics, StoredObjectMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { formatValue } from '#lib/kubernetes/quantity.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { ObjectLabels } from './objects/object-labels.ts';
 import { type HpaMetric, nameOfMetric } from './objects/scaled-hpa.ts';

@@ -1,4 +1,4 @@
-import { Quantity, type QuantityFormat } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity, type QuantityFormat } from '#lib/kubernetes/quantity.ts';
 
 /**
  * Writes thousandths as Kubernetes writes a quantity of the decimal format: `2500m`, `3`, `20k`.

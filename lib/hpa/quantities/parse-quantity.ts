@@ -1,4 +1,4 @@
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 
 /**
  * Reads a Kubernetes quantity in nanos: `100m` is 100,000,000.

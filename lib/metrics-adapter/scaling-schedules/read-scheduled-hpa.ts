@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { keyOfSchedule, SCALING_SCHEDULES, type ScalingScheduleKind } from './scaling-schedule.ts';
 
 /** What is kept of an HPA that schedules scale. */

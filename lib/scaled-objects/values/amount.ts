@@ -1,4 +1,4 @@
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 
 const NANOS_A_THOUSANDTH = 1_000_000n;
 /** Beyond this a double tells no thousandths apart. */

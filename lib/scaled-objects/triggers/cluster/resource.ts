@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { METADATA, parameter, text } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { Trigger } from '../trigger.ts';

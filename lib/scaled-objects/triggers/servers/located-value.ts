@@ -1,4 +1,4 @@
-import { Quantity } from '#lib/kubernetes/exact-quantity.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
 import { readExpositionValue } from './exposition-value.ts';
