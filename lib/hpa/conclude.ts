@@ -1,9 +1,12 @@
+import {
+  type HorizontalPodAutoscaler,
+  type HpaStatus,
+  isSameStatus,
+  targetOf,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Decision, HpaEvent, Outcome } from './decision.ts';
 import { rememberScaling } from './limits/scale-events.ts';
-import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
-import type { HpaStatus } from './objects/hpa-status.ts';
 import { type ConditionChange, type ConditionRemoval, withConditions } from './status/hpa-conditions.ts';
-import { isSameStatus } from './status/same-status.ts';
 import { objectTime } from './status/timestamp.ts';
 
 /**

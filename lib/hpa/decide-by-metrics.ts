@@ -1,7 +1,7 @@
+import { targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Decision, DecisionInput, HpaEvent } from './decision.ts';
 import type { Explanation } from './explanation.ts';
 import { limitReplicas } from './limit-replicas.ts';
-import { targetOf } from './objects/horizontal-pod-autoscaler.ts';
 import { tolerancesOf } from './proposals/tolerance.ts';
 import { minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';

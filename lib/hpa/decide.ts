@@ -1,7 +1,7 @@
+import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { decideByMetrics } from './decide-by-metrics.ts';
 import type { Decision, DecisionInput } from './decision.ts';
 import type { Explanation } from './explanation.ts';
-import { type HorizontalPodAutoscaler, targetOf } from './objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { type BoundsStep, boundsStep, minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';

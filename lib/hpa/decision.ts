@@ -1,9 +1,12 @@
+import type {
+  HorizontalPodAutoscaler,
+  HpaStatus,
+  MetricStatus,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { Explanation } from './explanation.ts';
-import type { HorizontalPodAutoscaler } from './objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
-import type { HpaStatus, MetricStatus } from './objects/hpa-status.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
 import type { Scale, ScaleFailure } from './scale-reading.ts';
 import type { ConditionChange, ConditionRemoval } from './status/hpa-conditions.ts';

@@ -1,8 +1,7 @@
+import type { MetricTarget, MetricValueStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Limit } from './limits/limit.ts';
 import type { Stabilization } from './limits/stabilization.ts';
 import type { MetricFailureOutcome } from './metrics/evaluate-metric.ts';
-import type { MetricTarget } from './objects/horizontal-pod-autoscaler.ts';
-import type { MetricValueStatus } from './objects/hpa-status.ts';
 import type { Proposal } from './proposals/proposal.ts';
 import type { BoundsStep } from './replica-bounds.ts';
 

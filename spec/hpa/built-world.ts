@@ -1,8 +1,8 @@
 import type { DecisionInput } from '#lib/hpa/decision.ts';
-import type { HpaSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
 import type { PodSamples } from '#lib/hpa/proposals/pod-usage.ts';
+import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 
 /** The instant at which built worlds are decided. */

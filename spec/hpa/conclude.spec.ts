@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { conclude } from '#lib/hpa/conclude.ts';
 import { decide } from '#lib/hpa/decide.ts';
-import type { HpaStatus } from '#lib/hpa/objects/hpa-status.ts';
+import type { HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, NOW_MS } from './built-world.ts';
 
 const NOW = '2026-01-01T00:00:00Z';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
 import { evaluateMetrics } from '#lib/hpa/several-metrics.ts';
+import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput } from './built-world.ts';
 
 const TARGET = { type: 'AverageValue', averageValue: '10' };

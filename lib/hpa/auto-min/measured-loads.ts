@@ -1,5 +1,5 @@
+import type { HpaSpec, MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Explanation, MetricExplanation } from '../explanation.ts';
-import type { HpaSpec, MetricSpec, MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 
 /** How heavy one metric of an HPA was on each replica of the minimum. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 
 /** A quantity as users write it: text, or a number in YAML. */

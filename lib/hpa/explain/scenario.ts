@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import {
+  defaultedSpec,
+  type HorizontalPodAutoscaler,
+  nameOf,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { defaultedSpec } from '../defaulted-spec.ts';
-import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
 import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../objects/hpa-config.ts';
 import { hpaSchema, quantitySchema } from './hpa-schema.ts';
 import { inOrder, type LoadPoint, parseLoadCsv } from './load-curve.ts';
-import { nameOf } from './metric-name.ts';
 
 /** An HPA, and what happens to it. */
 export interface Scenario {

@@ -1,11 +1,10 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { type MetricSpec, nameOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { parseThousandths } from '../quantities/parse-quantity.ts';
 import type { LoadPoint } from './load-curve.ts';
-import { nameOf } from './metric-name.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The pods of a scenario: they become ready some time after they are made, and the newest go first. */

@@ -1,6 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { HpaSpec, MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
-import type { HpaStatus } from '../objects/hpa-status.ts';
+import type { HpaSpec, HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { behaviorFromV1 } from './v1-behavior.ts';
 import { metricSpecFromV1, metricStatusFromV1, metricStatusToV1 } from './v1-metrics.ts';
 

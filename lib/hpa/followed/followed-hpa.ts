@@ -1,12 +1,15 @@
 import {
+  defaultedSpec,
+  type HorizontalPodAutoscaler,
+  type HpaSpec,
+  type HpaStatus,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import {
   type KubernetesObject,
   type ObjectMeta,
   readObject,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
-import { defaultedSpec } from '../defaulted-spec.ts';
-import type { HorizontalPodAutoscaler, HpaSpec } from '../objects/horizontal-pod-autoscaler.ts';
-import type { HpaStatus } from '../objects/hpa-status.ts';
 import { specFromV1, statusFromV1, statusToV1, withoutV1Annotations } from './autoscaling-v1.ts';
 
 /** Versions of the group `autoscaling` that are understood, the preferred one first. */

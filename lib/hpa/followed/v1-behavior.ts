@@ -1,4 +1,4 @@
-import type { HpaBehavior } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 /** Deeper is no behavior. */
 const DEEPEST = 4;

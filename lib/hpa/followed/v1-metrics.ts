@@ -1,6 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
-import type { MetricStatus } from '../objects/hpa-status.ts';
+import type { MetricSpec, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 // In annotations of autoscaling/v1 a metric has other fields than in v2: what its target is, the field's name tells, and
 // metrics of objects and external ones have a value always, which is 0 where only the average is meant.

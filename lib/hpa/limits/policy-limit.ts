@@ -1,4 +1,8 @@
-import type { HpaBehavior, ScalingPolicy, ScalingRules } from '../objects/horizontal-pod-autoscaler.ts';
+import type {
+  HpaBehavior,
+  ScalingPolicy,
+  ScalingRules,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { HpaMemory, ScaleEvent } from '../objects/hpa-memory.ts';
 import { MOST_REPLICAS } from '../quantities/go-integers.ts';
 import { LIMITS, type Limit, type PolicyAllowance, type ReplicaRange } from './limit.ts';

@@ -1,4 +1,4 @@
-import type { HpaBehavior, ScalingRules } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaBehavior, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type HpaMemory, remember, type ScaleEvent } from '../objects/hpa-memory.ts';
 
 /** Remembers that the scale was changed, for as long as a policy may ask; without `behavior` none does. */

@@ -1,9 +1,8 @@
+import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
-import type { HpaStatus } from '../objects/hpa-status.ts';
-import { isSameStatus } from '../status/same-status.ts';
 import type { OtherController } from '../told/decision-log.ts';
 
 /** So many statuses that were sent last are known again. */

@@ -1,5 +1,8 @@
-import type { MetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
-import { FAILED_METRIC_STATUS, type MetricStatus } from '../objects/hpa-status.ts';
+import {
+  FAILED_METRIC_STATUS,
+  type MetricSpec,
+  type MetricStatus,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import { QuantityError } from '../quantities/parse-quantity.ts';

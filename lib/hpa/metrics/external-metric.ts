@@ -1,4 +1,4 @@
-import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
 import { formatThousandths } from '../quantities/format-thousandths.ts';

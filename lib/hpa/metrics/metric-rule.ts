@@ -1,11 +1,13 @@
+import type {
+  MetricIdentifier,
+  MetricStatus,
+  MetricTarget,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import type { MetricTarget } from '../objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
-import type { MetricStatus } from '../objects/hpa-status.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import type { MetricIdentifier } from '../objects/references.ts';
 import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import type { Tolerances } from '../proposals/tolerance.ts';

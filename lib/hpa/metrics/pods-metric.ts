@@ -1,4 +1,4 @@
-import type { NamedMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { averageMeasure } from '../proposals/average.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { type PodSamples, valuesOfPods } from '../proposals/pod-usage.ts';

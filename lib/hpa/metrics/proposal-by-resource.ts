@@ -1,4 +1,4 @@
-import type { ResourceMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
+import type { ResourceMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
 import { averageMeasure } from '../proposals/average.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';

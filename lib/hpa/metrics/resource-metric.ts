@@ -1,8 +1,8 @@
 import type {
   ContainerResourceMetricSpec,
+  MetricValueStatus,
   ResourceMetricSpec,
-} from '../objects/horizontal-pod-autoscaler.ts';
-import type { MetricValueStatus } from '../objects/hpa-status.ts';
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import { formatBinaryThousandths, formatThousandths } from '../quantities/format-thousandths.ts';
 import type { MetricRule } from './metric-rule.ts';

@@ -1,4 +1,4 @@
-import type { LabelSelectorObject } from '../objects/references.ts';
+import type { LabelSelectorObject } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 /** Writes a selector of labels as Kubernetes' controller prints it in conditions and events; none is `nil`. */
 export function selectorText(selector: LabelSelectorObject | undefined): string {

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { HpaBehavior } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import { parseNanos } from '../quantities/parse-quantity.ts';
 

@@ -1,9 +1,13 @@
 import { type RequestedResource, serverWords } from '#lib/kubernetes/client/api-error.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type {
+  MetricSpec,
+  NamedMetricSpec,
+  ObjectMetricSpec,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import type { MetricSpec, NamedMetricSpec, ObjectMetricSpec } from '../objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
 import { type CustomMetricsApi, NO_CUSTOM_METRICS } from './custom-metrics-api.ts';
 import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-paths.ts';

@@ -1,4 +1,4 @@
-import type { HpaCondition } from '../objects/hpa-status.ts';
+import type { HpaCondition } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 /** A condition that is no more. */
 export interface ConditionRemoval {

@@ -1,7 +1,7 @@
 import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { ScaleCause } from '#lib/control/scale-log.ts';
 import { serverWords } from '#lib/kubernetes/client/api-error.ts';
-import type { HorizontalPodAutoscaler } from '../objects/horizontal-pod-autoscaler.ts';
+import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaleFailure } from '../scale-reading.ts';
 import type { FollowedScales, ReadScale } from './followed-scales.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { LabelSelectorObject } from '#lib/hpa/objects/references.ts';
+import type { LabelSelectorObject } from '../objects/horizontal-pod-autoscaler.ts';
 import { goQuote } from './go-quote.ts';
 import {
   formatRequirement,

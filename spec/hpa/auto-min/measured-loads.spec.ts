@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { measuredLoads, metricGoals, ratioOnMinimum } from '#lib/hpa/auto-min/measured-loads.ts';
 import type { Explanation } from '#lib/hpa/explanation.ts';
-import type { HpaSpec, MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
+import type { HpaSpec, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 const average = { type: 'AverageValue', averageValue: '500m' };
 const METRICS: readonly MetricSpec[] = [

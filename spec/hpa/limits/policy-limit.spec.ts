@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
-import type { HpaBehavior } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { type HpaMemory, NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
+import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { NOW_MS } from '../built-world.ts';
 
 const event = (change: number, secondsAgo: number) => ({ change, atMs: NOW_MS - secondsAgo * 1000 });

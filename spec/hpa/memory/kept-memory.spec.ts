@@ -4,9 +4,9 @@ import { conclude } from '#lib/hpa/conclude.ts';
 import { decide } from '#lib/hpa/decide.ts';
 import { isOutdated, keptMemory, keptWindows, restoredMemory } from '#lib/hpa/memory/kept-memory.ts';
 import { formatRecord, parseRecord } from '#lib/hpa/memory/memory-record.ts';
-import type { HpaBehavior } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { type HpaMemory, NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
+import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, NOW_MS } from '../built-world.ts';
 
 const WINDOWS = { scaleUpWindowMs: 0, scaleDownWindowMs: 300_000, scaleUpPeriodMs: 0, scaleDownPeriodMs: 0 };

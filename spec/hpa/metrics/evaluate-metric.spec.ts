@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { evaluateMetric } from '#lib/hpa/metrics/evaluate-metric.ts';
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
+import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtPod, NOW_MS } from '../built-world.ts';
 
 function evaluate(spec: MetricSpec, reading: MetricReading, statusReplicas = 2) {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { CustomMetricsApi } from '#lib/hpa/readings/custom-metrics-api.ts';
 import { readMetric } from '#lib/hpa/readings/metric-reader.ts';
 import { MetricValuesReader } from '#lib/hpa/readings/metric-values-reader.ts';
 import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { builtPod } from '../built-world.ts';

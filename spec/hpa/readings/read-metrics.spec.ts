@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import { CustomMetricsApi } from '#lib/hpa/readings/custom-metrics-api.ts';
 import { MetricValuesReader } from '#lib/hpa/readings/metric-values-reader.ts';
 import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
 import { readMetrics } from '#lib/hpa/readings/read-metrics.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,5 +1,8 @@
-import type { HpaSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
-import type { HpaCondition, MetricStatus } from '#lib/hpa/objects/hpa-status.ts';
+import type {
+  HpaCondition,
+  HpaSpec,
+  MetricStatus,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 
 /** One recorded decision of Kubernetes' HPA controller, as its file has it. Ages are seconds before "now". */

@@ -1,5 +1,5 @@
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading, PodUsage } from '#lib/hpa/objects/metric-reading.ts';
+import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { RecordedMetrics, RecordedUsage } from './recorded-case.ts';

@@ -1,9 +1,8 @@
 import type { DecisionInput } from '#lib/hpa/decision.ts';
-import type { MetricSpec } from '#lib/hpa/objects/horizontal-pod-autoscaler.ts';
 import type { HpaMemory } from '#lib/hpa/objects/hpa-memory.ts';
-import type { HpaStatus } from '#lib/hpa/objects/hpa-status.ts';
 import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
 import { rivalsOf } from '#lib/hpa/rivals.ts';
+import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type PodObject, scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { RecordedCase, RecordedPod } from './recorded-case.ts';

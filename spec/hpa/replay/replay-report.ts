@@ -1,4 +1,4 @@
-import { defaultedSpec } from '#lib/hpa/defaulted-spec.ts';
+import { defaultedSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { deliberateDifference } from './deliberate-differences.ts';
 import { type DifferingField, differingFields } from './differing-fields.ts';
 import type { PlacedCase } from './read-cases.ts';

@@ -1,0 +1,245 @@
+import { parseNanos } from '#lib/hpa/quantities/parse-quantity.ts';
+import { getOwn } from '../get-own.ts';
+
+/** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */
+export interface HorizontalPodAutoscaler {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  /** With its defaults filled in (`defaultedSpec`), as the API serves it. */
+  readonly spec: HpaSpec;
+  /** Absent where none was ever written. */
+  readonly status?: HpaStatus;
+}
+
+/** What errors call the target: `Deployment/default/web`. */
+export function targetOf({ metadata, spec }: HorizontalPodAutoscaler): string {
+  return `${spec.scaleTargetRef.kind}/${metadata.namespace}/${spec.scaleTargetRef.name}`;
+}
+
+export interface HpaSpec {
+  readonly scaleTargetRef: ObjectReference;
+  readonly minReplicas?: number;
+  readonly maxReplicas: number;
+  readonly metrics?: readonly MetricSpec[];
+  readonly behavior?: HpaBehavior;
+}
+
+/** One metric that an HPA follows; the field that `type` names is the one that is set. */
+export type MetricSpec =
+  | { readonly type: 'Resource'; readonly resource: ResourceMetricSpec }
+  | { readonly type: 'ContainerResource'; readonly containerResource: ContainerResourceMetricSpec }
+  | { readonly type: 'Pods'; readonly pods: NamedMetricSpec }
+  | { readonly type: 'Object'; readonly object: ObjectMetricSpec }
+  | { readonly type: 'External'; readonly external: NamedMetricSpec };
+
+export interface ResourceMetricSpec {
+  /** `cpu`, `memory` … */
+  readonly name: string;
+  readonly target: MetricTarget;
+}
+
+export interface ContainerResourceMetricSpec extends ResourceMetricSpec {
+  readonly container: string;
+}
+
+export interface NamedMetricSpec {
+  readonly metric: MetricIdentifier;
+  readonly target: MetricTarget;
+}
+
+export interface ObjectMetricSpec extends NamedMetricSpec {
+  readonly describedObject: ObjectReference;
+}
+
+/** What a metric is to be; quantities are Kubernetes' texts, utilization is percent of the request. */
+export interface MetricTarget {
+  readonly type: string;
+  readonly value?: string;
+  readonly averageValue?: string;
+  readonly averageUtilization?: number;
+}
+
+export interface HpaBehavior {
+  readonly scaleUp?: ScalingRules;
+  readonly scaleDown?: ScalingRules;
+}
+
+export interface ScalingRules {
+  readonly stabilizationWindowSeconds?: number;
+  readonly selectPolicy?: string;
+  readonly policies?: readonly ScalingPolicy[];
+  /** A quantity: a part of the target, `50m` is 5 %. */
+  readonly tolerance?: string;
+}
+
+export interface ScalingPolicy {
+  /** `Pods` or `Percent`, which says what `value` counts. */
+  readonly type: string;
+  readonly value: number;
+  readonly periodSeconds: number;
+}
+
+/** The status of an `autoscaling/v2` HorizontalPodAutoscaler, in Kubernetes' own JSON. */
+export interface HpaStatus {
+  readonly currentReplicas?: number;
+  readonly desiredReplicas: number;
+  readonly lastScaleTime?: string;
+  readonly currentMetrics?: readonly MetricStatus[] | null;
+  readonly conditions?: readonly HpaCondition[];
+}
+
+export interface HpaCondition {
+  readonly type: string;
+  readonly status: string;
+  /** RFC 3339, whole seconds. */
+  readonly lastTransitionTime?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The current value of one metric; a metric that failed leaves `FAILED_METRIC_STATUS` in its place. */
+export interface MetricStatus {
+  readonly type: string;
+  readonly resource?: { readonly name: string; readonly current: MetricValueStatus };
+  readonly containerResource?: {
+    readonly name: string;
+    readonly container: string;
+    readonly current: MetricValueStatus;
+  };
+  readonly pods?: { readonly metric: MetricIdentifier; readonly current: MetricValueStatus };
+  readonly object?: {
+    readonly metric: MetricIdentifier;
+    readonly current: MetricValueStatus;
+    readonly describedObject: ObjectReference;
+  };
+  readonly external?: { readonly metric: MetricIdentifier; readonly current: MetricValueStatus };
+}
+
+export interface MetricValueStatus {
+  readonly value?: string;
+  readonly averageValue?: string;
+  readonly averageUtilization?: number;
+}
+
+/** What Kubernetes' controller writes for a metric that it could not read. */
+export const FAILED_METRIC_STATUS: MetricStatus = { type: '' };
+
+/** An object in the HPA's namespace. */
+interface ObjectReference {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface MetricIdentifier {
+  readonly name: string;
+  readonly selector?: LabelSelectorObject;
+}
+
+/** A label selector as objects hold it. */
+export interface LabelSelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/**
+ * Fills in what the API server fills in for a submitted HPA of `autoscaling/v2`.
+ *
+ * The window of scaling down stays open: it is the controller's flag that fills it.
+ */
+export function defaultedSpec(submitted: Readonly<HpaSpec>): HpaSpec {
+  const { minReplicas = 1, metrics = [], behavior, ...others } = submitted;
+  return {
+    ...others,
+    minReplicas,
+    metrics: metrics.length > 0 ? metrics : [DEFAULT_METRIC],
+    ...(behavior ? { behavior: defaultedBehavior(behavior) } : {}),
+  };
+}
+
+/** Nothing is filled in where there is no behavior at all: such an HPA follows other rules. */
+function defaultedBehavior({ scaleUp, scaleDown }: HpaBehavior): HpaBehavior {
+  return { scaleUp: { ...SCALE_UP, ...given(scaleUp) }, scaleDown: { ...SCALE_DOWN, ...given(scaleDown) } };
+}
+
+/** What the user wrote: a field that is null was not written. */
+function given(rules: ScalingRules | undefined): ScalingRules {
+  return Object.fromEntries(
+    Object.entries(rules ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+const DEFAULT_METRIC: MetricSpec = {
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+};
+
+const SCALE_UP: ScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+
+const SCALE_DOWN: ScalingRules = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};
+
+/**
+ * Whether two statuses mean the same, so that nothing needs to be written.
+ *
+ * An empty list is as good as none, and quantities are compared by what they amount to.
+ */
+export function isSameStatus(one: HpaStatus | undefined, other: HpaStatus): boolean {
+  return isSame(one ?? UNWRITTEN, other);
+}
+
+/** The status that the API server shows of an HPA that nobody has reconciled. */
+const UNWRITTEN: HpaStatus = { currentReplicas: 0, desiredReplicas: 0 };
+
+/** @param name of the field, and `parent` of what it is in */
+function isSame(one: unknown, other: unknown, name = '', parent = ''): boolean {
+  if (one === other || (isEmpty(one) && isEmpty(other))) return true;
+  if (typeof one === 'string' && typeof other === 'string') return isSameText(one, other, name, parent);
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
+    return COUNTS.has(name) && (one ?? 0) === (other ?? 0);
+  }
+  const [first, second] = [one as Record<string, unknown>, other as Record<string, unknown>];
+  const keys = new Set([...Object.keys(first), ...Object.keys(second)]);
+  for (const key of keys) if (!isSame(getOwn(first, key), getOwn(second, key), key, name)) return false;
+  return true;
+}
+
+/** Numbers that Go's JSON leaves out when they are zero. */
+const COUNTS: ReadonlySet<string> = new Set(['currentReplicas', 'desiredReplicas']);
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (typeof value !== 'object') return false;
+  for (const _ in value) return false;
+  return true;
+}
+
+function isSameText(one: string, other: string, name: string, parent: string): boolean {
+  if (name === 'lastScaleTime' || name === 'lastTransitionTime') return Date.parse(one) === Date.parse(other);
+  if (parent !== 'current') return false;
+  try {
+    return parseNanos(one) === parseNanos(other);
+  } catch {
+    return false; // written by somebody who does not write quantities
+  }
+}
+
+/** What a load calls a metric. */
+export function nameOf(spec: MetricSpec): string {
+  if (spec.type === 'Resource') return spec.resource.name;
+  if (spec.type === 'ContainerResource') return spec.containerResource.name;
+  if (spec.type === 'Pods') return spec.pods.metric.name;
+  return spec.type === 'Object' ? spec.object.metric.name : spec.external.metric.name;
+}
