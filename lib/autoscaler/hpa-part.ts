@@ -1,7 +1,7 @@
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
 import { runController } from '#lib/control/run-controller.ts';
-import { HPA_VERSIONS, type HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
+import { HPA_VERSIONS, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';

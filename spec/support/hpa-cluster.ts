@@ -3,13 +3,13 @@ import { type RunControllerOptions, runController } from '#lib/control/run-contr
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { AskPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
-import type { HpaVersion } from '#lib/hpa/followed/followed-hpa.ts';
 import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';

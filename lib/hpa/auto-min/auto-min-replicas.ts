@@ -1,7 +1,7 @@
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation } from '../explanation.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { ToldEvent } from '../objects/told-event.ts';
 import { spreadOf } from '../spread-of.ts';

@@ -1,6 +1,6 @@
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { UnkeptNames } from '../memory/unkept-names.ts';
 import { spreadOf } from '../spread-of.ts';

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { metricGoals, ratioOnMinimum, sourceOf, targetKind, targetNumber } from './measured-loads.ts';
 import { emptyWeek, startOfDayMs, WEEK_DAYS, type Week, withPeak } from './week.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { type FollowedHpa, followedHpa, HPA_VERSIONS } from '../followed/followed-hpa.ts';
+import { type FollowedHpa, followedHpa, HPA_VERSIONS } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** The HPAs that the checks of one examination share: listed once. */
 export class ExaminedHpas {

@@ -1,8 +1,8 @@
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { requestsOfPods } from '../proposals/pod-requests.ts';
 

@@ -2,7 +2,7 @@ import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import { type Check, examineEach, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 import { missingRequest } from './missing-request.ts';

@@ -1,8 +1,8 @@
 import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { conclude } from '../conclude.ts';
 import { decide } from '../decide.ts';
 import type { Decision, Outcome } from '../decision.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { keptWindows } from '../memory/kept-memory.ts';
 import type { HpaMemory } from '../objects/hpa-memory.ts';
 import { writeTargetScale } from '../targets/target-scale.ts';

@@ -1,7 +1,7 @@
 import type { HpaCondition, HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { HpaEvent } from '../decision.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { objectTime } from '../status/timestamp.ts';
 import type { OtherController } from '../told/decision-log.ts';
 

@@ -1,10 +1,10 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoMinOptions, AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { HpaMemories } from '../memory/hpa-memories.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { FollowedPod } from '../pods/pod-lister.ts';

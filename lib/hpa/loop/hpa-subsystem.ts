@@ -9,6 +9,7 @@ import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-res
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { type FollowedHpa, followedHpa, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
@@ -16,7 +17,6 @@ import { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import { AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
 import { type AskPrometheus, WeekFromPrometheus } from '../auto-min/week-from-prometheus.ts';
 import { hpaOfKey } from '../auto-min/week-record.ts';
-import { type FollowedHpa, followedHpa, type HpaVersion } from '../followed/followed-hpa.ts';
 import { HpaMemories } from '../memory/hpa-memories.ts';
 import type { ConfigMap } from '../memory/memory-part.ts';
 import { MemoryStore } from '../memory/memory-store.ts';

@@ -1,7 +1,7 @@
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { OtherController } from '../told/decision-log.ts';
 

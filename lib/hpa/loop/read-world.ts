@@ -1,5 +1,6 @@
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import {
   type LabelSelector,
   parseLabelSelector,
@@ -8,7 +9,6 @@ import {
 import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';

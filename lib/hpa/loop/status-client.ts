@@ -1,7 +1,12 @@
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { type FollowedHpa, followedHpa, type HpaVersion, sentHpa } from '../followed/followed-hpa.ts';
+import {
+  type FollowedHpa,
+  followedHpa,
+  type HpaVersion,
+  sentHpa,
+} from '#lib/kubernetes/objects/hpa-versions.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
 import type { OtherControllers } from './other-controllers.ts';
 

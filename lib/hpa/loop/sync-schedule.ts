@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
 import { spreadOf } from '../spread-of.ts';
 
 /** How often an HPA is decided, where that differs from the controller's period. */

@@ -1,5 +1,5 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { FollowedHpa } from '../followed/followed-hpa.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { ToldEvent } from '../objects/told-event.ts';
 
 /** Tells an event of an HPA, unless nothing is to be changed. */

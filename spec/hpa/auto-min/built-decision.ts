@@ -1,5 +1,5 @@
 import type { Explanation } from '#lib/hpa/explanation.ts';
-import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
+import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An HPA by half of what its pods request of CPU. */
 export function followedWeb({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 import { OtherControllers, otherWriter } from '#lib/hpa/loop/other-controllers.ts';
+import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type FollowedHpa, followedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 import { OtherControllers } from '#lib/hpa/loop/other-controllers.ts';
 import { StatusClient } from '#lib/hpa/loop/status-client.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { PATHS } from '#spec/support/hpa-cluster.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { FollowedHpa } from '#lib/hpa/followed/followed-hpa.ts';
 import { DueHpas, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
+import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { followedWeb } from '../auto-min/built-decision.ts';
 
 const RESYNC_PERIOD = 'platform.stke/resync-period';

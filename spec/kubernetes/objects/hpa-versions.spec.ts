@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { followedHpa, sentHpa } from '#lib/hpa/followed/followed-hpa.ts';
+import { followedHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' };
 const SPEC = {

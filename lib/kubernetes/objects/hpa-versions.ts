@@ -1,0 +1,285 @@
+import { getOwn } from '../get-own.ts';
+import {
+  defaultedSpec,
+  type HorizontalPodAutoscaler,
+  type HpaBehavior,
+  type HpaSpec,
+  type HpaStatus,
+  type MetricSpec,
+  type MetricStatus,
+} from './horizontal-pod-autoscaler.ts';
+import { type KubernetesObject, type ObjectMeta, readObject } from './kubernetes-object.ts';
+import { type StatusManager, statusManagers } from './managed-fields.ts';
+
+/** Versions of the group `autoscaling` that are understood, the preferred one first. */
+export const HPA_VERSIONS = ['v2', 'v2beta2', 'v1'] as const;
+export type HpaVersion = (typeof HPA_VERSIONS)[number];
+
+/** An HPA as its controller follows it: in the terms of `autoscaling/v2`, whatever it was read as. */
+export interface FollowedHpa extends HorizontalPodAutoscaler {
+  readonly metadata: ObjectMeta & { readonly namespace: string; readonly uid: string };
+  /** Who has written its status, as far as the API server tells. */
+  readonly statusWriters: readonly StatusManager[];
+}
+
+/** Reads an HPA of the API server. `autoscaling/v2beta2` has the same fields as v2. @throws for what is none */
+export function followedHpa(value: unknown, version: HpaVersion): FollowedHpa {
+  const object = readObject<KubernetesObject & { readonly spec: HpaSpec; readonly status?: HpaStatus }>(
+    value,
+  );
+  const { managedFields, ...metadata } = object.metadata as ObjectMeta & { readonly managedFields?: unknown };
+  const { annotations = {}, namespace = '', uid = '' } = metadata;
+  const isV1 = version === 'v1';
+  const status = isV1 ? statusFromV1(object.status, annotations) : object.status;
+  return {
+    metadata: {
+      ...metadata,
+      namespace,
+      uid,
+      annotations: isV1 ? withoutV1Annotations(annotations) : annotations,
+    },
+    spec: defaultedSpec(withoutNulls(isV1 ? specFromV1(object.spec, annotations) : object.spec)),
+    ...(status && { status }),
+    statusWriters: statusManagers(managedFields),
+  };
+}
+
+/**
+ * An HPA with another status, as it is sent to the API server's status subresource, which takes nothing of its spec: in
+ * `autoscaling/v1` without what of that would be in annotations.
+ */
+export function sentHpa(
+  { metadata, spec }: FollowedHpa,
+  status: HpaStatus,
+  version: HpaVersion,
+): KubernetesObject & { readonly spec: object; readonly status: object } {
+  if (version !== 'v1') return { metadata, spec, status };
+  const { metrics: _metrics, behavior: _behavior, ...specOfV1 } = spec;
+  const v1 = statusToV1(status);
+  const annotations = { ...metadata.annotations, ...v1.annotations };
+  return { metadata: { ...metadata, annotations }, spec: specOfV1, status: v1.status };
+}
+
+/** What is null was not written. */
+function withoutNulls(spec: HpaSpec): HpaSpec {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null)) as unknown as HpaSpec;
+}
+
+// What autoscaling/v1 has no field for, the API server shows in annotations.
+const PREFIX = 'autoscaling.alpha.kubernetes.io/';
+const METRICS = `${PREFIX}metrics`;
+const BEHAVIOR = `${PREFIX}behavior`;
+const CURRENT_METRICS = `${PREFIX}current-metrics`;
+const CONDITIONS = `${PREFIX}conditions`;
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** A spec of `autoscaling/v1` in the terms of v2. An annotation that cannot be read says nothing. */
+function specFromV1(spec: object, annotations: Annotations): HpaSpec {
+  const { targetCPUUtilizationPercentage: cpu, ...common } = spec as HpaSpec & {
+    readonly targetCPUUtilizationPercentage?: number | null;
+  };
+  const others = annotatedList(annotations, METRICS) ?? [];
+  const behavior = behaviorFromV1(annotated(annotations, BEHAVIOR));
+  return {
+    ...common,
+    metrics: [...(typeof cpu === 'number' ? [cpuMetric(cpu)] : []), ...others.map(metricSpecFromV1)],
+    ...(behavior && { behavior }),
+  };
+}
+
+/** A status of `autoscaling/v1` in the terms of v2. */
+function statusFromV1(status: object | undefined, annotations: Annotations): HpaStatus | undefined {
+  if (!status) return undefined;
+  const { currentCPUUtilizationPercentage: _, ...common } = status as HpaStatus & {
+    readonly currentCPUUtilizationPercentage?: number;
+  };
+  const currentMetrics = annotatedList(annotations, CURRENT_METRICS)?.map(metricStatusFromV1);
+  const conditions = annotatedList(annotations, CONDITIONS)?.filter(isCondition);
+  return { ...common, currentMetrics: currentMetrics ?? null, ...(conditions && { conditions }) };
+}
+
+/** A status as `autoscaling/v1` has it, with the annotations that hold the rest of it. */
+function statusToV1({ currentMetrics, conditions, ...status }: HpaStatus): {
+  readonly status: object;
+  readonly annotations: Annotations;
+} {
+  const metrics = currentMetrics ?? [];
+  const currentCpu = metrics.find(({ resource }) => resource?.name === 'cpu')?.resource?.current
+    .averageUtilization;
+  return {
+    status: { ...status, ...(currentCpu !== undefined && { currentCPUUtilizationPercentage: currentCpu }) },
+    annotations: {
+      ...(metrics.length > 0 && { [CURRENT_METRICS]: JSON.stringify(metrics.map(metricStatusToV1)) }),
+      ...(conditions && { [CONDITIONS]: JSON.stringify(conditions) }),
+    },
+  };
+}
+
+/** The annotations that are users' own. */
+function withoutV1Annotations(annotations: Annotations): Annotations {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OURS.has(name)));
+}
+
+const OURS: ReadonlySet<string> = new Set([METRICS, BEHAVIOR, CURRENT_METRICS, CONDITIONS]);
+
+function cpuMetric(averageUtilization: number): MetricSpec {
+  return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
+}
+
+type Condition = NonNullable<HpaStatus['conditions']>[number];
+
+function isCondition(value: unknown): value is Condition {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as Partial<Condition>).type === 'string'
+  );
+}
+
+function annotatedList(annotations: Annotations, name: string): readonly unknown[] | undefined {
+  const value = annotated(annotations, name);
+  return Array.isArray(value) ? value : undefined;
+}
+
+function annotated(annotations: Annotations, name: string): unknown {
+  const text = getOwn(annotations, name);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // written by somebody else
+  }
+}
+
+/** Deeper is no behavior. */
+const DEEPEST = 4;
+
+/**
+ * The behavior of an annotation of autoscaling/v1 in the terms of v2: the API server writes the names of its own fields
+ * there, as in `ScaleUp`, and null for what was not written.
+ *
+ * @returns `undefined` for what is none
+ */
+function behaviorFromV1(value: unknown): HpaBehavior | undefined {
+  const read = withOurNames(value, DEEPEST);
+  return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : undefined;
+}
+
+/** Names that begin with a small letter, and nothing that is null. */
+function withOurNames(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return undefined;
+  if (Array.isArray(value)) return value.map((one) => withOurNames(one, depth - 1));
+  const given = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(
+    given.map(([name, one]) => [
+      `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`,
+      withOurNames(one, depth - 1),
+    ]),
+  );
+}
+
+// In annotations of autoscaling/v1 a metric has other fields than in v2: what its target is, the field's name tells, and
+// metrics of objects and external ones have a value always, which is 0 where only the average is meant.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A metric of an annotation in the terms of v2; what is none is a metric of an unknown type, which fails. */
+function metricSpecFromV1(entry: unknown): MetricSpec {
+  const { type, source } = parts(entry);
+  if (!source) return { type } as unknown as MetricSpec;
+  const { targetAverageUtilization, targetValue } = source;
+  const averageValue = source.targetAverageValue ?? source.averageValue;
+  const target = isGiven(targetAverageUtilization)
+    ? { type: 'Utilization', averageUtilization: targetAverageUtilization }
+    : isGiven(averageValue)
+      ? { type: 'AverageValue', averageValue }
+      : { type: 'Value', value: targetValue };
+  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), target } } as unknown as MetricSpec;
+}
+
+/** The current value of a metric in an annotation, in the terms of v2. */
+function metricStatusFromV1(entry: unknown): MetricStatus {
+  const { type, source } = parts(entry);
+  if (!source) return { type };
+  const averageUtilization = source.currentAverageUtilization;
+  const averageValue = source.currentAverageValue ?? source.averageValue;
+  const current = isGiven(averageValue)
+    ? { ...(isGiven(averageUtilization) && { averageUtilization }), averageValue }
+    : { value: source.currentValue };
+  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), current } } as MetricStatus;
+}
+
+/** The current value of a metric as an annotation has it. */
+function metricStatusToV1(status: MetricStatus): object {
+  const { type, resource, containerResource, pods, object, external } = status;
+  const inResource = resource ?? containerResource;
+  if (inResource) {
+    const { current, ...identity } = inResource;
+    const { averageUtilization, averageValue } = current;
+    const source = {
+      ...identity,
+      ...(isGiven(averageUtilization) && { currentAverageUtilization: averageUtilization }),
+      currentAverageValue: averageValue ?? '0',
+    };
+    return { type, [fieldOf(type)]: source };
+  }
+  if (pods) {
+    const { name: metricName, selector } = pods.metric;
+    const currentAverageValue = pods.current.averageValue ?? '0';
+    return { type, pods: { metricName, currentAverageValue, ...(selector && { selector }) } };
+  }
+  if (object) {
+    const { describedObject: target, metric, current } = object;
+    const { value: currentValue = '0', averageValue } = current;
+    const { name: metricName, selector } = metric;
+    const of = { target, metricName, ...(selector && { selector }) };
+    return { type, object: { ...of, currentValue, ...(isGiven(averageValue) && { averageValue }) } };
+  }
+  if (external) {
+    const { value: currentValue = '0', averageValue: currentAverageValue } = external.current;
+    const { name: metricName, selector: metricSelector } = external.metric;
+    const of = { metricName, ...(metricSelector && { metricSelector }) };
+    return {
+      type,
+      external: { ...of, currentValue, ...(isGiven(currentAverageValue) && { currentAverageValue }) },
+    };
+  }
+  return { type };
+}
+
+/** What a metric is of: a resource, a metric of pods, of an object, or of nothing in the cluster. */
+function identityFromV1(type: string, source: Fields): object {
+  const { name, container, metricName, target } = source;
+  if (type === 'Resource') return { name };
+  if (type === 'ContainerResource') return { name, container };
+  const selector = source.selector ?? source.metricSelector;
+  const metric = { name: metricName, ...(isGiven(selector) && { selector }) };
+  return type === 'Object' ? { metric, describedObject: target } : { metric };
+}
+
+function parts(entry: unknown): { readonly type: string; readonly source: Fields | undefined } {
+  if (!isFields(entry) || typeof entry.type !== 'string') return { type: '', source: undefined };
+  const { type } = entry;
+  const source = TYPES.has(type) ? getOwn(entry, fieldOf(type)) : undefined;
+  return { type, source: isFields(source) && isComplete(type, source) ? source : undefined };
+}
+
+const TYPES: ReadonlySet<string> = new Set(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']);
+
+/** Whether it names what it is of: without, there is nothing to ask for. */
+function isComplete(type: string, { name, metricName, target }: Fields): boolean {
+  if (type === 'Resource' || type === 'ContainerResource') return typeof name === 'string';
+  return typeof metricName === 'string' && (type !== 'Object' || isFields(target));
+}
+
+function fieldOf(type: string): string {
+  return `${type.slice(0, 1).toLowerCase()}${type.slice(1)}`;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
