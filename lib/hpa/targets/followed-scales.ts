@@ -4,9 +4,9 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from '#lib/kubernetes/objects/workload.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from './followed-target.ts';
 
 /** What {@link FollowedScales} works with. */
 export interface FollowedScalesOptions {

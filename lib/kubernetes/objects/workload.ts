@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
+import { readObject } from './kubernetes-object.ts';
 
 /** What is kept of a workload: what its scale subresource would say. */
 export interface FollowedTarget {
