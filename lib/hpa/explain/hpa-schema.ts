@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { parseThousandths } from '../quantities/parse-quantity.ts';
 
 /** A quantity as users write it: text, or a number in YAML. */
 export const quantitySchema = z

@@ -1,5 +1,5 @@
+import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { parseThousandths } from '../quantities/parse-quantity.ts';
 
 /** From when on metrics have which values. */
 export interface LoadPoint {

@@ -1,9 +1,8 @@
+import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type MetricSpec, nameOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
-import { formatThousandths } from '../quantities/format-thousandths.ts';
-import { parseThousandths } from '../quantities/parse-quantity.ts';
 import type { LoadPoint } from './load-curve.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -1,3 +1,4 @@
+import { QuantityError } from '#lib/kubernetes/exact-quantity.ts';
 import {
   FAILED_METRIC_STATUS,
   type MetricSpec,
@@ -5,7 +6,6 @@ import {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
-import { QuantityError } from '../quantities/parse-quantity.ts';
 import { externalMetric } from './external-metric.ts';
 import type { MetricContext, MetricRule } from './metric-rule.ts';
 import { objectMetric } from './object-metric.ts';

@@ -1,9 +1,8 @@
+import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
-import { formatThousandths } from '../quantities/format-thousandths.ts';
 import { MAX_INT64, toInt64 } from '../quantities/go-integers.ts';
-import { parseThousandths } from '../quantities/parse-quantity.ts';
 import {
   failingAs,
   type MetricContext,

@@ -1,3 +1,4 @@
+import { parseThousandths, QuantityError } from '#lib/kubernetes/exact-quantity.ts';
 import type {
   MetricIdentifier,
   MetricStatus,
@@ -11,7 +12,6 @@ import type { MetricReading } from '../objects/metric-reading.ts';
 import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import type { Tolerances } from '../proposals/tolerance.ts';
-import { parseThousandths, QuantityError } from '../quantities/parse-quantity.ts';
 
 /** What one kind of metric does with its part of the spec. */
 export interface MetricRule {

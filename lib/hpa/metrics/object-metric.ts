@@ -1,8 +1,7 @@
+import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { ObjectMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
-import { formatThousandths } from '../quantities/format-thousandths.ts';
-import { parseThousandths } from '../quantities/parse-quantity.ts';
 import {
   failingAs,
   type MetricContext,

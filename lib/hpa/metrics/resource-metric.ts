@@ -1,10 +1,10 @@
+import { formatBinaryThousandths, formatThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type {
   ContainerResourceMetricSpec,
   MetricValueStatus,
   ResourceMetricSpec,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Proposal } from '../proposals/proposal.ts';
-import { formatBinaryThousandths, formatThousandths } from '../quantities/format-thousandths.ts';
 import type { MetricRule } from './metric-rule.ts';
 import { proposeByResource } from './proposal-by-resource.ts';
 

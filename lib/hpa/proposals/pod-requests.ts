@@ -1,7 +1,7 @@
+import { parseNanos, parseThousandths, roundedUp } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
-import { parseNanos, parseThousandths, roundedUp } from '../quantities/parse-quantity.ts';
 import { MetricFailure } from './metric-failure.ts';
 
 /** Whose requests of what are asked for. */

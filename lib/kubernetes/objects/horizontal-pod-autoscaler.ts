@@ -1,4 +1,4 @@
-import { parseNanos } from '#lib/hpa/quantities/parse-quantity.ts';
+import { parseNanos } from '../exact-quantity.ts';
 import { getOwn } from '../get-own.ts';
 
 /** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decide.ts';
 import { metricThresholds } from '#lib/hpa/explain/metric-thresholds.ts';
-import { parseThousandths } from '#lib/hpa/quantities/parse-quantity.ts';
+import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { builtInput } from '../built-world.ts';
 
 /** The explanation of an external metric per replica, of three. */
