@@ -1,5 +1,5 @@
+import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
-import { runController } from '#lib/control/run-controller.ts';
 import {
   type CronHpaEnvironment,
   type CronHpaSubsystem,

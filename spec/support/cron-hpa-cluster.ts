@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
-import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
+import { type RunControllerOptions, runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';

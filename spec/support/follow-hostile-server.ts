@@ -1,6 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { DONE } from '#lib/control/controller.ts';
-import { runController } from '#lib/control/run-controller.ts';
+import { DONE, runController } from '#lib/control/controller.ts';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';

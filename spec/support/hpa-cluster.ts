@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { type RunControllerOptions, runController } from '#lib/control/run-controller.ts';
+import { type RunControllerOptions, runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { AskPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';

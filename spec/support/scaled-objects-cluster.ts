@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { openApiClients } from '#lib/autoscaler/api-clients.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
-import { runController } from '#lib/control/run-controller.ts';
+import { runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';

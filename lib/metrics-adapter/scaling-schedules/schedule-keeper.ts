@@ -1,5 +1,5 @@
+import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import { KeyFailures } from '#lib/control/key-failures.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';

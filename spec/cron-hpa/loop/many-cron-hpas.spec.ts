@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
-import { runController } from '#lib/control/run-controller.ts';
+import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
 import { cronHpaController } from '#lib/cron-hpa/loop/cron-hpa-controller.ts';
 import { targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/loop/cron-hpa-watches.ts';
