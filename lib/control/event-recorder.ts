@@ -15,7 +15,7 @@ import {
   type SeenEvent,
   seriesOf,
 } from './event.ts';
-import { WorkQueue } from './queue/work-queue.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** What an event recorder works with. */
 export interface EventRecorderOptions {

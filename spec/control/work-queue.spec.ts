@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { WorkQueue } from '#lib/control/queue/work-queue.ts';
+import { WorkQueue } from '#lib/control/work-queue.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('WorkQueue', () => {
