@@ -1,5 +1,5 @@
 import { runController } from '#lib/control/controller.ts';
-import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import {
   type CronHpaEnvironment,
   type CronHpaSubsystem,

@@ -1,5 +1,5 @@
 import { runController } from '#lib/control/controller.ts';
-import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { runController } from '#lib/control/controller.ts';
-import type { WorkQueueSeries } from '#lib/control/queue/work-queue-series.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import { findHpas, untilAllowed, untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/objects/resources.ts';

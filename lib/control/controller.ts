@@ -5,8 +5,8 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { WorkQueueSeries } from './queue/work-queue-series.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+import type { WorkQueueSeries } from './work-queue-metrics.ts';
 
 /** What a controller says of a key that it has reconciled. */
 export interface ReconcileResult {

@@ -4,7 +4,7 @@ import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { QueueObserver } from './queue/work-queue-series.ts';
+import type { QueueObserver } from './work-queue-metrics.ts';
 
 /** What a work queue works with. */
 export interface WorkQueueOptions {
