@@ -5,9 +5,8 @@ import {
   serveSubsystems,
 } from '#lib/apiserver/subsystems.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
-import { LeaderElection } from '#lib/control/election/leader-election.ts';
-import { addLeaderElectionSeries } from '#lib/control/election/leader-election-series.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
+import { addLeaderElectionSeries, LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';

@@ -1,7 +1,7 @@
 // Stands for election and, while it leads, says so again and again: node candidate-program.ts KUBECONFIG IDENTITY
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeaderElection } from '#lib/control/election/leader-election.ts';
+import { LeaderElection } from '#lib/control/leader-election.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { systemClock as clock } from '#lib/time/clock.ts';

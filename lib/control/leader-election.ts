@@ -1,12 +1,13 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isAlreadyExists, isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { LeaseLock } from './lease-lock.ts';
+import { LeaseLock } from './election/lease-lock.ts';
 
 /** What an election is about, and who stands in it. */
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
   /** Not the one that controllers use: its rate limit must not cost the lease. */
   readonly api: ApiClient;
   readonly clock: Clock;
@@ -160,4 +161,25 @@ export class LeaderElection {
   async #pause(durationMs: number, signal: AbortSignal): Promise<void> {
     await this.#options.clock.sleep(durationMs, { signal }).catch(() => {}); // aborted: the loop ends
   }
+}
+
+/** Which election is told of, and where. */
+interface LeaderElectionSeriesOptions {
+  readonly registry: Registry;
+  /** Of the lease. */
+  readonly name: string;
+  readonly election: Pick<LeaderElection, 'isLeader'>;
+}
+
+/** Adds `leader_election_master_status` of Kubernetes: 1 while this process may act, else 0, as of each scrape. */
+export function addLeaderElectionSeries({ registry, name, election }: LeaderElectionSeriesOptions): void {
+  new Gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process leads: 1 for the one that holds the lease of that name, 0 for those that stand by',
+    labelNames: ['name'],
+    registers: [registry],
+    collect() {
+      this.set({ name }, election.isLeader ? 1 : 0);
+    },
+  });
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { LeaderElection } from '#lib/control/election/leader-election.ts';
+import { Registry } from 'prom-client';
+import { addLeaderElectionSeries, LeaderElection } from '#lib/control/leader-election.ts';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, type ApiRequest, type RequestOptions } from '#lib/kubernetes/client/api-client.ts';
 import { seededFraction } from '#simulator/random.ts';
@@ -457,3 +458,14 @@ class CountedClient extends ApiClient {
     }
   }
 }
+
+describe('addLeaderElectionSeries', () => {
+  it('tells at each scrape whether this process leads', async () => {
+    const registry = new Registry();
+    const election = { isLeader: false };
+    addLeaderElectionSeries({ registry, name: 'autoscaler', election });
+    expect(await registry.metrics()).to.contain('leader_election_master_status{name="autoscaler"} 0\n');
+    election.isLeader = true;
+    expect(await registry.metrics()).to.contain('leader_election_master_status{name="autoscaler"} 1\n');
+  });
+});
