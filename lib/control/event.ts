@@ -1,5 +1,5 @@
 import type { ObjectReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { formatMicroTime } from './election/lease.ts';
+import { formatMicroTime } from './lease.ts';
 import { formatTime } from './status/conditions.ts';
 
 /** What has happened to an object, for people who look at it. */

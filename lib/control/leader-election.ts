@@ -4,7 +4,7 @@ import { isAlreadyExists, isConflict } from '#lib/kubernetes/client/api-error.ts
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { LeaseLock } from './election/lease-lock.ts';
+import { LeaseLock } from './lease.ts';
 
 /** What an election is about, and who stands in it. */
 interface LeaderElectionOptions {

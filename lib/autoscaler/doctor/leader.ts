@@ -1,4 +1,4 @@
-import { LEASES, readLease } from '#lib/control/election/lease.ts';
+import { LEASES, readLease } from '#lib/control/lease.ts';
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';

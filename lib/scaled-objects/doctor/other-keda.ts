@@ -1,4 +1,4 @@
-import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
+import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
 import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
 import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';

@@ -1,4 +1,4 @@
-import { LEASES } from '#lib/control/election/lease.ts';
+import { LEASES } from '#lib/control/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { FOLLOWED_KINDS } from '../objects/resources.ts';

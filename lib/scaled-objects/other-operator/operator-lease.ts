@@ -1,4 +1,4 @@
-import { LEASES, type Lease, readLease } from '#lib/control/election/lease.ts';
+import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '#lib/control/election/lease.ts';
+import type { Lease } from '#lib/control/lease.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Whether an operator has a lease, has given it up so lately that another may take it over, or has ended. */

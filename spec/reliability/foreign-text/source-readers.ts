@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/access/authentication-config.ts';
 import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
-import { readLease } from '#lib/control/election/lease.ts';
+import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';

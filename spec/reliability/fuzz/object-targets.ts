@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { readLease } from '#lib/control/election/lease.ts';
+import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';

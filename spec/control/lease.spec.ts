@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LeaseLock } from '#lib/control/election/lease-lock.ts';
+import { LeaseLock } from '#lib/control/lease.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { type SimulatedApi, startSimulatedApi } from '#spec/support/simulated-api.ts';
 
