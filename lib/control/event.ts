@@ -1,6 +1,6 @@
 import type { ObjectReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { formatTime } from './conditions.ts';
 import { formatMicroTime } from './lease.ts';
-import { formatTime } from './status/conditions.ts';
 
 /** What has happened to an object, for people who look at it. */
 export interface EventFacts {

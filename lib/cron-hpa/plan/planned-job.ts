@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatTime } from '#lib/control/status/conditions.ts';
+import { formatTime } from '#lib/control/conditions.ts';
 import type { Schedule } from '#lib/schedule/schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule-error.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';

@@ -1,4 +1,4 @@
-import { formatTime } from '#lib/control/status/conditions.ts';
+import { formatTime } from '#lib/control/conditions.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../objects/cron-hpa.ts';
 import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';

@@ -1,4 +1,4 @@
-import { formatTime } from '#lib/control/status/conditions.ts';
+import { formatTime } from '#lib/control/conditions.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';

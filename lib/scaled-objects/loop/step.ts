@@ -1,4 +1,4 @@
-import { formatTime } from '#lib/control/status/conditions.ts';
+import { formatTime } from '#lib/control/conditions.ts';
 import { type Decision, decide } from '../decision/decide.ts';
 import { type Evaluation, evaluate } from '../decision/evaluate.ts';
 import { nextStep } from '../decision/next-step.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Condition, type FoundCondition, withCondition } from '#lib/control/status/conditions.ts';
+import { type Condition, type FoundCondition, withCondition } from '#lib/control/conditions.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const READY: FoundCondition = { type: 'Ready', status: 'True', reason: 'Scheduled', message: 'all is well' };
