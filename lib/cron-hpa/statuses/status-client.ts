@@ -1,4 +1,4 @@
-import { type StatefulObject, StatusWriter } from '#lib/control/status/status-writer.ts';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { CronHpa, CronHpaStatus } from '../objects/cron-hpa.ts';

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { plainStatus } from '#lib/control/status/plain-status.ts';
-import { type StatefulObject, StatusWriter } from '#lib/control/status/status-writer.ts';
+import { plainStatus, type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusWriter } from '#lib/control/status/status-writer.ts';
+import { plainStatus, StatusWriter } from '#lib/control/status-writer.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -180,5 +180,22 @@ describe('StatusWriter', () => {
       const first = await writer.writeOver(widget, { size: 3 });
       expect(await writer.writeOver(first, { size: 3 })).to.equal(first);
     });
+  });
+});
+
+describe('plainStatus', () => {
+  it('leaves out what is empty, at any depth, and keeps zeros and the places of a list', () => {
+    const status = {
+      ...{ authenticationsTypes: '', triggersTypes: 'cron', resourceMetricNames: [], names: ['a', ''] },
+      ...{ scaleTargetGVKR: { group: '', version: 'v1' }, triggersActivity: {}, hpaName: undefined },
+      ...{ health: { a: { numberOfFailures: 0 } }, activity: { a: { isActive: false } }, none: null },
+      ...{ conditions: [{ type: 'Ready', message: '' }], deep: { deeper: { deepest: '' } } },
+    };
+    expect(plainStatus(status)).to.deep.equal({
+      ...{ triggersTypes: 'cron', names: ['a', ''], scaleTargetGVKR: { version: 'v1' } },
+      ...{ health: { a: { numberOfFailures: 0 } }, activity: { a: { isActive: false } } },
+      ...{ conditions: [{ type: 'Ready' }] },
+    });
+    expect(plainStatus(undefined)).to.deep.equal({});
   });
 });
