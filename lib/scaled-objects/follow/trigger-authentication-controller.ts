@@ -1,6 +1,6 @@
 import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import { removeFinalizer } from '#lib/control/metadata/finalizers.ts';
+import { removeFinalizer } from '#lib/control/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Clock } from '#lib/time/clock.ts';

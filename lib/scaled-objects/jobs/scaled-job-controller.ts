@@ -1,5 +1,5 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
-import { addFinalizer, removeFinalizer } from '#lib/control/metadata/finalizers.ts';
+import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FINALIZER } from '../objects/resources.ts';

@@ -1,4 +1,4 @@
-import { removeFinalizer } from '#lib/control/metadata/finalizers.ts';
+import { removeFinalizer } from '#lib/control/finalizers.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';

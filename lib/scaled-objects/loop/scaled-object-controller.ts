@@ -1,5 +1,5 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
-import { addFinalizer } from '#lib/control/metadata/finalizers.ts';
+import { addFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure } from '../checks/check-failure.ts';
 import { requestsOf } from '../objects/annotations.ts';

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What finalizers are changed with. */
-export interface FinalizerOptions<T extends KubernetesObject> {
+interface FinalizerOptions<T extends KubernetesObject> {
   readonly client: ResourceClient<T>;
   readonly clock: Clock;
   readonly signal?: AbortSignal;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addFinalizer, removeFinalizer } from '#lib/control/metadata/finalizers.ts';
+import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
 
 const NAME = { namespace: 'default', name: 'a' };
