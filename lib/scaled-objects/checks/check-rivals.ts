@@ -1,4 +1,4 @@
-import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';

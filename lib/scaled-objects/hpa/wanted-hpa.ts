@@ -1,4 +1,4 @@
-import { controllerReference } from '#lib/control/metadata/owner-references.ts';
+import { controllerReference } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { type Requests, requestsOf } from '../objects/annotations.ts';

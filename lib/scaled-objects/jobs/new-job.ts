@@ -1,4 +1,4 @@
-import { controllerReference } from '#lib/control/metadata/owner-references.ts';
+import { controllerReference } from '#lib/control/owner-references.ts';
 import { API_VERSION } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 

@@ -1,4 +1,4 @@
-import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { CheckFailure, STEPS } from '../checks/check-failure.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { controllerOf } from '#lib/control/metadata/owner-references.ts';
+import { controllerOf } from '#lib/control/owner-references.ts';
 import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
 import { printable } from '#lib/telemetry/printable.ts';

@@ -1,7 +1,7 @@
 import type { KubernetesObject, OwnerReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 /** An owner: an object that knows its version, kind and UID. */
-export interface Owner extends KubernetesObject {
+interface Owner extends KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
 }

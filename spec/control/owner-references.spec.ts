@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerOf, controllerReference } from '#lib/control/metadata/owner-references.ts';
+import { controllerOf, controllerReference } from '#lib/control/owner-references.ts';
 
 const OWNER = { apiVersion: 'spec.example.com/v1', kind: 'Widget', metadata: { name: 'a', uid: 'u1' } };
 const OTHER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'b', uid: 'u2' };
