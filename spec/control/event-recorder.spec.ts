@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { EventFacts } from '#lib/control/event.ts';
-import { EventRecorder } from '#lib/control/event-recorder.ts';
+import { type EventFacts, EventRecorder } from '#lib/control/event-recorder.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
