@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { clockSteps } from '#lib/control/clock-steps.ts';
 import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type CronHpa, nameOf } from '../objects/cron-hpa.ts';
 import type { Hpa } from '../objects/hpa.ts';
 import { targetKey } from '../objects/same-target.ts';
-import { clockSteps } from './clock-steps.ts';
 import type { ObjectSource, ObjectSourceChange } from './object-source.ts';
 
 /** Finds what is about a target, by its key. */

@@ -1,5 +1,5 @@
-import type { Watched } from '#lib/control/controller.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { Watched } from './controller.ts';
 
 const LOOK_MS = 5000;
 /** Below this both clocks only drift apart. */

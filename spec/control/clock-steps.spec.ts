@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clockSteps } from '#lib/cron-hpa/loop/clock-steps.ts';
+import { clockSteps } from '#lib/control/clock-steps.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('clockSteps', () => {
