@@ -1,4 +1,10 @@
 import {
+  type ConditionChange,
+  type ConditionRemoval,
+  objectTime,
+  withConditions,
+} from '#lib/control/status/conditions.ts';
+import {
   type HorizontalPodAutoscaler,
   type HpaStatus,
   isSameStatus,
@@ -6,8 +12,6 @@ import {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Decision, HpaEvent, Outcome } from './decision.ts';
 import { rememberScaling } from './limits/scale-events.ts';
-import { type ConditionChange, type ConditionRemoval, withConditions } from './status/hpa-conditions.ts';
-import { objectTime } from './status/timestamp.ts';
 
 /**
  * Makes status, events, error and memory of a decision, once the scale was written or did not have to be.

@@ -1,3 +1,4 @@
+import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import { targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Decision, DecisionInput, HpaEvent } from './decision.ts';
 import type { Explanation } from './explanation.ts';
@@ -7,7 +8,6 @@ import { minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';
 import { evaluateMetrics, type MetricsOutcome } from './several-metrics.ts';
-import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /** Decides by the metrics of an HPA whose target is within its bounds. */
 export function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {

@@ -1,3 +1,4 @@
+import { type ConditionChange, NO_SCALED_TO_ZERO } from '#lib/control/status/conditions.ts';
 import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { decideByMetrics } from './decide-by-metrics.ts';
 import type { Decision, DecisionInput } from './decision.ts';
@@ -6,7 +7,6 @@ import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { type BoundsStep, boundsStep, minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import { type Scale, type ScaleFailure, scaleError } from './scale-reading.ts';
-import { type ConditionChange, NO_SCALED_TO_ZERO } from './status/hpa-conditions.ts';
 
 /**
  * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.36's controller does.

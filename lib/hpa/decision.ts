@@ -1,3 +1,4 @@
+import type { ConditionChange, ConditionRemoval } from '#lib/control/status/conditions.ts';
 import type {
   HorizontalPodAutoscaler,
   HpaStatus,
@@ -9,7 +10,6 @@ import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import type { MetricReading } from './objects/metric-reading.ts';
 import type { Scale, ScaleFailure } from './scale-reading.ts';
-import type { ConditionChange, ConditionRemoval } from './status/hpa-conditions.ts';
 
 /** Everything that a decision follows from. */
 export interface DecisionInput {

@@ -1,3 +1,4 @@
+import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import type { DecisionInput } from './decision.ts';
 import { defaultLimit } from './limits/default-limit.ts';
 import type { Limit } from './limits/limit.ts';
@@ -8,7 +9,6 @@ import { stabilizeWithoutBehavior } from './limits/stabilize-without-behavior.ts
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { minReplicasOf } from './replica-bounds.ts';
 import type { Scale } from './scale-reading.ts';
-import type { ConditionChange } from './status/hpa-conditions.ts';
 
 /** What became of the metrics' proposal. */
 export interface LimitedReplicas {

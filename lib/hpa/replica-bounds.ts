@@ -1,7 +1,11 @@
+import {
+  type ConditionChange,
+  type ConditionRemoval,
+  NO_SCALED_TO_ZERO,
+} from '#lib/control/status/conditions.ts';
 import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';
 import type { Scale } from './scale-reading.ts';
-import { type ConditionChange, type ConditionRemoval, NO_SCALED_TO_ZERO } from './status/hpa-conditions.ts';
 
 /** What decides before metrics do. */
 export type BoundsStep =

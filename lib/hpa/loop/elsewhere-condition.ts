@@ -1,8 +1,8 @@
+import { objectTime } from '#lib/control/status/conditions.ts';
 import type { HpaCondition, HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { HpaEvent } from '../decision.ts';
-import { objectTime } from '../status/timestamp.ts';
 import type { OtherController } from '../told/decision-log.ts';
 
 /** The condition of an HPA that another controller acts on. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConditionChange, withConditions } from '#lib/hpa/status/hpa-conditions.ts';
+import { type ConditionChange, withConditions } from '#lib/control/status/conditions.ts';
 
 describe('withConditions', () => {
   const change = (type: ConditionChange['type'], isTrue: boolean, reason = 'R'): ConditionChange => ({
