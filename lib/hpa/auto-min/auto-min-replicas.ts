@@ -1,9 +1,9 @@
+import type { ToldEvent } from '#lib/control/event.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation } from '../explanation.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
-import type { ToldEvent } from '../objects/told-event.ts';
 import { spreadOf } from '../spread-of.ts';
 import type { AutoMinLog } from './auto-min-log.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';

@@ -1,7 +1,7 @@
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
+import type { ToldEvent } from '#lib/control/event.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { ToldEvent } from '../objects/told-event.ts';
 import { actOnHpa } from './act-on-hpa.ts';
 import { actedOnElsewhere } from './elsewhere-condition.ts';
 import type { HpaDependencies } from './hpa-dependencies.ts';

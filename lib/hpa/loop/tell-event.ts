@@ -1,6 +1,6 @@
+import type { ToldEvent } from '#lib/control/event.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { ToldEvent } from '../objects/told-event.ts';
 
 /** Tells an event of an HPA, unless nothing is to be changed. */
 export function tell(
