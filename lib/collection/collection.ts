@@ -1,8 +1,7 @@
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudgets } from '#lib/telemetry/line-budget.ts';
-import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
+import { Poll, type PollEnvironment, type PollWant, SourceSemaphores } from './poll.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
-import { SourceSemaphores } from './source-semaphores.ts';
 
 /** What collections work with. */
 export interface CollectionEnvironment extends PollEnvironment {

@@ -1,3 +1,4 @@
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
@@ -7,7 +8,6 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
-import type { SourceSemaphores } from './source-semaphores.ts';
 
 /** What polls work with. */
 export interface PollEnvironment {
@@ -27,7 +27,7 @@ export interface PollEnvironment {
 }
 
 /** What a poll has in common with others of its collection. */
-export interface SharedByPolls {
+interface SharedByPolls {
   readonly semaphores: SourceSemaphores;
   readonly lines: LineBudget | undefined;
 }
@@ -199,5 +199,47 @@ export class Poll {
     if (this.#spreadingWaits === 1) return intervalMs * (0.5 + random() / 2);
     if (this.#spreadingWaits === 2 && random() < 0.5) return intervalMs / 2; // into the other half of the interval
     return intervalMs;
+  }
+}
+
+/** Requests to one source at once, where its query says nothing else. */
+const MOST_AT_ONCE = 32;
+
+/**
+ * Has tenants share sources: of the requests that one takes at once, those of one namespace are no more than it leaves
+ * free to others, so that slow queries of one namespace never keep those of another waiting.
+ */
+export class SourceSemaphores {
+  readonly #bySource = new Map<string, FairSemaphore>();
+
+  /**
+   * Waits until the source of a query may be asked for a tenant. Without the name of either it is asked at once.
+   *
+   * @returns a permit, to be disposed of when the request has ended
+   * @throws the signal's reason when it aborts first
+   */
+  async acquire(
+    { source, mostAtOnce = MOST_AT_ONCE }: Query,
+    tenant: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Disposable> {
+    if (source === undefined || tenant === undefined) return { [Symbol.dispose]() {} };
+    const semaphore = this.#bySource.get(source) ?? new FairSemaphore(mostAtOnce);
+    this.#bySource.set(source, semaphore);
+    const forget = () => {
+      if (semaphore.isIdle && this.#bySource.get(source) === semaphore) this.#bySource.delete(source);
+    };
+    try {
+      const permit = await semaphore.acquire(tenant, signal);
+      return {
+        [Symbol.dispose]() {
+          permit[Symbol.dispose]();
+          forget();
+        },
+      };
+    } catch (error) {
+      forget();
+      throw error;
+    }
   }
 }

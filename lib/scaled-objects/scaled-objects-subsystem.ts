@@ -1,7 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
-import { SourceSemaphores } from '#lib/collection/source-semaphores.ts';
+import { SourceSemaphores } from '#lib/collection/poll.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
