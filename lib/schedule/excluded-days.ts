@@ -1,6 +1,6 @@
 import { needsBothDays } from './civil-calendar.ts';
 import { parseFields } from './parse-schedule.ts';
-import { ScheduleError } from './schedule-error.ts';
+import { ScheduleError } from './schedule.ts';
 
 /** Whether a day is excluded, by its midnight in civil time. */
 export type DayTest = (civilDayMs: number) => boolean;

@@ -1,9 +1,7 @@
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule } from './calendar-schedule.ts';
 import type { ScheduleFields } from './civil-calendar.ts';
-import { IntervalSchedule } from './interval-schedule.ts';
-import type { Schedule } from './schedule.ts';
-import { ScheduleError } from './schedule-error.ts';
+import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { FIELD_KINDS, parseScheduleField } from './schedule-field.ts';
 import { TimeZone } from './time-zone.ts';
 

@@ -1,4 +1,4 @@
-import { ScheduleError } from './schedule-error.ts';
+import { ScheduleError } from './schedule.ts';
 
 /** What a field of a schedule may hold. */
 export interface FieldKind {

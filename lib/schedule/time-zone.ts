@@ -1,4 +1,4 @@
-import { ScheduleError } from './schedule-error.ts';
+import { ScheduleError } from './schedule.ts';
 
 /** A time during which a zone's clock is not changed. */
 export interface ZoneSegment {

@@ -15,7 +15,7 @@ import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts'
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { HealthCounter } from '#lib/scaled-objects/values/metric-health.ts';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { builtPod } from '#spec/hpa/built-world.ts';
 import { errorOf } from '#spec/support/error-of.ts';

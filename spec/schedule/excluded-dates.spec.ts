@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { withoutDates } from '#lib/schedule/excluded-dates.ts';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 describe('withoutDates', () => {

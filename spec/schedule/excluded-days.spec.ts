@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { needsBothDays } from '#lib/schedule/civil-calendar.ts';
 import { excludedDays } from '#lib/schedule/excluded-days.ts';
 import { parseFields } from '#lib/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
 const DAY_MS = 86_400_000;

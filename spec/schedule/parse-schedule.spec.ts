@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { CRON_DIFFERENCES, compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
 const NOW_MS = Date.parse('2026-07-15T10:20:30Z');

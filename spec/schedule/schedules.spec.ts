@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 
 const UTC = { timeZone: 'UTC', anchorMs: 0, excludeDates: [] };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 describe('TimeZone', () => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatTime } from '#lib/control/conditions.ts';
-import type { Schedule } from '#lib/schedule/schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from '../objects/cron-hpa.ts';
 

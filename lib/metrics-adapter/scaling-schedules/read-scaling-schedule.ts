@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { ScalingSchedule, ScalingScheduleKind, ScheduleEntry } from './scaling-schedule.ts';
 

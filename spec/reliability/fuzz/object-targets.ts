@@ -45,7 +45,7 @@ import { reviewed } from '#lib/scaled-objects/webhook/reviewed-object.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
 import { excludedDays } from '#lib/schedule/excluded-days.ts';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
-import { ScheduleError } from '#lib/schedule/schedule-error.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
 import {
   type FuzzTarget,
   isPlainError,
