@@ -1,5 +1,5 @@
-import { CivilCalendar, type ScheduleFields } from './civil-calendar.ts';
-import type { Schedule } from './schedule.ts';
+import { Cron } from 'croner';
+import { type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone, ZoneSegment } from './time-zone.ts';
 
 const SECOND_MS = 1000;
@@ -89,4 +89,172 @@ export class CalendarSchedule implements Schedule {
 
 function yearOf(civilMs: number): number {
   return new Date(civilMs).getUTCFullYear();
+}
+
+/** The fields that say on which days. */
+interface DayFields {
+  readonly dayOfMonth: ScheduleField;
+  readonly month: ScheduleField;
+  readonly dayOfWeek: ScheduleField;
+}
+
+/** All six fields of a schedule. */
+export interface ScheduleFields extends DayFields {
+  readonly second: ScheduleField;
+  readonly minute: ScheduleField;
+  readonly hour: ScheduleField;
+}
+
+const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/**
+ * The times that a schedule names, by a clock that nobody ever changes.
+ *
+ * A civil time is the milliseconds from 1970 of what the clock on the wall shows, as if it showed UTC. The walk through the
+ * calendar is croner's.
+ */
+class CivilCalendar {
+  /** `undefined` where no year has such a day. */
+  readonly #cron: Cron | undefined;
+
+  constructor(fields: ScheduleFields) {
+    const text = [
+      fields.second,
+      fields.minute,
+      fields.hour,
+      fields.dayOfMonth,
+      fields.month,
+      fields.dayOfWeek,
+    ]
+      .map(({ values, isStar }) => (isStar ? '*' : values.join(',')))
+      .join(' ');
+    if (!namesDays(fields)) return;
+    this.#cron = new Cron(text, {
+      mode: '6-part',
+      utcOffset: 0,
+      paused: true,
+      domAndDow: needsBothDays(fields),
+    });
+    shareYears(this.#cron);
+  }
+
+  /** The first civil time after another. */
+  next(afterMs: number): number | undefined {
+    return this.#cron?.nextRun(new Date(afterMs))?.getTime();
+  }
+
+  /** The last civil time before another. */
+  previous(beforeMs: number): number | undefined {
+    return this.#cron?.previousRuns(1, new Date(beforeMs))[0]?.getTime();
+  }
+}
+
+/** Which years a schedule means whose fields name none: all. */
+let allYears: unknown;
+
+/**
+ * Has schedules share the table of ten thousand years that croner makes for each: 80 KB of the 83 that one would take. Where croner
+ * comes to keep it elsewhere nothing is shared, and the spec that counts bytes tells.
+ */
+function shareYears(cron: Cron): void {
+  const { _states: states } = cron as unknown as { _states?: { pattern?: { year?: unknown } } };
+  if (!states?.pattern || !Array.isArray(states.pattern.year)) return;
+  allYears ??= states.pattern.year;
+  states.pattern.year = allYears;
+}
+
+/**
+ * Whether a day that the date names must be the right day of the week, too: where one of both fields is a star. Where both
+ * restrict, either suffices.
+ */
+export function needsBothDays({ dayOfMonth, dayOfWeek }: DayFields): boolean {
+  return dayOfMonth.isStar || dayOfWeek.isStar;
+}
+
+/** False for 30 February and its like, for which a search would go through all years. */
+function namesDays(fields: DayFields): boolean {
+  if (!needsBothDays(fields)) return true; // there are such days of the week
+  const earliestDay = fields.dayOfMonth.values[0] ?? 1;
+  return fields.month.values.some((month) => earliestDay <= (DAYS_OF_MONTH[month - 1] ?? 0));
+}
+
+/** What a field of a schedule may hold. */
+interface FieldKind {
+  readonly name: string;
+  readonly first: number;
+  readonly last: number;
+  /** Names of the values, beginning with the first. */
+  readonly valueNames?: readonly string[];
+}
+
+/** What one field of a schedule says. */
+interface ScheduleField {
+  /** The values that it stands for, ascending, each once. */
+  readonly values: readonly number[];
+  /** Whether it restricts nothing: `*`, `?` or these with the step 1. A step such as `*\/2` restricts. */
+  readonly isStar: boolean;
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** The six fields in the order in which they are written. */
+export const FIELD_KINDS = {
+  second: { name: 'second', first: 0, last: 59 },
+  minute: { name: 'minute', first: 0, last: 59 },
+  hour: { name: 'hour', first: 0, last: 23 },
+  dayOfMonth: { name: 'day of month', first: 1, last: 31 },
+  month: { name: 'month', first: 1, last: 12, valueNames: MONTHS },
+  dayOfWeek: { name: 'day of week', first: 0, last: 6, valueNames: WEEKDAYS },
+} as const satisfies Readonly<Record<string, FieldKind>>;
+
+/**
+ * Reads a field as `robfig/cron` does, which Kubernetes' CronJob controller uses: `*`, `?`, `5`, `1-5`, `MON-FRI`, `*\/15`, `3/20`
+ * (3, 23, 43 …), and lists of these, in which empty members count for nothing.
+ *
+ * @throws ScheduleError
+ */
+export function parseScheduleField(text: string, kind: FieldKind): ScheduleField {
+  const ranges = text.split(',').filter((range) => range !== '');
+  if (ranges.length === 0) throw new ScheduleError(`${kind.name} "${text}" holds no value`);
+  const values = new Set<number>();
+  let isStar = false;
+  for (const range of ranges) {
+    const { first, last, step, isStar: isWhole } = parseRange(range, kind);
+    for (let value = first; value <= last; value += step) values.add(value);
+    isStar ||= isWhole;
+  }
+  return { values: [...values].sort((a, b) => a - b), isStar };
+}
+
+function parseRange(
+  text: string,
+  kind: FieldKind,
+): { first: number; last: number; step: number; isStar: boolean } {
+  const [bounds = '', stepText, ...moreSteps] = text.split('/');
+  const [firstText = '', lastText, ...moreBounds] = bounds.split('-');
+  if (moreSteps.length > 0 || moreBounds.length > 0)
+    throw new ScheduleError(`${kind.name} "${text}" has more than one step or more than two bounds`);
+  const step = stepText === undefined ? 1 : parseNumber(stepText, `step of ${kind.name}`);
+  if (step === 0) throw new ScheduleError(`step of ${kind.name} "${text}" is not positive`);
+  if (bounds === '*' || bounds === '?')
+    return { first: kind.first, last: kind.last, step, isStar: step === 1 };
+  const first = parseValue(firstText, kind);
+  const last =
+    lastText !== undefined ? parseValue(lastText, kind) : stepText !== undefined ? kind.last : first;
+  if (first > last) throw new ScheduleError(`${kind.name} "${text}" begins after its end`);
+  return { first, last, step, isStar: false };
+}
+
+function parseValue(text: string, kind: FieldKind): number {
+  const named = kind.valueNames?.indexOf(text.toLowerCase()) ?? -1;
+  const value = named >= 0 ? kind.first + named : parseNumber(text, kind.name);
+  if (value < kind.first || value > kind.last)
+    throw new ScheduleError(`${kind.name} "${text}" is not between ${kind.first} and ${kind.last}`);
+  return value;
+}
+
+function parseNumber(text: string, what: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new ScheduleError(`${what} "${text}" is not a number`);
+  return Number(text);
 }

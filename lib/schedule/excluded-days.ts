@@ -1,4 +1,4 @@
-import { needsBothDays } from './civil-calendar.ts';
+import { needsBothDays } from './calendar-schedule.ts';
 import { parseFields } from './parse-schedule.ts';
 import { ScheduleError } from './schedule.ts';
 

@@ -1,8 +1,11 @@
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { CalendarSchedule } from './calendar-schedule.ts';
-import type { ScheduleFields } from './civil-calendar.ts';
+import {
+  CalendarSchedule,
+  FIELD_KINDS,
+  parseScheduleField,
+  type ScheduleFields,
+} from './calendar-schedule.ts';
 import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
-import { FIELD_KINDS, parseScheduleField } from './schedule-field.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** What a schedule is read with. */

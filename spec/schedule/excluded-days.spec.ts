@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { needsBothDays } from '#lib/schedule/civil-calendar.ts';
+import { needsBothDays } from '#lib/schedule/calendar-schedule.ts';
 import { excludedDays } from '#lib/schedule/excluded-days.ts';
 import { parseFields } from '#lib/schedule/parse-schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
