@@ -1,5 +1,6 @@
-import { excludedDays } from './excluded-days.ts';
-import type { Schedule } from './schedule.ts';
+import { needsBothDays } from './calendar-schedule.ts';
+import { parseFields } from './parse-schedule.ts';
+import { type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
@@ -51,4 +52,86 @@ function startOf(civilDayMs: number, zone: TimeZone): number {
   let segment = zone.segmentAt(civilDayMs - DAY_MS);
   while (segment.endMs + segment.offsetMs <= civilDayMs) segment = zone.segmentAt(segment.endMs);
   return Math.max(segment.startMs, civilDayMs - segment.offsetMs);
+}
+
+/** Whether a day is excluded, by its midnight in civil time. */
+type DayTest = (civilDayMs: number) => boolean;
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const LONGEST_TEXT = 256;
+const SHOWN_TEXT = 80;
+/** As many as the definition of a scheduled object allows for all of its jobs, and as many for one of them. */
+const MOST_DATES = 2 * 366;
+
+/**
+ * Reads days as `2026-12-25` and patterns of days. However many there are, a day is looked up at once: a schedule all of
+ * whose days are excluded has thousands of them looked up.
+ *
+ * @throws ScheduleError when one cannot be read, or when there are too many
+ */
+export function excludedDays(dates: readonly string[]): DayTest {
+  if (dates.length > MOST_DATES)
+    throw new ScheduleError(`Cannot read ${dates.length} excluded dates: more than ${MOST_DATES}`);
+  const days = new Set<number>();
+  const patterns = new DayPatterns();
+  for (const text of new Set(dates)) {
+    explained(text, () => {
+      if (text.length > LONGEST_TEXT) throw new ScheduleError(`it is longer than ${LONGEST_TEXT} characters`);
+      const trimmed = text.trim();
+      const date = DATE.exec(trimmed);
+      if (date) days.add(calendarDay(date));
+      else patterns.add(trimmed);
+    });
+  }
+  return (civilDayMs) => days.has(civilDayMs) || patterns.has(new Date(civilDayMs));
+}
+
+function explained(text: string, read: () => void): void {
+  try {
+    read();
+  } catch (cause) {
+    if (!(cause instanceof ScheduleError)) throw cause;
+    const shown = JSON.stringify(text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text);
+    throw new ScheduleError(`Cannot read excluded date ${shown}: ${cause.message}`, { cause });
+  }
+}
+
+function calendarDay([text, year, month, day]: RegExpExecArray): number {
+  const dayMs = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  if (new Date(dayMs).toISOString().slice(0, 10) !== text) throw new ScheduleError('there is no such day');
+  return dayMs;
+}
+
+const EACH_WEEKDAY = 0b111_1111;
+
+/** Days of any year: by month and day of month, one bit for each day of the week on which it is meant. */
+class DayPatterns {
+  #weekdays: Uint8Array | undefined;
+
+  add(text: string): void {
+    const isDaysAlone = text.split(/\s+/).length === 3;
+    const fields = parseFields(isDaysAlone ? `* * * ${text}` : text);
+    const { dayOfMonth, month, dayOfWeek } = fields;
+    const needsBoth = needsBothDays(fields);
+    const named = dayOfWeek.values.reduce((bits, weekday) => bits | (1 << weekday), 0);
+    const [onDate, onOthers] = needsBoth ? [named, 0] : [EACH_WEEKDAY, named];
+    this.#weekdays ??= new Uint8Array(placeOf(12, 31) + 1);
+    for (const one of month.values) {
+      for (let day = 1; day <= 31; day++) this.#mark(placeOf(one, day), onOthers);
+      for (const day of dayOfMonth.values) this.#mark(placeOf(one, day), onDate);
+    }
+  }
+
+  has(day: Date): boolean {
+    const weekdays = this.#weekdays?.[placeOf(day.getUTCMonth() + 1, day.getUTCDate())] ?? 0;
+    return (weekdays & (1 << day.getUTCDay())) !== 0;
+  }
+
+  #mark(place: number, bits: number): void {
+    if (this.#weekdays) this.#weekdays[place] = (this.#weekdays[place] ?? 0) | bits;
+  }
+}
+
+function placeOf(month: number, dayOfMonth: number): number {
+  return (month - 1) * 31 + dayOfMonth - 1;
 }

@@ -43,7 +43,7 @@ import { goBoolean, requestsOf } from '#lib/scaled-objects/objects/annotations.t
 import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
 import { reviewed } from '#lib/scaled-objects/webhook/reviewed-object.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
-import { excludedDays } from '#lib/schedule/excluded-days.ts';
+import { excludedDays } from '#lib/schedule/excluded-dates.ts';
 import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import {
