@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { ScheduleError } from '#lib/schedule/schedule.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import fc from 'fast-check';
+import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
+import { parseSchedule, remembering, Schedules } from '#lib/schedule/schedules.ts';
+import { CRON_DIFFERENCES, compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
 const UTC = { timeZone: 'UTC', anchorMs: 0, excludeDates: [] };
 
@@ -51,5 +54,152 @@ describe('Schedules', () => {
     const schedules = new Schedules();
     for (let count = 0; count < 2; count++)
       expect(() => schedules.read('at dawn', UTC)).to.throw(ScheduleError);
+  });
+});
+
+const NOW_MS = Date.parse('2026-07-15T10:20:30Z');
+
+describe('parseSchedule', () => {
+  const comparisons = parseCronVectors(readFileSync('spec/fixtures/cron/vectors.jsonl', 'utf8')).map(
+    (vector) => ({
+      vector,
+      ...compareCronVector(vector),
+    }),
+  );
+
+  it('gives the recorded activations, but for the deliberate differences', () => {
+    expect(comparisons.filter(({ outcome }) => outcome === 'differs')).to.deep.equal([]);
+    expect(comparisons).to.have.length.above(1900);
+  });
+
+  it('has a row in docs/cron-hpa.md for each difference, with the number of vectors that show it', () => {
+    const rows = [...readFileSync('docs/cron-hpa.md', 'utf8').matchAll(/^\| `([a-z-]+)` \|.*\| (\d+) \|$/gm)];
+    const counted = CRON_DIFFERENCES.map((name) => [
+      name,
+      String(comparisons.filter(({ differences }) => differences.includes(name)).length),
+    ]);
+    expect(rows.map(([, name, count]) => [name, count])).to.deep.equal(counted);
+  });
+
+  it('takes five fields as CronJob does', () => {
+    expect(nextOf('30 9 * * MON-FRI', 'Asia/Shanghai', 2)).to.deep.equal([
+      '2026-07-16T01:30:00.000Z',
+      '2026-07-17T01:30:00.000Z',
+    ]);
+  });
+
+  it('counts @every from its anchor, whatever moment it is asked about', () => {
+    const schedule = parseSchedule('@every 90s', { timeZone: 'UTC', anchorMs: NOW_MS });
+    expect(schedule.next(NOW_MS + 1000)).to.equal(NOW_MS + 90_000);
+    expect(schedule.next(NOW_MS - 1_000_000)).to.equal(NOW_MS + 90_000);
+    expect(schedule.previous(NOW_MS + 300_000)).to.equal(NOW_MS + 270_000);
+    expect(schedule.previous(NOW_MS + 90_000)).to.equal(undefined);
+  });
+
+  it('prefers a zone of the schedule to that of the job', () => {
+    expect(nextOf('CRON_TZ=Asia/Tokyo 0 0 9 * * *', 'UTC', 1)).to.deep.equal(['2026-07-16T00:00:00.000Z']);
+  });
+
+  for (const [text, reason] of [
+    ['', 'it takes 6 fields, or 5 without seconds, not 0'],
+    ['* * * * * * *', 'it takes 6 fields, or 5 without seconds, not 7'],
+    ['60 * * * * *', 'second "60" is not between 0 and 59'],
+    ['0 0 0 * FOO *', 'month "FOO" is not a number'],
+    ['0 0 0 * * 7', 'day of week "7" is not between 0 and 6'],
+    ['0 5-1 * * * *', 'minute "5-1" begins after its end'],
+    ['0 */0 * * * *', 'step of minute "*/0" is not positive'],
+    ['0 1/2/3 * * * *', 'minute "1/2/3" has more than one step or more than two bounds'],
+    ['0 , * * * *', 'minute "," holds no value'],
+    ['@never', 'there are @yearly'],
+    ['@constructor', 'there are @yearly'],
+    ['@every soon', '@every takes a duration such as 90s or 1h30m'],
+    ['TZ=Mars/Olympus * * * * * *', 'time zone "Mars/Olympus" is not in the IANA database'],
+    ['TZ= * * * * * *', 'time zone "" is not in the IANA database'],
+  ] as const) {
+    it(`refuses "${text}"`, () => {
+      const parse = () => parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 });
+      expect(parse).to.throw(ScheduleError, `Cannot read schedule ${JSON.stringify(text)}: ${reason}`);
+    });
+  }
+
+  it('refuses long texts and shows only their beginning', () => {
+    const parse = () =>
+      parseSchedule(`${'1,'.repeat(1_000_000)} * * * * *`, { timeZone: 'UTC', anchorMs: 0 });
+    expect(parse).to.throw(
+      ScheduleError,
+      /^Cannot read schedule "[1,]{80}…": it is longer than 256 characters$/,
+    );
+  });
+
+  for (const [what, text, next] of [
+    ['30 February', '0 0 0 30 2 *', []],
+    ['the 31st of short months', '0 0 0 31 4,6,9,11 *', []],
+    ['a day of week on an impossible day', '0 0 0 30 2 ?', []],
+    ['a leap day', '0 0 0 29 2 *', ['2028-02-29T00:00:00.000Z']],
+    ['the last second of a year', '59 59 23 31 12 *', ['2026-12-31T23:59:59.000Z']],
+  ] as const) {
+    it(`knows when ${what} is due`, () => expect(nextOf(text, 'UTC', 1)).to.deep.equal(next));
+  }
+});
+
+function nextOf(text: string, timeZone: string, count: number): string[] {
+  const schedule = parseSchedule(text, { timeZone, anchorMs: NOW_MS });
+  const activations: string[] = [];
+  let atMs = schedule.next(NOW_MS);
+  for (; atMs !== undefined && activations.length < count; atMs = schedule.next(atMs))
+    activations.push(new Date(atMs).toISOString());
+  return activations;
+}
+
+const BEGIN_MS = Date.parse('2026-03-28T00:00:00Z'); // the day before the clock is put forward
+const options = { timeZone: 'Europe/Berlin', anchorMs: BEGIN_MS };
+
+/** Counts how often it is asked. */
+function counting(schedule: Schedule) {
+  const asked = { next: 0, previous: 0 };
+  const counted: Schedule = {
+    ...{ delayMs: (atMs) => schedule.delayMs(atMs) },
+    next: (afterMs) => {
+      asked.next++;
+      return schedule.next(afterMs);
+    },
+    previous: (beforeMs) => {
+      asked.previous++;
+      return schedule.previous(beforeMs);
+    },
+  };
+  return { asked, schedule: remembering(counted) };
+}
+
+describe('remembering', () => {
+  it('tells what the schedule tells, whatever it was asked before', () => {
+    const texts = ['0 30 2 * * *', '*/7 * * * * *', '@every 90s', '0 0 0 29 2 *', '0 0 0 30 2 *'];
+    const moment = fc.integer({ min: -3_600_000, max: 3 * 86_400_000 });
+    const ask = fc.record({ next: fc.boolean(), moment });
+    fc.assert(
+      fc.property(fc.constantFrom(...texts), fc.array(ask, { maxLength: 20 }), (text, asks) => {
+        const plain = parseSchedule(text, options);
+        const remembered = remembering(parseSchedule(text, options));
+        for (const { next, moment: ms } of asks) {
+          const how = next ? 'next' : 'previous';
+          expect(remembered[how](BEGIN_MS + ms)).to.equal(plain[how](BEGIN_MS + ms));
+        }
+        expect(remembered.delayMs(BEGIN_MS)).to.equal(plain.delayMs(BEGIN_MS));
+      }),
+    );
+  });
+
+  it('searches once for an activation until that is over', () => {
+    const { asked, schedule } = counting(parseSchedule('0 0 * * * *', options));
+    const hourMs = 3_600_000;
+    for (let ms = 0; ms < hourMs; ms += 60_000)
+      expect(schedule.next(BEGIN_MS + ms)).to.equal(BEGIN_MS + hourMs);
+    expect(asked.next).to.equal(1);
+    expect(schedule.next(BEGIN_MS + hourMs)).to.equal(BEGIN_MS + 2 * hourMs);
+    expect(asked.next).to.equal(2);
+    for (let ms = hourMs; ms > 0; ms -= 60_000) expect(schedule.previous(BEGIN_MS + ms)).to.equal(BEGIN_MS);
+    expect(asked.previous).to.equal(1);
+    expect(schedule.previous(BEGIN_MS)).to.equal(BEGIN_MS - hourMs);
+    expect(asked.previous).to.equal(2);
   });
 });

@@ -32,7 +32,7 @@ import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary, parseRfc3339 } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
-import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
+import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/http/ip-address.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';

@@ -44,8 +44,8 @@ import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-revie
 import { reviewed } from '#lib/scaled-objects/webhook/reviewed-object.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
 import { excludedDays } from '#lib/schedule/excluded-dates.ts';
-import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
+import { parseSchedule } from '#lib/schedule/schedules.ts';
 import {
   type FuzzTarget,
   isPlainError,
