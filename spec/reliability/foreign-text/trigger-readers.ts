@@ -6,8 +6,6 @@ import {
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
-import { readExpositionValue } from '#lib/scaled-objects/triggers/servers/exposition-value.ts';
-import { readLocatedValue } from '#lib/scaled-objects/triggers/servers/located-value.ts';
 import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
@@ -15,6 +13,7 @@ import {
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
+import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';

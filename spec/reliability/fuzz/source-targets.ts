@@ -1,11 +1,11 @@
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
-import { readExpositionValue } from '#lib/scaled-objects/triggers/servers/exposition-value.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';

@@ -3,6 +3,7 @@ import { digestOf } from '#lib/sources/digest.ts';
 import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -22,7 +23,6 @@ import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
 import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
-import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from './located-value.ts';
 import {
   AGGREGATIONS,
   aggregated,
