@@ -11,11 +11,11 @@ import { resolveAuthentication } from '#lib/scaled-objects/authentication/resolv
 import { requestsOf } from '#lib/scaled-objects/objects/annotations.ts';
 import { mergePatch } from '#lib/scaled-objects/statuses/merge-patch.ts';
 import { scalerName } from '#lib/scaled-objects/triggers/scaler-names.ts';
-import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { HealthCounter } from '#lib/scaled-objects/values/metric-health.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
+import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { builtPod } from '#spec/hpa/built-world.ts';
 import { errorOf } from '#spec/support/error-of.ts';

@@ -1,8 +1,8 @@
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
 import { decimalNumber } from '../decimal-number.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
+import { valueAtPath } from './gjson-path.ts';
 
 /** What a response may be. */
 export const VALUE_FORMATS = ['json', 'prometheus', 'xml', 'yaml'] as const;

@@ -6,13 +6,13 @@ import {
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
-import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
+import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';

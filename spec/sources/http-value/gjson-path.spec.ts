@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { valueAtPath } from '#lib/scaled-objects/triggers/servers/value-path.ts';
+import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 
 const QUEUES = {
   queues: [
