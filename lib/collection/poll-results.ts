@@ -1,5 +1,5 @@
-import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import type { Sample } from '#lib/sources/query.ts';
+import { EmptyResponse } from '#lib/sources/sample.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

@@ -1,4 +1,4 @@
-import { EmptyResponse } from './empty-response.ts';
+import { EmptyResponse } from './sample.ts';
 import { LONGEST_LOOKED_FOR, secretForms } from './secret-forms.ts';
 
 /** Shorter ones may be found in anything. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EmptyResponse } from '#lib/sources/empty-response.ts';
+import { EmptyResponse } from '#lib/sources/sample.ts';
 import { secretForms } from '#lib/sources/secret-forms.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import { parseSourceUrl, type SourceUrl } from '#lib/sources/http/source-url.ts';
+import { decimalNumber } from '#lib/sources/sample.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 
 /** What the settings of a collector may be; each is written as text, and its error goes behind its name. */

@@ -1,7 +1,7 @@
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { decimalNumber } from '../decimal-number.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
+import { decimalNumber } from '../sample.ts';
 import { valueAtPath } from './gjson-path.ts';
 
 /** What a response may be. */

@@ -1,7 +1,6 @@
-import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
-import { measuredAt } from '../measured-time.ts';
 import type { Sample } from '../query.ts';
+import { decimalNumber, measuredAt } from '../sample.ts';
 import { parseCsv } from './parse-csv.ts';
 
 /** Columns by which InfluxDB tells tables and times apart: no labels of a value. */

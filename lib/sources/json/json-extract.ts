@@ -1,4 +1,4 @@
-import { AGGREGATORS, type AggregatorName } from './aggregators.ts';
+import { AGGREGATORS, type AggregatorName } from '../sample.ts';
 import { evaluate, valuesAt } from './expression/evaluate.ts';
 import { parseExpression, parseJsonPath } from './expression/parse-expression.ts';
 import { isArray, type Json, typeName } from './json-value.ts';

@@ -1,9 +1,8 @@
-import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
 import { isArray, isObject, type Json } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
-import { measuredAt } from '../measured-time.ts';
 import type { Sample } from '../query.ts';
+import { decimalNumber, measuredAt } from '../sample.ts';
 
 /**
  * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to

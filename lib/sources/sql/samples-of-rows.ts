@@ -1,6 +1,6 @@
-import { decimalNumber } from '../decimal-number.ts';
 import { shorten } from '../http/shorten.ts';
 import type { Sample } from '../query.ts';
+import { decimalNumber } from '../sample.ts';
 import { MAX_ROWS, type SqlRows } from './database.ts';
 
 /** By this name the column of the number is known; else it is the last one. */

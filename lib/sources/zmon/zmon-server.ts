@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
-import { measuredAt } from '../measured-time.ts';
 import type { Query, Sample } from '../query.ts';
+import { measuredAt } from '../sample.ts';
 import { relativeTime } from './relative-time.ts';
 
 /** What makes one number of the data points in a time. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { AggregatorName } from '#lib/sources/json/aggregators.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import type { AggregatorName } from '#lib/sources/sample.ts';
 
 const BODY = Buffer.from(
   '{"a": 1.5, "list": [1, 2, 6], "mixed": [1, "2"], "empty": [], "text": "5", "yes": true, "none": null, "o": {},' +

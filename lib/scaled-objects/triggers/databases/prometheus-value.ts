@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { decimalNumber } from '#lib/sources/decimal-number.ts';
-import { EmptyResponse } from '#lib/sources/empty-response.ts';
 import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
+import { decimalNumber, EmptyResponse } from '#lib/sources/sample.ts';
 
 const SCHEMA = z.object({
   data: z.object({

@@ -1,5 +1,5 @@
-import { decimalNumber } from '#lib/sources/decimal-number.ts';
 import type { Query } from '#lib/sources/query.ts';
+import { decimalNumber } from '#lib/sources/sample.ts';
 import type { AskedDatabase } from '#lib/sources/sql/sql-databases.ts';
 import { MAX_CONNECTIONS } from '#lib/sources/sql/sql-pool.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

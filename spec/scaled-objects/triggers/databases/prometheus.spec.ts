@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
-import { EmptyResponse } from '#lib/sources/empty-response.ts';
+import { EmptyResponse } from '#lib/sources/sample.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalNumber } from '#lib/sources/decimal-number.ts';
+import { decimalNumber, measuredAt } from '#lib/sources/sample.ts';
 
 describe('decimalNumber', () => {
   it('reads every finite number as JavaScript writes it', () => {
@@ -39,5 +39,20 @@ describe('decimalNumber', () => {
     expect(decimalNumber(`0.${'1'.repeat(398)}`)).to.equal(0.1111111111111111);
     for (const text of [...others, `0.${'1'.repeat(399)}`, '1'.repeat(401), `${'9'.repeat(400)}`])
       expect(decimalNumber(text), text).to.equal(undefined);
+  });
+});
+
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+describe('measuredAt', () => {
+  it('takes times from 1970 to 9999, in whole milliseconds', () => {
+    expect(measuredAt(0)).to.deep.equal({ takenAtMs: 0 });
+    expect(measuredAt(1767225600123.4)).to.deep.equal({ takenAtMs: 1767225600123 });
+    expect(measuredAt(LAST_MS)).to.deep.equal({ takenAtMs: LAST_MS });
+  });
+
+  it('takes no other', () => {
+    for (const timeMs of [-1, LAST_MS + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN])
+      expect(measuredAt(timeMs)).to.deep.equal({});
   });
 });
