@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { KnownMetrics } from '#lib/sources/external-scaler/known-metrics.ts';
 import type { ScaledObjectRef } from '#lib/sources/external-scaler/messages.ts';
+import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
