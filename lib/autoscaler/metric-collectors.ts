@@ -19,9 +19,8 @@ import {
   type FoundSchedules,
   scalingScheduleCollector,
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

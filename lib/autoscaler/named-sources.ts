@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
@@ -15,6 +13,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';

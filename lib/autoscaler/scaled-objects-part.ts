@@ -19,7 +19,7 @@ import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
+import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 

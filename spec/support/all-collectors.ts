@@ -14,10 +14,10 @@ import {
   type FoundSchedules,
   scalingScheduleCollector,
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { type AwsCredentials, SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';

@@ -20,7 +20,7 @@ import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
+import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { eventually } from './eventually.ts';

@@ -1,6 +1,6 @@
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { systemClock } from '#lib/time/clock.ts';
 
 /** Clients that ask loopback addresses. */

@@ -1,6 +1,6 @@
 import { boolean, flag, namedTexts, repeatedText, text, texts } from '#lib/flags/flag.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 
 /** It may have a user and a password. */
 const url = { default: '', ruleBrokenBy: ruleBrokenByUrl, mayHoldSecret: true };

@@ -1,8 +1,7 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';

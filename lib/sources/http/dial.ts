@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { onAbort } from '#lib/time/abort-signal.ts';
-import type { NetworkOptions } from './allowed-lookup.ts';
+import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { GuardedSocket } from './guarded-socket.ts';
 
 /** How a connection is encrypted. */

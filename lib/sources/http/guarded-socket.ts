@@ -1,5 +1,5 @@
 import { isIP, Socket } from 'node:net';
-import { allowedLookup, type NetworkOptions } from './allowed-lookup.ts';
+import { allowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
 
 /** How much a server may send. */
 export interface ReceiveLimits {

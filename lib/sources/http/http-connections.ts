@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
-import { allowedLookup, type NetworkOptions } from './allowed-lookup.ts';
+import { allowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
 import { boundReads, type WireBound } from './bounded-reads.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 import { HttpPool } from './http-pool.ts';

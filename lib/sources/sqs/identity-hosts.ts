@@ -1,4 +1,4 @@
-import { AllowedHosts } from '../http/allowed-hosts.ts';
+import { AllowedHosts } from '../network/allowed-hosts.ts';
 
 /** Which hosts see the AWS identity of this program, beside those of SQS. */
 export interface IdentityHostsOptions {

@@ -5,9 +5,8 @@ import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-coll
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
-import type { FindAddresses } from '#lib/sources/http/allowed-lookup.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { SQL_SYSTEMS } from '#lib/sources/sql/database.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';

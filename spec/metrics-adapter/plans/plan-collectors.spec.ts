@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

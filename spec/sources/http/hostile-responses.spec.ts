@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { boundReads } from '#lib/sources/http/bounded-reads.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient, type HttpClientOptions } from '#lib/sources/http/http-client.ts';
 import { openCredentials } from '#lib/sources/http/http-credentials.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

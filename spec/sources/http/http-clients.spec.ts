@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { jsonQuery } from '#lib/sources/json/json-endpoint.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient, type HttpRequest } from '#lib/sources/http/http-client.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { JsonFleet } from '#lib/sources/json/json-fleet.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

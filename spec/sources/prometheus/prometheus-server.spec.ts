@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

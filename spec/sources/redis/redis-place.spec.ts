@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { type RedisServerOptions, RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { describeError } from '#lib/telemetry/logger.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

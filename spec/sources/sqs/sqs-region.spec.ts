@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { relativeTime } from '#lib/sources/zmon/relative-time.ts';
 import { type ZmonCheck, ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { errorOf } from '#spec/support/error-of.ts';

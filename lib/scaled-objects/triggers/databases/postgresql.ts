@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NetworkOptions } from '#lib/sources/http/allowed-lookup.ts';
+import type { NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import type { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { type ConnectionText, parsePostgresConnection } from '../../parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from '../../parameters/parameter.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { judgeQueue, rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { redisStreamsTrigger, redisTrigger } from '#lib/scaled-objects/triggers/brokers/redis.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';

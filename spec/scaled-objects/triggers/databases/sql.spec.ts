@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mysqlTrigger } from '#lib/scaled-objects/triggers/databases/mysql.ts';
 import { postgresqlTrigger } from '#lib/scaled-objects/triggers/databases/postgresql.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';

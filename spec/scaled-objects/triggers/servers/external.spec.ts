@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { externalTrigger } from '#lib/scaled-objects/triggers/servers/external.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
-import { AllowedHosts } from '#lib/sources/http/allowed-hosts.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';

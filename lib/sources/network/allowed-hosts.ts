@@ -1,0 +1,230 @@
+import { isIPv6, type LookupFunction } from 'node:net';
+import {
+  type AddressRange,
+  type IpAddress,
+  isInRange,
+  parseAddressRange,
+  parseIpAddress,
+} from '../http/ip-address.ts';
+
+/** A name of DNS, or `*.` and the end of one. */
+const NAME = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/;
+
+const FORBIDDEN_RULE =
+  'it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range';
+const NAMES_RULE = '--allowed-hosts names neither it nor its address';
+
+/**
+ * Which hosts may be asked.
+ *
+ * What is asked comes out of annotations that many people may write, so a host is judged by the address that is dialled:
+ * a name may lead anywhere. Without entries all but {@link isForbidden forbidden} addresses may be asked; with entries
+ * only what one of them names, and a forbidden address only where an entry names that very address or a range around it.
+ */
+export class AllowedHosts {
+  readonly #names = new Set<string>();
+  readonly #suffixes: string[] = [];
+  readonly #ranges: AddressRange[] = [];
+  readonly #isOpen: boolean;
+
+  /**
+   * @param entries names, `*.SUFFIX`, `*` for any name, addresses and ranges of these
+   * @throws an Error that names the entry that is none of these
+   */
+  constructor(entries: readonly string[]) {
+    this.#isOpen = entries.length === 0 || entries.includes('*');
+    for (const entry of entries) this.#add(entry);
+  }
+
+  /** Whether an entry is one. */
+  static isEntry(entry: string): boolean {
+    return entry === '*' || parseAddressRange(entry) !== undefined || isName(entry);
+  }
+
+  /** Whether a host that was asked for by this name may be dialled at this address. */
+  allows(host: string, address: string): boolean {
+    const dialled = parseIpAddress(address);
+    if (!dialled) return false;
+    const isNamed = this.#hasAddress(dialled);
+    return isNamed || (!isForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
+  }
+
+  /** Whether an entry names this host, be it a name or an address, wherever it leads. */
+  names(host: string): boolean {
+    const address = parseIpAddress(host.replace(/^\[|\]$/g, ''));
+    return address ? this.#hasAddress(address) : this.#isOpen || this.#hasName(host);
+  }
+
+  /** The error of a host that must not be asked at any of its addresses; names the flag, and which rule it breaks. */
+  refusal(host: string, addresses: readonly string[]): Error {
+    const dialled = addresses.map(parseIpAddress).filter((address) => address !== undefined);
+    const isForbiddenEverywhere = dialled.length > 0 && dialled.every(isForbidden);
+    return new Error(`${host} must not be asked: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
+  }
+
+  /** An address is named by the IPv4 addresses in it, too, where all of them are: which of them is dialled, the network decides. */
+  #hasAddress(address: IpAddress): boolean {
+    const isNamed = (form: IpAddress) => this.#ranges.some((range) => isInRange(form, range));
+    const embedded = embeddedIn(address);
+    return isNamed(address) || (embedded.length > 0 && embedded.every(isNamed));
+  }
+
+  #hasName(host: string): boolean {
+    const name = canonical(host);
+    return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix));
+  }
+
+  #add(entry: string): void {
+    if (entry === '*') return;
+    const range = parseAddressRange(entry);
+    if (range) this.#ranges.push(range);
+    else if (!isName(entry)) throw new Error(`"${entry}" is no host name, *.suffix, IP address or CIDR`);
+    else if (entry.startsWith('*.')) this.#suffixes.push(canonical(entry).slice(1));
+    else this.#names.add(canonical(entry));
+  }
+}
+
+function isName(entry: string): boolean {
+  const name = entry.toLowerCase();
+  // What ends in a number is an address to every resolver, so it must not pass as a name.
+  return NAME.test(name) && !name.includes('..') && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(name);
+}
+
+function canonical(host: string): string {
+  const name = host.toLowerCase();
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}
+
+/** Finds all addresses of a host name, one at least. @throws when there are none */
+export type FindAddresses = (host: string) => Promise<readonly string[]>;
+
+/** Which hosts are dialled, and where they are. */
+export interface NetworkOptions {
+  readonly allowedHosts: AllowedHosts;
+  /** By default only addresses are dialled, and no names: Node's own lookup lets one silent name server stall all sources. */
+  readonly findAddresses?: FindAddresses | undefined;
+}
+
+/** Those addresses of a host that may be dialled. @throws when there are none */
+export async function findAllowedAddresses(
+  host: string,
+  { allowedHosts, findAddresses = noAddresses }: NetworkOptions,
+): Promise<readonly string[]> {
+  const addresses = await findAddresses(host);
+  const allowed = addresses.filter((address) => allowedHosts.allows(host, address));
+  if (allowed.length === 0) throw allowedHosts.refusal(host, addresses);
+  return allowed;
+}
+
+/** A lookup, as Node's sockets take it, that gives only those addresses that may be dialled for the name. */
+export function allowedLookup(network: NetworkOptions): LookupFunction {
+  return (host, options, callback) => {
+    findAllowedAddresses(host, network).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+        const family = Number(String(options.family ?? 0).replace('IPv', ''));
+        const wanted = family === 0 ? found : found.filter((each) => each.family === family);
+        const [first] = wanted;
+        if (!first) callback(new Error(`${host} has no IPv${family} address`), '', 0);
+        else if (options.all) callback(null, wanted);
+        else callback(null, first.address, first.family);
+      },
+      (error) => callback(error, '', 0),
+    );
+  };
+}
+
+async function noAddresses(host: string): Promise<never> {
+  throw new Error(`${host} cannot be resolved: no name resolver is configured`);
+}
+
+/** Addresses that only an administrator may name. */
+interface ForbiddenRange {
+  readonly range: string;
+  readonly what: string;
+  /** Where that is documented. */
+  readonly source: string;
+}
+
+/**
+ * What is no source unless the administrator names it: this machine itself, its link, groups of machines, and where clouds
+ * give machines their metadata and credentials. docs/security.md has the same table.
+ */
+export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
+  { range: '0.0.0.0/8', what: 'this host, as loopback on Linux', source: 'RFC 1122' },
+  { range: '127.0.0.0/8', what: 'loopback', source: 'RFC 1122' },
+  {
+    range: '169.254.0.0/16',
+    what: 'link-local; metadata and credentials of most clouds, DNS caches of nodes',
+    source: 'RFC 3927, and the documentation of each cloud',
+  },
+  { range: '224.0.0.0/4', what: 'multicast', source: 'RFC 5771' },
+  { range: '255.255.255.255', what: 'broadcast', source: 'RFC 919' },
+  { range: '100.100.100.200', what: 'metadata of Alibaba Cloud', source: 'Alibaba Cloud, ECS user guide' },
+  { range: '168.63.129.16', what: 'host agent and DNS of Azure', source: 'Azure, Virtual Network' },
+  {
+    range: '192.0.0.192',
+    what: 'metadata of Oracle Cloud, classic',
+    source: 'Oracle Cloud, Compute Classic',
+  },
+  { range: '::', what: 'this host', source: 'RFC 4291' },
+  { range: '::1', what: 'loopback', source: 'RFC 4291' },
+  { range: 'fe80::/10', what: 'link-local', source: 'RFC 4291' },
+  { range: 'fec0::/10', what: 'site-local, as link-local was once extended', source: 'RFC 3879' },
+  { range: 'ff00::/8', what: 'multicast', source: 'RFC 4291' },
+  {
+    range: 'fd00:ec2::/32',
+    what: 'services of AWS on the machine: metadata (::254), credentials of pods in EKS (::23), DNS, time',
+    source: 'AWS, EC2 instance metadata and EKS Pod Identity',
+  },
+  {
+    range: 'fd20:ce::254',
+    what: 'metadata of Google Cloud',
+    source: 'Google Cloud, Compute Engine metadata',
+  },
+  { range: 'fd00:42::42', what: 'metadata of Scaleway', source: 'Scaleway, Instances' },
+  { range: 'fd00:c1::a9fe:a9fe', what: 'metadata of Oracle Cloud', source: 'Oracle Cloud, Compute' },
+];
+
+const FORBIDDEN: readonly AddressRange[] = FORBIDDEN_RANGES.map(({ range }) => rangeOf(range));
+
+/** IPv6 addresses that lead to an IPv4 one, and how to find that. */
+const EMBEDDINGS: readonly {
+  readonly range: AddressRange;
+  readonly embedded: (value: bigint) => readonly bigint[];
+}[] = [
+  { range: rangeOf('::/96'), embedded: lastBits }, // IPv4-compatible, RFC 4291
+  { range: rangeOf('::ffff:0:0/96'), embedded: lastBits }, // IPv4-mapped, RFC 4291
+  { range: rangeOf('::ffff:0:0:0/96'), embedded: lastBits }, // IPv4-translated, RFC 2765
+  { range: rangeOf('64:ff9b::/96'), embedded: lastBits }, // NAT64, RFC 6052
+  {
+    // NAT64 of a network's own, RFC 8215: behind 96 bits, or behind 48 around the eight bits that are left out
+    range: rangeOf('64:ff9b:1::/48'),
+    embedded: (value) => [value, (((value >> 64n) & 0xffffn) << 16n) | ((value >> 40n) & 0xffffn)],
+  },
+  { range: rangeOf('2002::/16'), embedded: (value) => [value >> 80n] }, // 6to4, RFC 3056
+  { range: rangeOf('2001::/32'), embedded: (value) => [value >> 64n, ~value] }, // Teredo, RFC 4380: server and, inverted, client
+];
+
+/** Whether an address is dialled only where the administrator names it. */
+function isForbidden(address: IpAddress): boolean {
+  return [address, ...embeddedIn(address)].some((form) => FORBIDDEN.some((range) => isInRange(form, range)));
+}
+
+/** The IPv4 addresses that an IPv6 one may lead to. */
+function embeddedIn({ family, value }: IpAddress): readonly IpAddress[] {
+  if (family === 4) return [];
+  return EMBEDDINGS.filter(({ range }) => isInRange({ family, value }, range)).flatMap(({ embedded }) =>
+    embedded(value).map((each): IpAddress => ({ family: 4, value: each & 0xffff_ffffn })),
+  );
+}
+
+function lastBits(value: bigint): readonly bigint[] {
+  return [value];
+}
+
+function rangeOf(text: string): AddressRange {
+  const range = parseAddressRange(text);
+  if (!range) throw new Error(`"${text}" is no address range`);
+  return range;
+}
