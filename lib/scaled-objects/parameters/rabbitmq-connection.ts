@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { SourceTls } from '#lib/sources/http/dial.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import type { SourceTls } from '#lib/sources/network/guarded-socket.ts';
 import type { AmqpBroker } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { authorityIn } from './authority.ts';
 import { clientKey } from './client-key.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
-import type { SourceTls } from '../http/dial.ts';
 import { shorten } from '../http/shorten.ts';
 import { KeptClients } from '../kept-clients.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
+import type { SourceTls } from '../network/guarded-socket.ts';
 import type { Query } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 

@@ -1,6 +1,6 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
-import { type Dialled, type DialOptions, dial } from '../http/dial.ts';
 import type { KeptClient } from '../kept-clients.ts';
+import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 import {
   AmqpDecoder,

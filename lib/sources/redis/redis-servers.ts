@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { digestOf } from '../digest.ts';
-import type { SourceTls } from '../http/dial.ts';
 import { KeptClients } from '../kept-clients.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
+import type { SourceTls } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection } from './redis-connection.ts';
 import type { RespValue } from './resp-decoder.ts';

@@ -1,5 +1,5 @@
 import type { Connection, FieldPacket, QueryOptions } from 'mysql2';
-import { GuardedSocket } from '../http/guarded-socket.ts';
+import { GuardedSocket } from '../network/guarded-socket.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,

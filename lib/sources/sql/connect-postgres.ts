@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { QueryResult } from 'pg';
-import { GuardedSocket } from '../http/guarded-socket.ts';
+import { GuardedSocket } from '../network/guarded-socket.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,

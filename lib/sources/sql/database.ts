@@ -1,5 +1,5 @@
-import type { GuardedSocket } from '../http/guarded-socket.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
+import type { GuardedSocket } from '../network/guarded-socket.ts';
 
 /** Where a database is, and who asks it. */
 export interface DatabaseOptions extends NetworkOptions {

@@ -1,6 +1,6 @@
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { IDLE_LIMITS } from '../http/guarded-socket.ts';
+import { IDLE_LIMITS } from '../network/guarded-socket.ts';
 import type { SqlConnection, SqlRows } from './database.ts';
 
 /** What a pool works with. */

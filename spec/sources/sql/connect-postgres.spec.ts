@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { IDLE_LIMITS } from '#lib/sources/http/guarded-socket.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
+import { IDLE_LIMITS } from '#lib/sources/network/guarded-socket.ts';
 import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 

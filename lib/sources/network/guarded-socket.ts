@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { isIP, Socket } from 'node:net';
-import { allowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
+import { connect as connectTls } from 'node:tls';
+import { onAbort } from '#lib/time/abort-signal.ts';
+import { allowedLookup, type NetworkOptions } from './allowed-hosts.ts';
 
 /** How much a server may send. */
-export interface ReceiveLimits {
+interface ReceiveLimits {
   readonly bytes: number;
   /** As its client counts them, by {@link GuardedSocket.countMessage}: a message of a few bytes takes some microseconds. */
   readonly messages: number;
@@ -16,7 +19,7 @@ export const IDLE_LIMITS: ReceiveLimits = { bytes: 64 * 1024, messages: 256 };
 const LOOK_MS = 50;
 
 /** A bound on what comes over a connection, which is looked after until it is disposed of. */
-export interface ResponseBound extends Disposable {
+interface ResponseBound extends Disposable {
   /** Looks at once. @throws an Error when more has come than may: a fast peer is done between two looks */
   check(): void;
 }
@@ -79,4 +82,63 @@ export class GuardedSocket extends Socket {
       [Symbol.dispose]: () => clearInterval(timer),
     };
   }
+}
+
+/** How a connection is encrypted. */
+export interface SourceTls {
+  /** PEM; by default the system's authorities are trusted. */
+  readonly ca?: string | undefined;
+  /** PEM of a client certificate and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Takes any certificate of the server: its user has asked for that. */
+  readonly isUnverified: boolean;
+}
+
+/** Whom to dial. */
+export interface DialOptions extends NetworkOptions {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined` for connections that are not encrypted. */
+  readonly tls: SourceTls | undefined;
+}
+
+/** A connection, encrypted or not. */
+export interface Dialled {
+  readonly socket: Socket;
+  /** Breaks it off. */
+  readonly destroy: () => void;
+}
+
+/** Connects to a host that may be asked. @throws when it cannot, or the signal's reason */
+export async function dial(options: DialOptions, signal: AbortSignal): Promise<Dialled> {
+  signal.throwIfAborted();
+  const { host, port, tls } = options;
+  const raw = new GuardedSocket(options);
+  using _aborted = onAbort(signal, () => raw.destroy(signal.reason));
+  const socket = tls ? secured(raw, host, tls) : raw;
+  const destroy = () => {
+    socket.destroy();
+    raw.destroy();
+  };
+  const ready = once(socket, tls ? 'secureConnect' : 'connect');
+  raw.dial(port, host);
+  try {
+    await ready;
+  } catch (error) {
+    destroy();
+    throw signal.aborted ? signal.reason : error;
+  }
+  raw.setNoDelay(true).setKeepAlive(true);
+  return { socket, destroy };
+}
+
+/** TLS of Node takes over what it is given, and says in an error of its own what broke it. */
+function secured(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
+  const socket = connectTls({
+    ...{ socket: raw, host, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: !isUnverified },
+    ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
+  });
+  raw.on('error', (error) => socket.destroy(error));
+  return socket;
 }
