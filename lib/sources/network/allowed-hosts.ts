@@ -5,7 +5,7 @@ import {
   isInRange,
   parseAddressRange,
   parseIpAddress,
-} from '../http/ip-address.ts';
+} from './ip-address.ts';
 
 /** A name of DNS, or `*.` and the end of one. */
 const NAME = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isInRange, parseAddressRange, parseIpAddress } from '#lib/sources/http/ip-address.ts';
+import { isInRange, parseAddressRange, parseIpAddress } from '#lib/sources/network/ip-address.ts';
 
 describe('parseIpAddress', () => {
   it('reads both families, whatever the notation', () => {
