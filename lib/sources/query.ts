@@ -1,4 +1,4 @@
-import type { RequestTally } from './http/request-tally.ts';
+import type { RequestTally } from './http/observed-requester.ts';
 
 /** One number that a source told. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import { runForTenant } from '#lib/concurrency/tenant.ts';
-import { RequestTally } from '#lib/sources/http/request-tally.ts';
+import { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import {

@@ -1,6 +1,6 @@
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
-import { type HttpRequester, watchedRequester } from '#lib/sources/http/request-tally.ts';
+import { type HttpRequester, watchedRequester } from '#lib/sources/http/observed-requester.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { RequestDurations } from './request-durations.ts';
 import { scalerName } from './scaler-names.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RequestTally } from '#lib/sources/http/request-tally.ts';
+import type { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
 import type { MetricType } from '../objects/scaled-object.ts';
 import type { ParameterSources } from '../parameters/parameters-of.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { unexpectedStatus } from '../http/http-client.ts';
+import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
-import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query, Sample } from '../query.ts';

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { unexpectedStatus } from '../http/http-client.ts';
+import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
-import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { isObject } from '../json/json-value.ts';
 import { readBoundedJson } from '../json/read-bounded-json.ts';

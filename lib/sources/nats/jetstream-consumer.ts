@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { digestOf } from '../digest.ts';
-import type { HttpRequester } from '../http/request-tally.ts';
+import type { HttpRequester } from '../http/observed-requester.ts';
 import { shorten } from '../http/shorten.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';

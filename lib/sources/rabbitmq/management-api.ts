@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
+import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
-import type { HttpRequester } from '../http/request-tally.ts';
 import { shorten } from '../http/shorten.ts';
 import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { digestOf } from '#lib/sources/digest.ts';
 import { shownStatus } from '#lib/sources/http/http-client.ts';
-import type { HttpRequester } from '#lib/sources/http/request-tally.ts';
+import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
 import type { Query } from '#lib/sources/query.ts';

@@ -23,7 +23,7 @@ export class RequestTally {
 }
 
 /** Who is told of requests. */
-export interface RequestObserver {
+interface RequestObserver {
   readonly clock: Clock;
   /** @param status that of the response, of an unusual one its class as in `4xx`; `error` where there was none */
   readonly onEnded: (status: string, durationMs: number) => void;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { watchedRequester } from '#lib/sources/http/request-tally.ts';
+import { watchedRequester } from '#lib/sources/http/observed-requester.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
