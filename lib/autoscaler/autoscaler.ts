@@ -14,7 +14,7 @@ import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { offerNoCostlyCiphers } from '#lib/sources/http/tls-ciphers.ts';
+import { offerNoCostlyCiphers } from '#lib/sources/network/tls.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
