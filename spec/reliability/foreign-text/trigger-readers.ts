@@ -14,7 +14,7 @@ import {
 } from '#lib/sources/external-scaler/messages.ts';
 import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
-import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
+import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';

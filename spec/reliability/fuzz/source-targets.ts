@@ -6,7 +6,7 @@ import {
 } from '#lib/sources/external-scaler/messages.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
-import { readLastRow } from '#lib/sources/influxdb/influxdb3-value.ts';
+import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
 import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';

@@ -3,7 +3,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
-import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-value.ts';
+import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import {
   float,

@@ -8,7 +8,7 @@ import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query } from '../query.ts';
 
 /** Whom and what is asked. */
-export interface Influxdb3Options {
+interface Influxdb3Options {
   /** Its credentials are a token. */
   readonly http: HttpRequester;
   readonly url: URL;
