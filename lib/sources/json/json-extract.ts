@@ -1,5 +1,5 @@
+import { evaluate, valuesAt } from '../jsonpath/evaluate.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
-import { evaluate, valuesAt } from './expression/evaluate.ts';
 import { parseExpression, parseJsonPath } from './expression/parse-expression.ts';
 import { isArray, type Json, typeName } from './json-value.ts';
 import { readBoundedJson } from './read-bounded-json.ts';
