@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { functions } from '../../jsonpath/functions.ts';
 import { constants } from './constants.ts';
-import { functions } from './functions.ts';
 import { parsePath } from './parse-path.ts';
 import { Scanner } from './scanner.ts';
 import type { Expression, Path } from './syntax.ts';

@@ -1,10 +1,10 @@
-import { isArray, isObject, type Json, typeName } from '../json-value.ts';
-import type { Budget } from './budget.ts';
-import { isTrue } from './is-true.ts';
-import { type Located, Nodes, type Operand, plain } from './located.ts';
+import type { Budget } from '../json/expression/budget.ts';
+import { isTrue } from '../json/expression/is-true.ts';
+import { type Located, Nodes, type Operand, plain } from '../json/expression/located.ts';
+import { isArray, isObject, type Json, typeName } from '../json/json-value.ts';
 
 /** What an expression may call, with one argument. */
-export type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;
+type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;
 
 const NUMERIC: Readonly<Record<string, (value: number) => number>> = {
   ...{ abs: Math.abs, ceil: Math.ceil, floor: Math.floor, trunc: Math.trunc },
@@ -77,7 +77,7 @@ export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string
 ]);
 
 /** @throws unless it is a number */
-export function numberIn(value: Json): number {
+function numberIn(value: Json): number {
   if (typeof value === 'number') return value;
   throw new Error(`a number is needed, not ${typeName(value)}`);
 }
@@ -139,4 +139,103 @@ function wholeNumber(value: number): number {
 
 function none(what: string): never {
   throw new Error(`${what} finds no value`);
+}
+
+/** Applies an operator other than && and ||, whose right side need not be known. */
+type Operator = (left: Json, right: Json, budget: Budget) => Json;
+
+const arithmetic =
+  (apply: (left: number, right: number) => number): Operator =>
+  (left, right) =>
+    apply(numberIn(left), numberIn(right));
+
+/** Whole numbers of 64 bits, as Go has them. */
+const bitwise =
+  (apply: (left: bigint, right: bigint) => bigint): Operator =>
+  (left, right) =>
+    Number(BigInt.asIntN(64, apply(wholeOperand(left), wholeOperand(right))));
+
+const ordered =
+  (apply: (left: number | string, right: number | string) => boolean): Operator =>
+  (left, right, budget) => {
+    if (typeof left === 'number' && typeof right === 'number') return apply(left, right);
+    if (typeof left === 'string' && typeof right === 'string') {
+      spendOn(left, right, budget);
+      return apply(left, right);
+    }
+    throw new Error(`${typeName(left)} and ${typeName(right)} cannot be compared`);
+  };
+
+const MAX_TEXT = 64 * 1024;
+
+/** Of texts that are compared. */
+const OPERAND_CHARACTERS_A_STEP = 64;
+
+const MAX_MATCHED = 4096;
+
+export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['**', arithmetic((left, right) => left ** right)],
+  ['*', arithmetic((left, right) => left * right)],
+  ['/', arithmetic((left, right) => left / divisor(right))],
+  ['%', bitwise((left, right) => left % BigInt(divisor(Number(right))))],
+  ['<<', bitwise((left, right) => left << shift(right))],
+  ['>>', bitwise((left, right) => left >> shift(right))],
+  ['&^', bitwise((left, right) => left & ~right)],
+  ['&', bitwise((left, right) => left & right)],
+  ['|', bitwise((left, right) => left | right)],
+  ['^', bitwise((left, right) => left ^ right)],
+  ['-', arithmetic((left, right) => left - right)],
+  ['+', plus],
+  ['==', isEqual],
+  ['!=', (left, right, budget) => !isEqual(left, right, budget)],
+  ['<', ordered((left, right) => left < right)],
+  ['<=', ordered((left, right) => left <= right)],
+  ['>', ordered((left, right) => left > right)],
+  ['>=', ordered((left, right) => left >= right)],
+  ['=~', matches],
+]);
+
+const MAX_SHIFT = 63n;
+
+function plus(left: Json, right: Json): Json {
+  if (typeof left !== 'string' || typeof right !== 'string') return numberIn(left) + numberIn(right);
+  if (left.length + right.length > MAX_TEXT) throw new Error(`a text is longer than ${MAX_TEXT} characters`);
+  return left + right;
+}
+
+function spendOn(left: string, right: string, budget: Budget): void {
+  budget.spend(Math.min(left.length, right.length) / OPERAND_CHARACTERS_A_STEP);
+}
+
+function isEqual(left: Json, right: Json, budget: Budget): boolean {
+  if (typeof left === 'object' || typeof right === 'object') return left === null && right === null;
+  if (typeof left === 'string' && typeof right === 'string') spendOn(left, right, budget);
+  return left === right;
+}
+
+/** Whether a text has a match, by the syntax and in the linear time of RE2. */
+function matches(left: Json, right: Json, budget: Budget): boolean {
+  if (typeof left !== 'string' || typeof right !== 'string') throw new Error('=~ needs two texts');
+  if (left.length > MAX_MATCHED) throw new Error(`=~ takes texts of at most ${MAX_MATCHED} characters`);
+  const pattern = budget.patternOf(right);
+  // Each instruction of the program may be run for each character, which takes as long as a step.
+  budget.spend(1 + left.length * pattern.programSize());
+  return pattern.matcher(left).find();
+}
+
+function wholeOperand(value: Json): bigint {
+  const number = numberIn(value);
+  if (Number.isSafeInteger(number)) return BigInt(number);
+  throw new Error(`a whole number is needed, not ${number}`);
+}
+
+function divisor(value: number): number {
+  if (value === 0) throw new Error('division by zero');
+  return value;
+}
+
+function shift(bits: bigint): bigint {
+  if (bits < 0n || bits > MAX_SHIFT)
+    throw new Error(`a shift must be by 0 to ${MAX_SHIFT} bits, not ${bits}`);
+  return bits;
 }
