@@ -1,5 +1,5 @@
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { Budget } from '#lib/sources/json/expression/budget.ts';
+import { Budget } from '../jsonpath/operand.ts';
 
 const MOST_STEPS = 64;
 /** Of a path, to one step of the budget: to take one is cheaper than what expressions do. */

@@ -1,7 +1,5 @@
-import type { Budget } from '../json/expression/budget.ts';
-import { isTrue } from '../json/expression/is-true.ts';
-import { type Located, Nodes, type Operand, plain } from '../json/expression/located.ts';
 import { isArray, isObject, type Json, typeName } from '../json/json-value.ts';
+import { type Budget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
 
 /** What an expression may call, with one argument. */
 type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;

@@ -1,4 +1,33 @@
 import { RE2JS } from 're2js';
+import { isArray, isObject, type Json } from '../json/json-value.ts';
+
+/** A value in a document, and the way to it. */
+export interface Located {
+  readonly value: Json;
+  /** In its parent; `undefined` for the root. */
+  readonly key: string | number | undefined;
+  readonly parent: Located | undefined;
+}
+
+/** What a path leads to. */
+export class Nodes {
+  readonly all: readonly Located[];
+
+  constructor(all: readonly Located[]) {
+    this.all = all;
+  }
+}
+
+/** What operators and functions are given. */
+export type Operand = Json | Nodes;
+
+/** The value itself; of several nodes, the list of their values. */
+export function plain(operand: Operand): Json {
+  if (!(operand instanceof Nodes)) return operand;
+  const [first, ...others] = operand.all;
+  if (!first) throw new Error('a path leads to no value');
+  return others.length === 0 ? first.value : operand.all.map(({ value }) => value);
+}
 
 /** Some 100 ms, during which nobody else has the event loop. */
 const MAX_STEPS = 100_000;
@@ -54,3 +83,14 @@ export class Budget {
 
 /** Is not to be taken for a condition that is not met. */
 export class ExhaustedBudget extends Error {}
+
+/** What counts as a condition that is met: what is there and neither false, null, zero nor empty. */
+export function isTrue(operand: Operand, budget: Budget): boolean {
+  if (operand instanceof Nodes) {
+    const [first, ...others] = operand.all;
+    return first !== undefined && (others.length > 0 || isTrue(first.value, budget));
+  }
+  if (isArray(operand)) return operand.length > 0;
+  if (isObject(operand)) return budget.sizeOf(operand) > 0;
+  return Boolean(operand);
+}
