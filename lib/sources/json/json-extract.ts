@@ -1,6 +1,6 @@
 import { evaluate, valuesAt } from '../jsonpath/evaluate.ts';
+import { parseExpression, parseJsonPath } from '../jsonpath/parse-expression.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
-import { parseExpression, parseJsonPath } from './expression/parse-expression.ts';
 import { isArray, type Json, typeName } from './json-value.ts';
 import { readBoundedJson } from './read-bounded-json.ts';
 

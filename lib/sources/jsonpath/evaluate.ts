@@ -1,8 +1,8 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { Expression, Path, Selector, Step } from '../json/expression/syntax.ts';
 import { isArray, isObject, type Json } from '../json/json-value.ts';
 import { functions, operators } from './functions.ts';
 import { Budget, ExhaustedBudget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
+import type { Expression, Path, Selector, Step } from './parse-expression.ts';
 
 /** All values of a document that a path leads to. */
 export function valuesAt(path: Path, document: Json): readonly Json[] {

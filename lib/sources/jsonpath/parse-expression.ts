@@ -1,0 +1,352 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { functions } from './functions.ts';
+
+/** Operators by how they bind, the loosest first; of those that begin alike, the longer one first. */
+const LEVELS: readonly (readonly string[])[] = [
+  ['||'],
+  ['&&'],
+  ['==', '!=', '<=', '>=', '=~', '<', '>'],
+  ['+', '-', '|', '^'],
+  ['*', '/', '%', '<<', '>>', '&^', '&'],
+];
+/** What begins with an operator of a level, and is another one. */
+const NOT_BEFORE: Readonly<Record<string, readonly string[]>> = {
+  '|': ['||'],
+  '&': ['&&'],
+  '*': ['**'],
+  '<': ['<<'],
+  '>': ['>>'],
+};
+const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
+
+/**
+ * Reads a path in Goessner's JSONPath that stands alone.
+ *
+ * @throws an Error that says what rule is broken where
+ */
+export function parseJsonPath(text: string): Path {
+  const scanner = new Scanner(text.trim());
+  if (!scanner.takes('$')) scanner.fail('"$"');
+  const path = parsePath(scanner, '$', { parseExpression: expression, standsAlone: true });
+  if (!scanner.isAtEnd) scanner.fail('".", "[" or the end');
+  return path;
+}
+
+/**
+ * Reads an expression of numbers, texts and paths.
+ *
+ * @throws an Error that says what rule is broken where
+ */
+export function parseExpression(text: string): Expression {
+  const scanner = new Scanner(text);
+  const read = expression(scanner);
+  scanner.skipSpace();
+  if (!scanner.isAtEnd) scanner.fail('an operator or the end');
+  return read;
+}
+
+function expression(scanner: Scanner): Expression {
+  return scanner.within(() => level(scanner, 0));
+}
+
+function level(scanner: Scanner, index: number): Expression {
+  const operators = LEVELS[index];
+  if (!operators) return power(scanner);
+  let left = level(scanner, index + 1);
+  for (;;) {
+    scanner.skipSpace();
+    const operator = operators.find((one) => isNext(scanner, one));
+    if (operator === undefined) return left;
+    scanner.expect(operator);
+    left = { kind: 'binary', operator, left, right: level(scanner, index + 1) };
+  }
+}
+
+function isNext(scanner: Scanner, operator: string): boolean {
+  const isLonger = (getOwn(NOT_BEFORE, operator) ?? []).some((longer) => scanner.sees(longer));
+  return !isLonger && scanner.sees(operator);
+}
+
+/** `a ** b ** c` is `a ** (b ** c)`. */
+function power(scanner: Scanner): Expression {
+  const left = unary(scanner);
+  scanner.skipSpace();
+  if (!scanner.takes('**')) return left;
+  return { kind: 'binary', operator: '**', left, right: scanner.within(() => power(scanner)) };
+}
+
+function unary(scanner: Scanner): Expression {
+  scanner.skipSpace();
+  for (const operator of ['-', '+', '!'] as const)
+    if (scanner.takes(operator))
+      return { kind: 'unary', operator, operand: scanner.within(() => unary(scanner)) };
+  return primary(scanner);
+}
+
+function primary(scanner: Scanner): Expression {
+  if (scanner.takes('(')) {
+    const inner = expression(scanner);
+    scanner.skipSpace();
+    scanner.expect(')');
+    return inner;
+  }
+  for (const from of ['$', '@'] as const)
+    if (scanner.takes(from)) {
+      const path = parsePath(scanner, from, { parseExpression: expression, standsAlone: false });
+      return { kind: 'path', path };
+    }
+  if (scanner.next === "'" || scanner.next === '"') return { kind: 'literal', value: scanner.takeQuoted() };
+  const number = scanner.takeMatch(NUMBER);
+  if (number !== undefined) return { kind: 'literal', value: finite(Number(number), scanner) };
+  const word = scanner.takeMatch(WORD);
+  return word === undefined ? scanner.fail('a value') : named(scanner, word);
+}
+
+/** A function with its argument, or a constant. */
+function named(scanner: Scanner, word: string): Expression {
+  const name = word.toLowerCase();
+  scanner.skipSpace();
+  if (scanner.takes('(')) {
+    if (!functions.has(name)) throw new Error(`must not call ${JSON.stringify(word)}, which is no function`);
+    const argument = expression(scanner);
+    scanner.skipSpace();
+    scanner.expect(')');
+    return { kind: 'call', name, argument };
+  }
+  const value = constants.get(name);
+  if (value === undefined)
+    throw new Error(`must not use ${JSON.stringify(word)}, which is neither a path nor a constant`);
+  return { kind: 'literal', value };
+}
+
+function finite(value: number, scanner: Scanner): number {
+  return Number.isFinite(value) ? value : scanner.fail('a smaller number before');
+}
+
+const PHI = (1 + Math.sqrt(5)) / 2;
+
+/** What names stand for in expressions. */
+const constants: ReadonlyMap<string, number | boolean | null> = new Map<string, number | boolean | null>([
+  ['e', Math.E],
+  ['pi', Math.PI],
+  ['phi', PHI],
+  ['sqrt2', Math.SQRT2],
+  ['sqrte', Math.sqrt(Math.E)],
+  ['sqrtpi', Math.sqrt(Math.PI)],
+  ['sqrtphi', Math.sqrt(PHI)],
+  ['ln2', Math.LN2],
+  ['log2e', Math.LOG2E],
+  ['ln10', Math.LN10],
+  ['log10e', Math.LOG10E],
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** How a path is read. */
+interface PathContext {
+  /** Reads an expression in brackets. */
+  readonly parseExpression: (scanner: Scanner) => Expression;
+  /** A path that stands alone has names of more characters than one among operators. */
+  readonly standsAlone: boolean;
+}
+
+const LONE_NAME = (character: string) => !'.[]\'"'.includes(character);
+const NAME = (character: string) => /[\p{L}\p{N}_]/u.test(character);
+const INTEGER = /-?\d{1,15}/y;
+
+/** Reads a path in Goessner's JSONPath, behind the `$` or `@` that it begins with. */
+function parsePath(scanner: Scanner, from: Path['from'], context: PathContext): Path {
+  const steps: Step[] = [];
+  for (;;) {
+    if (context.standsAlone) scanner.skipSpace();
+    if (scanner.takes('..')) {
+      const isBracket = scanner.next === '[';
+      if (isBracket) scanner.expect('[');
+      steps.push({
+        isDeep: true,
+        selectors: isBracket ? bracket(scanner, context) : [dot(scanner, context)],
+      });
+    } else if (scanner.takes('.')) steps.push({ isDeep: false, selectors: [dot(scanner, context)] });
+    else if (scanner.takes('[')) steps.push({ isDeep: false, selectors: bracket(scanner, context) });
+    else return { from, steps };
+  }
+}
+
+/** `*` or a name, behind a dot. */
+function dot(scanner: Scanner, { standsAlone }: PathContext): Selector {
+  if (scanner.takes('*')) return { kind: 'all' };
+  const name = scanner.takeWhile(standsAlone ? LONE_NAME : NAME);
+  return name === '' ? scanner.fail('a name or "*"') : { kind: 'name', name };
+}
+
+/** Everything in brackets, behind the opening one. */
+function bracket(scanner: Scanner, context: PathContext): readonly Selector[] {
+  return scanner.within(() => {
+    const selectors: Selector[] = [];
+    for (;;) {
+      scanner.skipSpace();
+      selectors.push(selector(scanner, context));
+      scanner.skipSpace();
+      if (scanner.takes(']')) return selectors;
+      if (!scanner.takes(',')) scanner.fail('"," or "]"');
+    }
+  });
+}
+
+function selector(scanner: Scanner, { parseExpression }: PathContext): Selector {
+  if (scanner.takes('*')) return { kind: 'all' };
+  if (scanner.takes('?')) return { kind: 'filter', condition: parseExpression(scanner) };
+  if (scanner.next === '(') return { kind: 'script', expression: parseExpression(scanner) };
+  if (scanner.next === "'" || scanner.next === '"') return { kind: 'name', name: scanner.takeQuoted() };
+  const start = integer(scanner);
+  scanner.skipSpace();
+  if (!scanner.takes(':')) {
+    return start === undefined
+      ? scanner.fail('a name in quotes, an index, "*" or "?"')
+      : { kind: 'index', index: start };
+  }
+  const end = integer(scanner);
+  scanner.skipSpace();
+  const step = scanner.takes(':') ? integer(scanner) : undefined;
+  if (step === 0) scanner.fail('a step other than 0');
+  return { kind: 'slice', start, end, step: step ?? 1 };
+}
+
+function integer(scanner: Scanner): number | undefined {
+  scanner.skipSpace();
+  const text = scanner.takeMatch(INTEGER);
+  return text === undefined ? undefined : Number(text);
+}
+
+const SPACE = /\s/;
+const MAX_LENGTH = 4096;
+/** Of parts within parts. */
+const MAX_DEPTH = 64;
+
+/** Goes through the text of an expression, from its beginning to its end. */
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    if (text.length > MAX_LENGTH) throw new Error(`must be no longer than ${MAX_LENGTH} characters`);
+    this.#text = text;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  /** The next character; empty at the end. */
+  get next(): string {
+    return this.#text[this.#at] ?? '';
+  }
+
+  skipSpace(): void {
+    while (SPACE.test(this.next)) this.#at++;
+  }
+
+  /** Whether a word comes next. */
+  sees(word: string): boolean {
+    return this.#text.startsWith(word, this.#at);
+  }
+
+  /** Goes behind a word if it comes next. */
+  takes(word: string): boolean {
+    const isNext = this.sees(word);
+    if (isNext) this.#at += word.length;
+    return isNext;
+  }
+
+  /** Goes behind all characters that match. */
+  takeWhile(isMeant: (character: string) => boolean): string {
+    const start = this.#at;
+    while (!this.isAtEnd && isMeant(this.next)) this.#at++;
+    return this.#text.slice(start, this.#at);
+  }
+
+  /** Goes behind what a sticky regular expression matches here. */
+  takeMatch(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [match] = pattern.exec(this.#text) ?? [];
+    this.#at += match?.length ?? 0;
+    return match;
+  }
+
+  expect(word: string): void {
+    if (!this.takes(word)) this.fail(JSON.stringify(word));
+  }
+
+  /** Goes behind a text in single or double quotes; a backslash takes the next character as it is. */
+  takeQuoted(): string {
+    const quote = this.next;
+    this.#at++;
+    let text = '';
+    while (this.next !== quote) {
+      if (this.isAtEnd) this.fail(`the end of a text in ${quote}`);
+      if (this.next === '\\') this.#at++;
+      text += this.next;
+      this.#at++;
+    }
+    this.#at++;
+    return text;
+  }
+
+  /** Reads a part within the present one. */
+  within<T>(read: () => T): T {
+    this.#depth++;
+    if (this.#depth > MAX_DEPTH) throw new Error(`must not be nested deeper than ${MAX_DEPTH} levels`);
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+
+  /** @throws always, an Error that says what was expected where */
+  fail(expected: string): never {
+    const found = this.isAtEnd ? 'the end' : JSON.stringify(this.#text.slice(this.#at, this.#at + 20));
+    throw new Error(`must have ${expected} at character ${this.#at + 1}, not ${found}`);
+  }
+}
+
+/** What an expression is made of. */
+export type Expression =
+  | { readonly kind: 'literal'; readonly value: number | string | boolean | null }
+  | { readonly kind: 'path'; readonly path: Path }
+  | { readonly kind: 'unary'; readonly operator: '-' | '+' | '!'; readonly operand: Expression }
+  | {
+      readonly kind: 'binary';
+      readonly operator: string;
+      readonly left: Expression;
+      readonly right: Expression;
+    }
+  | { readonly kind: 'call'; readonly name: string; readonly argument: Expression };
+
+/** Where values are: from the root of the document, or from the value that a filter looks at. */
+export interface Path {
+  readonly from: '$' | '@';
+  readonly steps: readonly Step[];
+}
+
+/** From values to some of those in them. */
+export interface Step {
+  /** Whether it begins at all values within as well, however deep. */
+  readonly isDeep: boolean;
+  readonly selectors: readonly Selector[];
+}
+
+/** Which values within a value. */
+export type Selector =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | {
+      readonly kind: 'slice';
+      readonly start: number | undefined;
+      readonly end: number | undefined;
+      readonly step: number;
+    }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'filter'; readonly condition: Expression }
+  | { readonly kind: 'script'; readonly expression: Expression };
