@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { jsonQuery } from '#lib/sources/json/json-endpoint.ts';
+import { jsonQuery } from '#lib/sources/json/json-query.ts';
 import { extractOf, jsonSettings } from './json-settings.ts';
 import type { MetricCollector } from './metric-collector.ts';
 import { readSettings } from './read-settings.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JsonExtract, jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { type JsonExtract, jsonExtract } from '#lib/sources/json/json-query.ts';
 import { nameOfMetric } from '../objects/scaled-hpa.ts';
 import type { CollectorRequest } from './metric-collector.ts';
 import type { ReadSettings } from './read-settings.ts';

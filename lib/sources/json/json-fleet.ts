@@ -5,7 +5,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { LongResponses } from '../http/long-responses.ts';
 import type { Sample } from '../query.ts';
-import type { JsonExtract } from './json-extract.ts';
+import type { JsonExtract } from './json-query.ts';
 
 /** One of many that are asked the same. */
 export interface FleetMember {

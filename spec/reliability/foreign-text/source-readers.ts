@@ -35,7 +35,7 @@ import { decodeSummary, parseRfc3339 } from '#lib/resource-metrics/scrape/decodi
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
-import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';

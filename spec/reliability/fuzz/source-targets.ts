@@ -8,7 +8,7 @@ import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
-import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';

@@ -13,7 +13,7 @@ import {
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue } from '#lib/sources/http-value/read-value.ts';
-import { jsonExtract } from '#lib/sources/json/json-extract.ts';
+import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { HttpClient, type HttpRequest } from '#lib/sources/http/http-client.ts';
-import { jsonExtract } from '#lib/sources/json/json-extract.ts';
 import { JsonFleet } from '#lib/sources/json/json-fleet.ts';
+import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,8 +1,37 @@
+import type { HttpClient } from '../http/http-client.ts';
+import { shorten } from '../http/shorten.ts';
 import { evaluate, valuesAt } from '../jsonpath/evaluate.ts';
 import { parseExpression, parseJsonPath } from '../jsonpath/parse-expression.ts';
+import type { Query } from '../query.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
 import { isArray, type Json, typeName } from './json-value.ts';
 import { readBoundedJson } from './read-bounded-json.ts';
+
+/** What is asked, and what of the response counts. */
+interface JsonEndpoint {
+  readonly http: HttpClient;
+  readonly url: URL;
+  readonly extract: JsonExtract;
+  /** By default only the signal bounds the request. */
+  readonly timeoutMs?: number;
+}
+
+/** A number in the JSON of a URL. */
+export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Query {
+  return {
+    key: JSON.stringify(['json', url.href, http.credentialName, extract.key, timeoutMs]),
+    description: `${shorten(extract.text)} in ${url.pathname} of ${url.host}`,
+    source: url.host,
+    async ask(signal) {
+      const body = await http.read({ url, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, signal);
+      try {
+        return [{ value: extract.numberIn(body), labels: {} }];
+      } catch (cause) {
+        throw new Error(`Cannot use what ${url.host} responds`, { cause });
+      }
+    },
+  };
+}
 
 /** What makes one number of a JSON document. */
 export interface JsonExtract {
@@ -15,7 +44,7 @@ export interface JsonExtract {
 }
 
 /** How: by a path, or by an expression. */
-export interface JsonExtractOptions {
+interface JsonExtractOptions {
   readonly form: 'path' | 'expression';
   readonly text: string;
   /** Needed where there are several numbers. */
