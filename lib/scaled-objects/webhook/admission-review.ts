@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
+import { readBoundedJson } from '#lib/sources/read-json.ts';
 import { UnreadableReview } from './unreadable-review.ts';
 
 /** What an API server wants to have judged. */

@@ -1,6 +1,6 @@
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { readBoundedJson } from '../json/read-bounded-json.ts';
+import { readBoundedJson } from '../read-json.ts';
 import { decimalNumber } from '../sample.ts';
 import { valueAtPath } from './gjson-path.ts';
 

@@ -3,8 +3,8 @@ import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
 import { shorten } from '../http/shorten.ts';
-import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query, Sample } from '../query.ts';
+import { readBoundedJson } from '../read-json.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 
 /** What a server is asked with. */

@@ -3,9 +3,8 @@ import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
 import { shorten } from '../http/shorten.ts';
-import { isObject } from '../json/json-value.ts';
-import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Query } from '../query.ts';
+import { isObject, readBoundedJson } from '../read-json.ts';
 
 /** Whom and what is asked. */
 interface Influxdb3Options {

@@ -3,9 +3,8 @@ import { shorten } from '../http/shorten.ts';
 import { evaluate, valuesAt } from '../jsonpath/evaluate.ts';
 import { parseExpression, parseJsonPath } from '../jsonpath/parse-expression.ts';
 import type { Query } from '../query.ts';
+import { isArray, type Json, readBoundedJson, typeName } from '../read-json.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
-import { isArray, type Json, typeName } from './json-value.ts';
-import { readBoundedJson } from './read-bounded-json.ts';
 
 /** What is asked, and what of the response counts. */
 interface JsonEndpoint {

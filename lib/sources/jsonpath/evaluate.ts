@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { isArray, isObject, type Json } from '../json/json-value.ts';
+import { isArray, isObject, type Json } from '../read-json.ts';
 import { functions, operators } from './functions.ts';
 import { Budget, ExhaustedBudget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
 import type { Expression, Path, Selector, Step } from './parse-expression.ts';

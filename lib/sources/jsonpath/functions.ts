@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, typeName } from '../json/json-value.ts';
+import { isArray, isObject, type Json, typeName } from '../read-json.ts';
 import { type Budget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
 
 /** What an expression may call, with one argument. */

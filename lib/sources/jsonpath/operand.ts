@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isArray, isObject, type Json } from '../json/json-value.ts';
+import { isArray, isObject, type Json } from '../read-json.ts';
 
 /** A value in a document, and the way to it. */
 export interface Located {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/path-below.ts';
-import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';
+import { readJsonAs } from '../read-json.ts';
 
 /** Which subscriptions are meant: one, or all that fit. */
 export type NakadiSubscriptions =

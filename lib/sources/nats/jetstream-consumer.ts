@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { digestOf } from '../digest.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { shorten } from '../http/shorten.ts';
-import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';
+import { readJsonAs } from '../read-json.ts';
 
 /** Which consumer of a stream counts, and where its server tells of itself. */
 export interface JetstreamConsumer {

@@ -1,7 +1,6 @@
 import { shorten } from '../http/shorten.ts';
-import { isArray, isObject, type Json } from '../json/json-value.ts';
-import { readBoundedJson } from '../json/read-bounded-json.ts';
 import type { Sample } from '../query.ts';
+import { isArray, isObject, type Json, readBoundedJson } from '../read-json.ts';
 import { decimalNumber, measuredAt } from '../sample.ts';
 
 /**

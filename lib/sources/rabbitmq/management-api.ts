@@ -3,8 +3,8 @@ import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
 import { shorten } from '../http/shorten.ts';
-import { readJsonAs } from '../json/read-json-as.ts';
 import type { Query, Sample } from '../query.ts';
+import { readJsonAs } from '../read-json.ts';
 
 /** What is asked of the management plugin of RabbitMQ. */
 export interface ManagementApiOptions {

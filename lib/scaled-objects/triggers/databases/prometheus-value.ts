@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBoundedJson } from '#lib/sources/json/read-bounded-json.ts';
+import { readBoundedJson } from '#lib/sources/read-json.ts';
 import { decimalNumber, EmptyResponse } from '#lib/sources/sample.ts';
 
 const SCHEMA = z.object({

@@ -1,4 +1,4 @@
-import type { Json } from './json-value.ts';
+import type { z } from 'zod';
 
 const MAX_DEPTH = 128;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -37,4 +37,35 @@ function checkShape(body: Uint8Array, maxValues: number): void {
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
     if (values > maxValues) throw new Error(`the response has more than ${maxValues} values`);
   }
+}
+
+/** What JSON text holds. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export function isArray(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `null`, `array` or what JavaScript calls the type, as messages name it. */
+export function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** A schema makes a list of all that is wrong, which takes a hundred times as long as to parse it. */
+const MAX_NAMED_VALUES = 40_000;
+
+/** Reads JSON of an expected form. @throws an Error that says whose response it should have been */
+export function readJsonAs<S extends z.ZodType>(schema: S, body: Uint8Array, whose: string): z.output<S> {
+  const read = schema.safeParse(readBoundedJson(body, MAX_NAMED_VALUES));
+  if (read.success) return read.data;
+  throw new Error(`the response is not one of ${whose}`);
 }
