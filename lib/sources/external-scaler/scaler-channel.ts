@@ -11,7 +11,7 @@ import {
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { KeptClient } from '../kept-clients.ts';
+import type { KeptClient } from '../network/client-pool.ts';
 import { ChannelSockets } from './channel-sockets.ts';
 import type { ScalerServer } from './scaler-server.ts';
 

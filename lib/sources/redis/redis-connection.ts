@@ -1,5 +1,5 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
-import type { KeptClient } from '../kept-clients.ts';
+import type { KeptClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 import { RespDecoder, RespError, type RespValue } from './resp-decoder.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type KeptClient, KeptClients } from '#lib/sources/kept-clients.ts';
+import { type KeptClient, KeptClients } from '#lib/sources/network/client-pool.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

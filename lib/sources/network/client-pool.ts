@@ -11,7 +11,7 @@ export interface KeptClient {
 }
 
 /** What clients are kept with. */
-export interface KeptClientsOptions {
+interface KeptClientsOptions {
   readonly clock: Clock;
   /** A client that nobody has used for so long is closed; by default 5 min. */
   readonly idleMs?: number;
@@ -20,7 +20,7 @@ export interface KeptClientsOptions {
 }
 
 /** What is done with a client. */
-export interface ClientUse<T, R> {
+interface ClientUse<T, R> {
   /** Makes one; what it has begun it ends with the signal. */
   connect(signal: AbortSignal): Promise<T>;
   work(client: T): Promise<R>;
