@@ -1,6 +1,6 @@
 import { digestOf } from '../digest.ts';
+import type { RespValue } from './redis-client.ts';
 import type { RedisCommand, RedisServerOptions, RedisServers } from './redis-servers.ts';
-import type { RespValue } from './resp-decoder.ts';
 
 /** One of the addresses of servers that belong together. */
 export interface RedisAddress {

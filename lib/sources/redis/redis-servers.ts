@@ -4,8 +4,7 @@ import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { KeptClients } from '../network/client-pool.ts';
 import type { SourceTls } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
-import { type RedisAccess, RedisConnection } from './redis-connection.ts';
-import type { RespValue } from './resp-decoder.ts';
+import { type RedisAccess, RedisConnection, type RespValue } from './redis-client.ts';
 
 /** Where a Redis server is, and who asks it. */
 export interface RedisServerOptions extends RedisAccess {

@@ -18,7 +18,7 @@ import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
-import { RespDecoder } from '#lib/sources/redis/resp-decoder.ts';
+import { RespDecoder } from '#lib/sources/redis/redis-client.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const MEBIBYTE = 1024 * 1024;

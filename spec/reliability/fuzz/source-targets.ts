@@ -23,8 +23,8 @@ import {
   u32,
 } from '#lib/sources/rabbitmq/amqp-frames.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
+import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
-import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/resp-decoder.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { samplesOfRows } from '#lib/sources/sql/samples-of-rows.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { RespValue } from '#lib/sources/redis/redis-client.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
-import type { RespValue } from '#lib/sources/redis/resp-decoder.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
 describe('redisLength', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/resp-decoder.ts';
+import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
