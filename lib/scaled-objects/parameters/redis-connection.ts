@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RedisPlace } from '#lib/sources/redis/redis-place.ts';
+import type { RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
 import { authorityIn } from './authority.ts';
 import { clientKey } from './client-key.ts';
 import { hostAndPort } from './host-and-port.ts';

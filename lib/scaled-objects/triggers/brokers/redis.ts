@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
-import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { integer, METADATA, parameter, text } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-place.ts';
+import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';

@@ -3,7 +3,7 @@ import type { RespValue } from './redis-client.ts';
 import type { RedisCommand, RedisServerOptions, RedisServers } from './redis-servers.ts';
 
 /** One of the addresses of servers that belong together. */
-export interface RedisAddress {
+interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
