@@ -7,7 +7,7 @@ import {
   type SqlConnection,
   type SqlRows,
   STATEMENT_TIMEOUT_MS,
-} from './database.ts';
+} from './sql-connection.ts';
 
 /** What reads; all else, such as SET and CALL, would outlast the transaction. */
 const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;

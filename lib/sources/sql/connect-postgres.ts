@@ -7,7 +7,7 @@ import {
   MAX_ROWS,
   type SqlConnection,
   STATEMENT_TIMEOUT_MS,
-} from './database.ts';
+} from './sql-connection.ts';
 
 /** Whatever happened before on the connection, now it reads, and not for long. */
 const BEGIN = `BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;

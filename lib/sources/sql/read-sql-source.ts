@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
-import type { DatabaseOptions, SqlSystem } from './database.ts';
+import type { DatabaseOptions, SqlSystem } from './sql-connection.ts';
 
 /** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
 export interface SqlSourceFile {

@@ -1,7 +1,7 @@
 import { shorten } from '../http/shorten.ts';
 import type { Sample } from '../query.ts';
 import { decimalNumber } from '../sample.ts';
-import { MAX_ROWS, type SqlRows } from './database.ts';
+import { MAX_ROWS, type SqlRows } from './sql-connection.ts';
 
 /** By this name the column of the number is known; else it is the last one. */
 const VALUE_COLUMN = 'value';

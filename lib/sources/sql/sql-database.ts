@@ -5,8 +5,8 @@ import type { Query } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';
 import { connectPostgres } from './connect-postgres.ts';
-import type { DatabaseOptions, SqlConnection, SqlRows, SqlSystem } from './database.ts';
 import { samplesOfRows } from './samples-of-rows.ts';
+import type { DatabaseOptions, SqlConnection, SqlRows, SqlSystem } from './sql-connection.ts';
 import { SqlPool } from './sql-pool.ts';
 
 const CONNECT: Readonly<Record<SqlSystem, (options: DatabaseOptions) => Promise<SqlConnection>>> = {

@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { DatabaseOptions } from './database.ts';
+import type { DatabaseOptions } from './sql-connection.ts';
 import { SqlDatabase } from './sql-database.ts';
 
 /** Those that were used at the longest ago lose their connections, and make new ones when they are used again. */

@@ -1,7 +1,7 @@
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { IDLE_LIMITS } from '../network/guarded-socket.ts';
-import type { SqlConnection, SqlRows } from './database.ts';
+import type { SqlConnection, SqlRows } from './sql-connection.ts';
 
 /** What a pool works with. */
 export interface SqlPoolOptions {

@@ -8,7 +8,7 @@ import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { SQL_SYSTEMS } from '#lib/sources/sql/database.ts';
+import { SQL_SYSTEMS } from '#lib/sources/sql/sql-connection.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { systemClock } from '#lib/time/clock.ts';

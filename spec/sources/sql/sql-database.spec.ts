@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/database.ts';
+import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/sql-connection.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/clock.ts';

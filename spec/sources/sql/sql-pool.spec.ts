@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { GuardedSocket } from '#lib/sources/network/guarded-socket.ts';
-import type { SqlConnection, SqlRows } from '#lib/sources/sql/database.ts';
+import type { SqlConnection, SqlRows } from '#lib/sources/sql/sql-connection.ts';
 import { SqlPool } from '#lib/sources/sql/sql-pool.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -20,7 +20,7 @@ export const SQL_SYSTEMS = ['mysql', 'postgres'] as const;
 export type SqlSystem = (typeof SQL_SYSTEMS)[number];
 
 /** How connections are encrypted. */
-export interface SqlTls {
+interface SqlTls {
   /** PEM; by default the system's authorities are trusted. */
   readonly ca?: string | undefined;
   /** PEM of a client certificate and its key. */
