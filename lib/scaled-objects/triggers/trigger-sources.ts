@@ -4,7 +4,7 @@ import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
+import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';

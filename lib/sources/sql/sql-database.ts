@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
+import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { shorten } from '../http/shorten.ts';
-import type { Query } from '../query.ts';
+import type { Query, Sample } from '../query.ts';
+import { decimalNumber } from '../sample.ts';
 import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';
 import { connectPostgres } from './connect-postgres.ts';
-import { samplesOfRows } from './samples-of-rows.ts';
-import type { DatabaseOptions, SqlConnection, SqlRows, SqlSystem } from './sql-connection.ts';
-import { SqlPool } from './sql-pool.ts';
+import {
+  type DatabaseOptions,
+  MAX_ROWS,
+  type SqlConnection,
+  type SqlRows,
+  type SqlSystem,
+} from './sql-connection.ts';
+import { MAX_CONNECTIONS, SqlPool } from './sql-pool.ts';
 
 const CONNECT: Readonly<Record<SqlSystem, (options: DatabaseOptions) => Promise<SqlConnection>>> = {
   mysql: connectMysql,
@@ -72,5 +79,112 @@ export class SqlDatabase implements Disposable {
 
   [Symbol.dispose](): void {
     this.#pool[Symbol.dispose]();
+  }
+}
+
+const SHOWN_LENGTH = 200;
+
+/** The first column of the first row that a statement reads, as a number. */
+export function sqlQuery(
+  database: AskedDatabase,
+  { text, error }: { readonly text: string; readonly error: string },
+): Query {
+  return {
+    key: JSON.stringify(['sql-trigger', database.key, text]),
+    description: `${text.slice(0, SHOWN_LENGTH)} of a database`,
+    source: `database ${database.key}`,
+    mostAtOnce: MAX_CONNECTIONS,
+    async ask(signal) {
+      try {
+        const { rows } = await database.rows(text, signal);
+        return [{ value: numberIn(rows[0]?.[0]), labels: {} }];
+      } catch (cause) {
+        signal.throwIfAborted();
+        throw new Error(`${error}: ${describeError(cause)}`, { cause });
+      }
+    },
+  };
+}
+
+function numberIn(value: string | null | undefined): number {
+  if (value === undefined) throw new Error('no rows in result set');
+  const number = value === null ? undefined : decimalNumber(value);
+  if (number === undefined) throw new Error('the value is no number');
+  return number;
+}
+
+/** By this name the column of the number is known; else it is the last one. */
+const VALUE_COLUMN = 'value';
+
+/**
+ * Makes samples of rows: one number each, and what is in the other columns as labels; NULL is no label.
+ *
+ * @throws an Error that says why they are no result: none at all, too many, NULL, or no finite number
+ */
+export function samplesOfRows({ columns, rows }: SqlRows): readonly Sample[] {
+  if (rows.length === 0) throw new Error('the query has no result');
+  if (rows.length > MAX_ROWS) throw new Error(`the query gives more than ${MAX_ROWS} rows`);
+  const named = columns.findIndex((name) => name.toLowerCase() === VALUE_COLUMN);
+  const valueIndex = named === -1 ? columns.length - 1 : named;
+  return rows.map((row) => {
+    const labels = columns.flatMap((name, index) => {
+      const value = row[index];
+      return index === valueIndex || value === null || value === undefined ? [] : [[name, value] as const];
+    });
+    return {
+      value: numberOf(row[valueIndex], columns[valueIndex] ?? ''),
+      labels: Object.fromEntries(labels),
+    };
+  });
+}
+
+function numberOf(text: string | null | undefined, column: string): number {
+  if (text === null || text === undefined)
+    throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
+  const value = decimalNumber(text);
+  if (value !== undefined) return value;
+  throw new Error(
+    `the query gives ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, which is no number`,
+  );
+}
+
+/** Those that were used at the longest ago lose their connections, and make new ones when they are used again. */
+const MOST_DATABASES = 1000;
+
+/** A database, be it connected or not. */
+type AskedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
+
+/** Databases that are asked by SQL, one for all that ask it in the same way. */
+export class SqlDatabases implements Disposable {
+  readonly #clock: Clock;
+  /** In the order of their last use. */
+  readonly #databases = new Map<string, SqlDatabase>();
+  #isClosed = false;
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  for(options: DatabaseOptions): AskedDatabase {
+    const { key } = new SqlDatabase(options, { clock: this.#clock });
+    return { key, rows: async (text, signal) => await this.#use(key, options).rows(text, signal) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    for (const database of this.#databases.values()) database[Symbol.dispose]();
+  }
+
+  #use(key: string, options: DatabaseOptions): SqlDatabase {
+    if (this.#isClosed) throw new Error('the connections are closed');
+    const database = this.#databases.get(key) ?? new SqlDatabase(options, { clock: this.#clock });
+    this.#databases.delete(key); // to the end
+    this.#databases.set(key, database);
+    const [oldest] = this.#databases;
+    if (this.#databases.size > MOST_DATABASES && oldest) {
+      this.#databases.delete(oldest[0]);
+      oldest[1][Symbol.dispose]();
+    }
+    return database;
   }
 }

@@ -26,7 +26,7 @@ import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import { samplesOfRows } from '#lib/sources/sql/samples-of-rows.ts';
+import { samplesOfRows } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { type FuzzTarget, isPlainError, readAll } from './fuzz-target.ts';

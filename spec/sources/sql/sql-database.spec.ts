@@ -3,9 +3,12 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/sql-connection.ts';
-import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
+import { SqlDatabase, SqlDatabases, samplesOfRows, sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/clock.ts';
+import { errorOf } from '#spec/support/error-of.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -105,3 +108,120 @@ async function listen(say: (socket: Socket) => void) {
     },
   };
 }
+
+describe('sqlQuery', () => {
+  const ask = async (value: string | null) => {
+    const rows = async () => ({ columns: ['a'], rows: [[value]] });
+    const query = sqlQuery({ key: 'database', rows }, { text: 'SELECT a FROM b', error: 'cannot ask' });
+    const [sample] = await query.ask(new AbortController().signal);
+    return sample?.value;
+  };
+
+  it('reads numbers as databases write them', async () => {
+    expect(await ask('12.50')).to.equal(12.5);
+    expect(await ask('-1e3')).to.equal(-1000);
+    expect(await ask(`${'9'.repeat(65)}.5`)).to.equal(1e65);
+  });
+
+  it('takes nothing for 0 that is no number, blanks least of all', async () => {
+    for (const value of [' ', '', '\t', '0x10', 'true', 'NaN', 'Infinity', null])
+      expect(await errorOf(ask(value)), JSON.stringify(value)).to.contain('the value is no number');
+  });
+});
+
+describe('samplesOfRows', () => {
+  it('takes the column "value" for the number, and the last one where there is none', () => {
+    expect(samplesOfRows({ columns: ['Value', 'queue'], rows: [['1', 'a']] })).to.deep.equal([
+      { value: 1, labels: { queue: 'a' } },
+    ]);
+    expect(samplesOfRows({ columns: ['queue', 'depth'], rows: [['a', '2']] })).to.deep.equal([
+      { value: 2, labels: { queue: 'a' } },
+    ]);
+  });
+
+  it('leaves out labels that are NULL, and keeps names that objects have', () => {
+    const { labels } = samplesOfRows({ columns: ['__proto__', 'b', 'n'], rows: [['a', null, '1']] })[0] ?? {};
+    expect(Object.entries(labels ?? {})).to.deep.equal([['__proto__', 'a']]);
+  });
+
+  for (const [text, value] of [
+    ['0', 0],
+    ['-12.50', -12.5],
+    ['1e3', 1000],
+    ['.5', 0.5],
+    ['+7.', 7],
+  ] as const)
+    it(`reads ${text}`, () => {
+      expect(samplesOfRows({ columns: ['n'], rows: [[text]] })[0]?.value).to.equal(value);
+    });
+
+  for (const text of [
+    '',
+    ' 1',
+    '1 ',
+    't',
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '1e999',
+    '0x10',
+    '1,5',
+    '1'.repeat(500),
+  ])
+    it(`takes ${JSON.stringify(text.slice(0, 20))} for no number`, () => {
+      expect(() => samplesOfRows({ columns: ['n'], rows: [[text]] })).to.throw(/which is no number$/);
+    });
+
+  it('shows only the beginning of a long text', () => {
+    const rows = [['a'.repeat(1_000_000)]];
+    expect(() => samplesOfRows({ columns: ['n'], rows })).to.throw(
+      /^the query gives "a{200}…" in column "n", which is no number$/,
+    );
+  });
+
+  it('has no result without rows, with NULL, and with rows beyond the bound', () => {
+    expect(() => samplesOfRows({ columns: ['n'], rows: [] })).to.throw('the query has no result');
+    expect(() => samplesOfRows({ columns: ['n'], rows: [[null]] })).to.throw('gives NULL in column "n"');
+    expect(() => samplesOfRows({ columns: [], rows: [[]] })).to.throw('NULL');
+    const rows = Array.from({ length: 1001 }, () => ['1']);
+    expect(() => samplesOfRows({ columns: ['n'], rows })).to.throw('more than 1000 rows');
+    expect(samplesOfRows({ columns: ['n'], rows: rows.slice(1) })).to.have.length(1000);
+  });
+});
+
+const signal = new AbortController().signal;
+
+describe('SqlDatabases', () => {
+  it('goes on asking a database though a thousand others were asked since', async () => {
+    let connections = 0;
+    await using server = await RawServer.start((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    using databases = new SqlDatabases({ clock: new ManualClock() });
+    const of = (password: string, allowed: readonly string[]) =>
+      databases.for({
+        ...{ system: 'postgres', host: '127.0.0.1', port: server.port, user: 'u', password, database: 'd' },
+        ...{ tls: undefined, allowedHosts: new AllowedHosts(allowed) },
+      });
+    const first = of('first', ['127.0.0.1']);
+    await errorOf(first.rows('SELECT 1', signal));
+    const others = Array.from({ length: 1000 }, (_, index) => of(`other ${index}`, []));
+    for (const one of others)
+      expect(await errorOf(one.rows('SELECT 1', signal))).to.contain('must not be asked');
+    expect(connections).to.equal(1);
+    expect(await errorOf(first.rows('SELECT 1', signal))).to.not.contain('closed');
+    expect(connections).to.equal(2);
+  });
+
+  it('asks nothing any more once it is closed', async () => {
+    const databases = new SqlDatabases({ clock: new ManualClock() });
+    const allowedHosts = new AllowedHosts([]);
+    const database = databases.for({
+      ...{ system: 'mysql', host: 'a', port: 1, user: '', password: '', database: '' },
+      ...{ tls: undefined, allowedHosts },
+    });
+    databases[Symbol.dispose]();
+    expect(await errorOf(database.rows('SELECT 1', signal))).to.equal('the connections are closed');
+  });
+});

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mysqlTrigger } from '#lib/scaled-objects/triggers/databases/mysql.ts';
 import { postgresqlTrigger } from '#lib/scaled-objects/triggers/databases/postgresql.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { SqlDatabases } from '#lib/sources/sql/sql-databases.ts';
+import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
