@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RequestTally } from './http/observed-requester.ts';
 
 /** One number that a source told. */
@@ -35,4 +36,28 @@ export interface Query {
    * @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error
    */
   ask(signal: AbortSignal, note?: (text: string) => void): Promise<readonly Sample[]>;
+}
+
+/** What queries have that say nothing, and what they have beyond their request: for a connection, and to be read. */
+const USUAL_MS = 15_000;
+const MARGIN_MS = 1_000;
+
+/** A query that waits as long as its one request may take, where that is longer than queries usually wait. */
+export function patientQuery(query: Query, requestTimeoutMs: number): Query {
+  const timeoutMs = requestTimeoutMs + MARGIN_MS;
+  return timeoutMs > USUAL_MS ? { ...query, timeoutMs } : query;
+}
+
+/** Tells values apart that must not be shown: a part of a digest of their JSON. */
+export function digestOf(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+const MAX_SHOWN_LENGTH = 200;
+
+/** A query as logs, events and pages show it: on one line, and not longer than fits there. */
+export function shorten(text: string): string {
+  const line = text.slice(0, MAX_SHOWN_LENGTH).replaceAll(/[\r\n\t]/g, ' ');
+  return text.length > MAX_SHOWN_LENGTH ? `${line}…` : line;
 }

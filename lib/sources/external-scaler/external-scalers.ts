@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { digestOf } from '../digest.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
 import { KeptClients } from '../network/client-pool.ts';
+import { digestOf } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { ScalerFlood } from './channel-sockets.ts';
 import {

@@ -1,7 +1,7 @@
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { digestOf } from '../digest.ts';
+import { digestOf } from '../query.ts';
 import { type ExternalScalers, keyOf } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerServer } from './scaler-server.ts';

@@ -2,8 +2,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
-import { shorten } from '../http/shorten.ts';
-import type { Query } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
 import { isObject, readBoundedJson } from '../read-json.ts';
 
 /** Whom and what is asked. */

@@ -1,5 +1,4 @@
-import { shorten } from '../http/shorten.ts';
-import type { Sample } from '../query.ts';
+import { type Sample, shorten } from '../query.ts';
 import { decimalNumber, measuredAt } from '../sample.ts';
 import { parseCsv } from './parse-csv.ts';
 

@@ -1,8 +1,7 @@
 import type { HttpClient } from '../http/http-client.ts';
-import { shorten } from '../http/shorten.ts';
 import { evaluate, valuesAt } from '../jsonpath/evaluate.ts';
 import { parseExpression, parseJsonPath } from '../jsonpath/parse-expression.ts';
-import type { Query } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
 import { isArray, type Json, readBoundedJson, typeName } from '../read-json.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
 

@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { digestOf } from '../digest.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
-import { shorten } from '../http/shorten.ts';
-import type { Query, Sample } from '../query.ts';
+import { digestOf, type Query, type Sample, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 
 /** Which consumer of a stream counts, and where its server tells of itself. */

@@ -4,8 +4,7 @@ import {
   type HttpResponse,
   unexpectedStatus,
 } from '../http/http-client.ts';
-import { shorten } from '../http/shorten.ts';
-import type { Query, Sample } from '../query.ts';
+import { type Query, type Sample, shorten } from '../query.ts';
 import { readQueryError, readQueryResponse } from './read-query-response.ts';
 
 /** What a server is asked with. */

@@ -1,10 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { digestOf } from '../digest.ts';
-import { shorten } from '../http/shorten.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { KeptClients } from '../network/client-pool.ts';
 import type { SourceTls } from '../network/guarded-socket.ts';
-import type { Query } from '../query.ts';
+import { digestOf, type Query, shorten } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 
 /** Where a broker is, and who asks it. */

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/path-below.ts';
-import { shorten } from '../http/shorten.ts';
-import type { Query, Sample } from '../query.ts';
+import { type Query, type Sample, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 
 /** What is asked of the management plugin of RabbitMQ. */

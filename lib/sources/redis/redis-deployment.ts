@@ -1,4 +1,4 @@
-import { digestOf } from '../digest.ts';
+import { digestOf } from '../query.ts';
 import type { RespValue } from './redis-client.ts';
 import type { RedisCommand, RedisServerOptions, RedisServers } from './redis-servers.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { shorten } from '../http/shorten.ts';
-import type { Query, Sample } from '../query.ts';
+import { type Query, type Sample, shorten } from '../query.ts';
 import { decimalNumber } from '../sample.ts';
 import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';

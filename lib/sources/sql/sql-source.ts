@@ -1,9 +1,8 @@
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { shorten } from '../http/shorten.ts';
 import { AllowedHosts, type FindAddresses } from '../network/allowed-hosts.ts';
-import type { Query } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
 import { readSqlSource } from './read-sql-source.ts';
 import { SqlDatabase } from './sql-database.ts';
 import { MAX_CONNECTIONS } from './sql-pool.ts';

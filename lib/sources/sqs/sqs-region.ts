@@ -1,7 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { digestOf } from '../digest.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import type { Query, Sample } from '../query.ts';
+import { digestOf, type Query, type Sample } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { boundedRequestHandler } from './bounded-request-handler.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sample } from '#lib/sources/query.ts';
+import { patientQuery, type Sample } from '#lib/sources/query.ts';
 import type { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import {
@@ -14,7 +14,6 @@ import {
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../../parameters/rabbitmq-connection.ts';
-import { patientQuery } from '../patient-query.ts';
 import { above, type Judgement, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 

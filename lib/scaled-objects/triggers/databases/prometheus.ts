@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { digestOf } from '#lib/sources/digest.ts';
 import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
-import type { Query } from '#lib/sources/query.ts';
+import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../../parameters/http-authentication.ts';
 import {
@@ -18,7 +17,6 @@ import {
   UNSAFE_SSL,
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
-import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 import { readPrometheusValue } from './prometheus-value.ts';

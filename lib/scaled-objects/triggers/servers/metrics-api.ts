@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { digestOf } from '#lib/sources/digest.ts';
 import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
-import type { Query } from '#lib/sources/query.ts';
+import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -21,7 +20,6 @@ import {
 } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
-import { patientQuery } from '../patient-query.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import {
   AGGREGATIONS,

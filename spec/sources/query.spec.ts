@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { patientQuery } from '#lib/scaled-objects/triggers/patient-query.ts';
-import type { Query } from '#lib/sources/query.ts';
+import { patientQuery, type Query, shorten } from '#lib/sources/query.ts';
 
 const QUERY: Query = { key: 'a', description: 'a', ask: async () => [] };
 
@@ -12,5 +11,13 @@ describe('patientQuery', () => {
   it('has a query wait for a request that may take longer', () => {
     expect(patientQuery(QUERY, 14_001)).to.deep.equal({ ...QUERY, timeoutMs: 15_001 });
     expect(patientQuery(QUERY, 60_000)).to.deep.equal({ ...QUERY, timeoutMs: 61_000 });
+  });
+});
+
+describe('shorten', () => {
+  it('shows a query on one line, of up to 200 characters', () => {
+    expect(shorten('from(b)\r\n\t|> last()')).to.equal('from(b)   |> last()');
+    expect(shorten('a'.repeat(200))).to.equal('a'.repeat(200));
+    expect(shorten('a'.repeat(201))).to.equal(`${'a'.repeat(200)}…`);
   });
 });
