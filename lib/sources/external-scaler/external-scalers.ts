@@ -5,7 +5,6 @@ import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-ho
 import { KeptClients } from '../network/client-pool.ts';
 import { digestOf } from '../query.ts';
 import { Secrets } from '../secrets.ts';
-import { ScalerFlood } from './channel-sockets.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
@@ -15,8 +14,7 @@ import {
   type ScaledObjectRef,
   type ScalerMetric,
 } from './messages.ts';
-import type { ScalerCall, ScalerChannel } from './scaler-channel.ts';
-import type { ScalerServer } from './scaler-server.ts';
+import { type ScalerCall, type ScalerChannel, ScalerFlood, type ScalerServer } from './scaler-channel.ts';
 
 /** What scalers are called with. */
 export interface ExternalScalersOptions extends NetworkOptions {

@@ -4,7 +4,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { digestOf } from '../query.ts';
 import { type ExternalScalers, keyOf } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
-import type { ScalerServer } from './scaler-server.ts';
+import type { ScalerServer } from './scaler-channel.ts';
 
 interface Known {
   readonly key: string;

@@ -3,7 +3,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type ExternalScalers, keyOf } from '#lib/sources/external-scaler/external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
 import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts';
-import type { ScalerServer } from '#lib/sources/external-scaler/scaler-server.ts';
+import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { digestOf, type Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
