@@ -1,9 +1,12 @@
-import type { Dispatcher } from 'undici';
+import net, { type Socket } from 'node:net';
+import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import type { Client } from '#lib/kubernetes/client/undici-parts.ts';
+import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
+import { allowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
+import type { HttpCredentials } from './http-credentials.ts';
 
 /** Makes a connection to an origin; it connects when it is first used. */
-export type Connect = (origin: string) => Client;
+type Connect = (origin: string) => Client;
 
 interface Origin {
   readonly permits: Semaphore;
@@ -144,4 +147,86 @@ function closedByServer(cause: unknown): Error {
 function isLost(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/** How much may still come over a connection for the request under way. */
+interface WireBound {
+  leftBytes: number;
+}
+
+/** undici makes an error of each header that is too many, as long as a piece lasts: of those in 4 KiB. */
+const PIECE_BYTES = 4 * 1024;
+
+/**
+ * Hands out what has come over a socket in small pieces, and breaks it where there is more than may come: what frames a
+ * body, its headers and the extensions of its chunks, counts in no bound of undici's.
+ */
+export function boundReads(socket: Socket, bound: WireBound): Socket {
+  const read = socket.read.bind(socket);
+  socket.read = (asked?: number) => {
+    if (asked !== undefined) return read(asked); // Node itself, which has more come by asking for nothing
+    if (socket.destroyed) return null;
+    const size = Math.min(socket.readableLength, PIECE_BYTES);
+    const piece: Buffer | null = size === 0 ? read() : read(size);
+    bound.leftBytes -= piece?.length ?? 0;
+    if (bound.leftBytes >= 0) return piece;
+    socket.destroy(new Error('the response takes more than twice what it may have'));
+    return null;
+  };
+  return socket;
+}
+
+/** How connections to sources are made. */
+interface ConnectionOptions extends NetworkOptions {
+  readonly connectTimeoutMs: number;
+}
+
+const KEEP_ALIVE_MS = 60_000;
+
+/** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
+export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
+  const { allowedHosts, connectTimeoutMs } = options;
+  const { ca, cert, key, isUnverified = false } = credentials;
+  const dial = buildConnector({
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key }),
+    ...(isUnverified ? { rejectUnauthorized: false } : {}),
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    lookup: allowedLookup(options),
+  }) as (...call: Parameters<ConnectorOf.connector>) => void;
+  const connect = (wire: WireBound, [target, callback]: Parameters<ConnectorOf.connector>) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    // An address is dialled as it is, without asking for it.
+    if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))
+      callback(allowedHosts.refusal(host, [host]), null);
+    else
+      dial(target, (...[error, socket]) => {
+        if (error) callback(error, null);
+        else if (socket) callback(null, boundReads(socket, wire));
+      });
+  };
+  return new HttpPool((origin) => {
+    const wire: WireBound = { leftBytes: 0 };
+    const client = new Client(origin, {
+      allowH2: false,
+      headersTimeout: 0, // the deadline of the request bounds both, on its own clock
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      connect: (...call) => connect(wire, call),
+    });
+    WIRES.set(client, wire);
+    return client;
+  });
+}
+
+const WIRES = new WeakMap<Dispatcher, WireBound>();
+/** Of headers and what else stands around a body. */
+const FRAME_BYTES = 64 * 1024;
+
+/** Has a connection of such a pool take a response of so many bytes, and as much again of what frames it. */
+export function expectResponse(connection: Dispatcher, maxBytes: number): void {
+  const wire = WIRES.get(connection);
+  if (wire) wire.leftBytes = 2 * maxBytes + FRAME_BYTES;
 }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { boundReads } from '#lib/sources/http/bounded-reads.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { boundReads } from '#lib/sources/http/http-pool.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
