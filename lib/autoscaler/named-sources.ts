@@ -6,11 +6,11 @@ import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
   type CredentialSource,
   fixedCredentials,
+  joinedCredentials,
   openCredentials,
+  openTlsFolder,
 } from '#lib/sources/http/http-credentials.ts';
-import { joinedCredentials } from '#lib/sources/http/joined-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type NamedSources, namedSources } from '#lib/autoscaler/named-sources.ts';
 import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
-import { openTlsFolder } from '#lib/sources/http/tls-folder.ts';
+import { openTlsFolder } from '#lib/sources/http/http-credentials.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { errorOf } from '#spec/support/error-of.ts';

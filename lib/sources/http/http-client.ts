@@ -4,11 +4,15 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import type { Secrets } from '../secrets.ts';
-import { type CredentialSource, type HttpCredentials, NO_CREDENTIALS } from './http-credentials.ts';
+import {
+  type CredentialSource,
+  type HttpCredentials,
+  NO_CREDENTIALS,
+  secretsIn,
+} from './http-credentials.ts';
 import { connectionPool, expectResponse, type HttpPool } from './http-pool.ts';
 import type { LongResponses } from './long-responses.ts';
 import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './receive-response.ts';
-import { secretsIn } from './secrets-in.ts';
 
 /** What an HTTP client works with. */
 export interface HttpClientOptions extends NetworkOptions {

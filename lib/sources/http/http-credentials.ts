@@ -1,7 +1,10 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { Secrets } from '../secrets.ts';
 
 /** What proves to a server who asks, as of one moment. */
 export interface HttpCredentials {
@@ -25,7 +28,7 @@ export interface CredentialSource {
 }
 
 /** In which files credentials are. */
-export interface CredentialFiles {
+interface CredentialFiles {
   readonly tokenFile?: string | undefined;
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;
@@ -98,4 +101,65 @@ function keyIn(pem = '') {
   } catch {
     throw new Error('the key must be a private key in PEM, without a passphrase');
   }
+}
+
+/** Credentials of which one source has the token, say, and another the certificates; `undefined` for none. */
+export function joinedCredentials(
+  ...sources: readonly (CredentialSource | undefined)[]
+): CredentialSource | undefined {
+  const given = sources.filter((source) => source !== undefined);
+  if (given.length < 2) return given[0];
+  let joined: { readonly of: readonly HttpCredentials[]; readonly credentials: HttpCredentials } | undefined;
+  return {
+    name: JSON.stringify(given.map(({ name }) => name)),
+    get current() {
+      const of = given.map(({ current }) => current);
+      if (!joined || of.some((one, index) => one !== joined?.of[index]))
+        joined = { of, credentials: Object.assign({}, ...of.map(defined)) };
+      return joined.credentials;
+    },
+  };
+}
+
+function defined(credentials: HttpCredentials): HttpCredentials {
+  return Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined));
+}
+
+/** The token, and of a user and password their encoded and their plain form, and the password alone. */
+export function secretsIn({ authorization = '' }: HttpCredentials): Secrets {
+  const [scheme = '', word] = authorization.split(' ');
+  if (scheme !== 'Basic') return new Secrets([word]);
+  const login = Buffer.from(word ?? '', 'base64').toString();
+  return new Secrets([word, login, login.slice(login.indexOf(':') + 1)]);
+}
+
+/** As a Secret of type `kubernetes.io/tls` has them. */
+const FILES = { caFile: 'ca.crt', certFile: 'tls.crt', keyFile: 'tls.key' } as const;
+
+/**
+ * Opens a folder in which a Secret is mounted: `ca.crt` has the authorities that vouch for a server, in place of the
+ * system's; `tls.crt` and `tls.key` are what it is shown. Either may be missing; they are read again as they rotate.
+ *
+ * @throws when there is nothing of it, or it cannot be used, naming the folder or file
+ */
+export async function openTlsFolder(
+  folder: string,
+  environment: { readonly clock: Clock; readonly logger: Logger },
+): Promise<CredentialSource & AsyncDisposable> {
+  if (!(await isThere(folder))) throw new Error(`${folder} does not exist, or may not be read`);
+  const files: Partial<Record<keyof typeof FILES, string>> = {};
+  for (const [name, file] of Object.entries(FILES) as [keyof typeof FILES, string][])
+    if (await isThere(join(folder, file))) files[name] = join(folder, file);
+  if (Object.keys(files).length === 0)
+    throw new Error(`${folder} must have ca.crt, or tls.crt and tls.key, or all of them`);
+  if (Boolean(files.certFile) !== Boolean(files.keyFile))
+    throw new Error(`${folder} must have both of tls.crt and tls.key, or none`);
+  return await openCredentials(files, environment);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { secretsIn } from '#lib/sources/http/secrets-in.ts';
+import { secretsIn } from '#lib/sources/http/http-credentials.ts';
 
 describe('secretsIn', () => {
   it('knows a token by itself', () => {
