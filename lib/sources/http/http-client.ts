@@ -11,8 +11,12 @@ import {
   secretsIn,
 } from './http-credentials.ts';
 import { connectionPool, expectResponse, type HttpPool } from './http-pool.ts';
-import type { LongResponses } from './long-responses.ts';
-import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './receive-response.ts';
+import {
+  type LongResponses,
+  type ReceivedResponse,
+  type ReceiveOptions,
+  receiveResponse,
+} from './receive-response.ts';
 
 /** What an HTTP client works with. */
 export interface HttpClientOptions extends NetworkOptions {

@@ -1,6 +1,6 @@
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
-import { LongResponses } from './long-responses.ts';
+import { LongResponses } from './receive-response.ts';
 
 /** What tells one client from another. */
 export interface HttpClientChoice {

@@ -3,7 +3,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { LongResponses } from '../http/long-responses.ts';
+import { LongResponses } from '../http/receive-response.ts';
 import type { Sample } from '../query.ts';
 import type { JsonExtract } from './json-query.ts';
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { LongResponses } from '#lib/sources/http/long-responses.ts';
+import { LongResponses } from '#lib/sources/http/receive-response.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
