@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
-import { pathBelow } from '../http/path-below.ts';
+import { pathBelow } from '../http/source-url.ts';
 import { type Query, shorten } from '../query.ts';
 import { isObject, readBoundedJson } from '../read-json.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
-import { pathBelow } from '../http/path-below.ts';
+import { pathBelow } from '../http/source-url.ts';
 import { type Query, type Sample, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 

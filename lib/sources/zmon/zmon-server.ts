@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
-import { pathBelow } from '../http/path-below.ts';
+import { pathBelow } from '../http/source-url.ts';
 import type { Query, Sample } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import { measuredAt } from '../sample.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
+import { parseSourceUrl, pathBelow } from '#lib/sources/http/source-url.ts';
 
 describe('parseSourceUrl', () => {
   it('takes credentials out of the URL, and tells them in no name', () => {
@@ -42,4 +42,18 @@ describe('parseSourceUrl', () => {
     expect(parseSourceUrl(`http://a/${'b'.repeat(2048)}`)).to.match(/no longer than 2048/);
     expect(parseSourceUrl('http://a:%ff@b')).to.match(/percent-encoded/);
   });
+});
+
+describe('pathBelow', () => {
+  for (const [url, below] of [
+    ['http://a.example', 'http://a.example/api/v1'],
+    ['http://a.example/', 'http://a.example/api/v1'],
+    ['http://a.example/base', 'http://a.example/base/api/v1'],
+    ['http://a.example/base/?query=1', 'http://a.example/base/api/v1'],
+  ] as const)
+    it(`leads below ${url}, without its query`, () => {
+      const given = new URL(url);
+      expect(pathBelow(given, '/api/v1').href).to.equal(below);
+      expect(given.href).to.equal(new URL(url).href);
+    });
 });
