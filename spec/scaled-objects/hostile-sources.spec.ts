@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { playBroker } from '#spec/support/played-broker.ts';

@@ -1,4 +1,4 @@
-import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { ExternalScalerServer } from './external-scaler-server.ts';
 import { LoopbackServer } from './loopback-server.ts';
 import { playBroker } from './played-broker.ts';

@@ -9,7 +9,7 @@ import {
   table,
   u16,
   u32,
-} from '#lib/sources/rabbitmq/amqp-frames.ts';
+} from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { RawServer } from './raw-server.ts';
 
 /** What a played broker does when it gets a method; without an entry it does as RabbitMQ does. */

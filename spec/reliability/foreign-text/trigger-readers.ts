@@ -16,7 +16,7 @@ import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
-import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder } from '#lib/sources/redis/redis-client.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';

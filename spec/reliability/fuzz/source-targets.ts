@@ -21,7 +21,7 @@ import {
   shortText,
   u16,
   u32,
-} from '#lib/sources/rabbitmq/amqp-frames.ts';
+} from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { type AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
-import { encodeMethod, METHODS, shortText, u16, u32 } from '#lib/sources/rabbitmq/amqp-frames.ts';
+import { encodeMethod, METHODS, shortText, u16, u32 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';

@@ -9,7 +9,7 @@ import {
   reasonIn,
   shortText,
   table,
-} from '#lib/sources/rabbitmq/amqp-frames.ts';
+} from '#lib/sources/rabbitmq/amqp-connection.ts';
 
 describe('AmqpDecoder', () => {
   it('reads the same however the bytes are cut', () => {
