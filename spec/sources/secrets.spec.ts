@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EmptyResponse } from '#lib/sources/sample.ts';
-import { secretForms } from '#lib/sources/secret-forms.ts';
-import { Secrets } from '#lib/sources/secrets.ts';
+import { Secrets, secretForms } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL é`;
