@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
+import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { AllowedHosts, type FindAddresses } from '../network/allowed-hosts.ts';
+import { AllowedHosts, type FindAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
 import { type Query, shorten } from '../query.ts';
-import { readSqlSource } from './read-sql-source.ts';
+import type { DatabaseOptions, SqlSystem } from './sql-connection.ts';
 import { SqlDatabase } from './sql-database.ts';
 import { MAX_CONNECTIONS } from './sql-pool.ts';
 
@@ -62,4 +64,86 @@ export async function openSqlSource(
       current.database[Symbol.dispose]();
     },
   };
+}
+
+/** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
+interface SqlSourceFile {
+  readonly database: Omit<DatabaseOptions, keyof NetworkOptions>;
+  /** Whose HPAs may ask it; `undefined` for those of every namespace. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+const MAX_LENGTH = 256 * 1024;
+const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly port: number }>> = {
+  mysql: { system: 'mysql', port: 3306 },
+  mariadb: { system: 'mysql', port: 3306 },
+  postgres: { system: 'postgres', port: 5432 },
+  postgresql: { system: 'postgres', port: 5432 },
+};
+
+const MAX_NAMESPACES = 1_000;
+const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** So many keys that mean nothing are told. */
+const MAX_UNKNOWN = 10;
+
+const TLS = z.strictObject({
+  ca: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+  insecureSkipVerify: z.boolean().optional(),
+});
+const schema = z.strictObject({
+  system: z.enum(['mysql', 'mariadb', 'postgres', 'postgresql']),
+  host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, { error: 'must be a host name or an IP address' }),
+  port: z.int().min(1).max(65_535).optional(),
+  user: z.string().min(1),
+  password: z.string().optional(),
+  database: z.string().min(1),
+  namespaces: z
+    .array(z.string().regex(NAMESPACE, { error: 'must be the name of a namespace' }))
+    .min(1)
+    .max(MAX_NAMESPACES)
+    .optional(),
+  tls: TLS.optional(),
+});
+
+/**
+ * Reads the YAML or JSON of a file that describes a database.
+ *
+ * @throws an Error that names the key that cannot be used, and nothing of its value
+ */
+export function readSqlSource(text: string): SqlSourceFile {
+  if (text.length > MAX_LENGTH) throw new Error(`it must be no longer than ${MAX_LENGTH} characters`);
+  const read = schema.safeParse(yamlIn(text));
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    if (issue?.code === 'unrecognized_keys') {
+      const keys = issue.keys
+        .slice(0, MAX_UNKNOWN)
+        .map((key) => [...issue.path, key.slice(0, 100)].join('.'));
+      const known = Object.keys(issue.path.length > 0 ? TLS.shape : schema.shape).join(', ');
+      throw new Error(`${keys.join(', ')} cannot be used: the keys are ${known}`);
+    }
+    throw new Error(`${issue?.path.join('.') || 'it'} cannot be used: ${issue?.message}`);
+  }
+  const { system: name, port, password = '', tls, namespaces, ...named } = read.data;
+  const { system, port: usual } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };
+  if (Boolean(tls?.cert) !== Boolean(tls?.key)) throw new Error('tls.cert and tls.key need each other');
+  const { ca, cert, key, insecureSkipVerify: isUnverified } = tls ?? {};
+  return {
+    namespaces,
+    database: {
+      ...{ ...named, system, port: port ?? usual, password },
+      tls: tls && { ca, cert, key, isUnverified },
+    },
+  };
+}
+
+function yamlIn(text: string): unknown {
+  try {
+    return readYaml(text);
+  } catch {
+    throw new Error('it must be YAML without aliases'); // and nothing of its lines, which hold secrets
+  }
 }

@@ -40,7 +40,7 @@ import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expr
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
-import { readSqlSource } from '#lib/sources/sql/read-sql-source.ts';
+import { readSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 

@@ -17,7 +17,7 @@ import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
-import { readSqlSource } from '#lib/sources/sql/read-sql-source.ts';
+import { readSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { type FuzzTarget, isPlainError, never, parseJson, readAll } from './fuzz-target.ts';
 
 const PARAMETERS = z.object({
