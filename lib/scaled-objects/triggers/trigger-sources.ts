@@ -5,7 +5,7 @@ import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-h
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
-import { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
+import { SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AllTriggersOptions } from './all-triggers.ts';
 import type { ListPods } from './cluster/kubernetes-workload.ts';

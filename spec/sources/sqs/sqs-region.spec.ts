@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
+import { SqsRegion, SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const signal = new AbortController().signal;
-
-import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 describe('SqsRegion, with an emulator of SQS', () => {
   let stack: AsyncDisposableStack;
@@ -137,3 +136,29 @@ function regionAt(
 function attributes(count: string): string {
   return JSON.stringify({ Attributes: { ApproximateNumberOfMessages: count } });
 }
+
+describe('SqsRegions', () => {
+  it('keeps clients of 100 credentials, and who asks with older ones goes on with its own', async () => {
+    await using emulator = await SqsEmulator.start();
+    await emulator.createQueue('jobs');
+    await using http = new HttpClient({
+      ...{ clock: new ManualClock(), userAgent: 'spec/1', timeoutMs: 1e12 },
+      allowedHosts: new AllowedHosts(['127.0.0.0/8']),
+    });
+    await using regions = new SqsRegions();
+    const regionOf = (secretAccessKey: string) =>
+      regions.for({
+        ...{ http, region: 'eu-central-1', endpoint: emulator.url },
+        credentials: { ...emulator.credentials, secretAccessKey },
+      });
+    const first = regionOf('first');
+    const query = first.queueLength({ name: 'jobs' });
+    const { signal } = new AbortController();
+    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    for (let other = 0; other < 99; other++) regionOf(`other-${other}`);
+    expect(regionOf('first')).to.equal(first);
+    for (let other = 0; other < 100; other++) regionOf(`other-${other}`);
+    expect(regionOf('first')).not.to.equal(first);
+    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+  });
+});

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import type { AwsCredentials, CountedMessages, SqsQueue } from '#lib/sources/sqs/sqs-region.ts';
-import type { SqsRegions } from '#lib/sources/sqs/sqs-regions.ts';
+import type { AwsCredentials, CountedMessages, SqsQueue, SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import {
   boolean,
   integer,
