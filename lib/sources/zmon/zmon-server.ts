@@ -4,7 +4,6 @@ import { pathBelow } from '../http/source-url.ts';
 import type { Query, Sample } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import { measuredAt } from '../sample.ts';
-import { relativeTime } from './relative-time.ts';
 
 /** What makes one number of the data points in a time. */
 export const ZMON_AGGREGATORS = ['avg', 'count', 'last', 'max', 'min', 'sum', 'diff'] as const;
@@ -20,7 +19,7 @@ export interface ZmonCheck {
 }
 
 /** What a server is asked with. */
-export interface ZmonServerOptions {
+interface ZmonServerOptions {
   readonly http: HttpClient;
   readonly url: URL;
 }
@@ -98,4 +97,29 @@ function requestOf({ checkId, key, tags, durationMs, aggregators }: ZmonCheck): 
       },
     ],
   };
+}
+
+/** A time up to now, as KairosDB has it. */
+interface RelativeTime {
+  readonly value: number;
+  readonly unit: string;
+}
+
+const DAY_MS = 86_400_000;
+/** The longest first; a year and a month as ZMON counts them. */
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [
+  ['years', 365 * DAY_MS],
+  ['months', 30 * DAY_MS],
+  ['weeks', 7 * DAY_MS],
+  ['days', DAY_MS],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1_000],
+  ['milliseconds', 1],
+];
+
+/** Writes a duration in the longest unit that fits into it, rounded to whole ones. */
+export function relativeTime(durationMs: number): RelativeTime {
+  const [unit, ms] = UNITS.find(([, length]) => durationMs >= length) ?? ['milliseconds', 1];
+  return { value: Math.round(durationMs / ms), unit };
 }
