@@ -12,13 +12,13 @@ import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collec
 import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
-import { PodsOnDemand } from '#lib/metrics-adapter/objects/followed-pods.ts';
 import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
 import { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
 import {
   type FoundSchedules,
   scalingScheduleCollector,
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
+import { PodsOnDemand } from '#lib/metrics-adapter/targets/watched-pods.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
