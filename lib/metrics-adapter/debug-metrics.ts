@@ -3,7 +3,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type CollectedState, collectedStates } from './collected-states.ts';
+import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';
 import type { HpaCollectors } from './plans/hpa-collectors.ts';
 
 /** What is looked at. */

@@ -17,10 +17,13 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
-import { collectedStates } from './collected-states.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
 import { debugMetrics } from './debug-metrics.ts';
-import { type MetricsAdapterSeries, metricsAdapterSeries } from './metrics-adapter-series.ts';
+import {
+  collectedStates,
+  type MetricsAdapterSeries,
+  metricsAdapterSeries,
+} from './metrics-adapter-metrics.ts';
 import { ObjectLabels } from './objects/object-labels.ts';
 import { readScaledHpa } from './objects/read-scaled-hpa.ts';
 import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import type { CollectedState } from '#lib/metrics-adapter/collected-states.ts';
-import { metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-series.ts';
+import { type CollectedState, metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-metrics.ts';
 
 const NOW_MS = 1_000_000;
 
