@@ -4,8 +4,8 @@ import { filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead, lasting, shortDuration } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord, table } from '#lib/ui/table.ts';
-import type { DebuggedMetrics } from '../debug-metrics.ts';
-import { type CollectedState, collectedStates } from '../metrics-adapter-metrics.ts';
+import type { DebuggedMetrics } from './debug-metrics.ts';
+import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
