@@ -1,35 +1,35 @@
+import { namedSources } from '#lib/autoscaler/named-sources.ts';
+import type { MetricsAdapterPartOptions } from '#lib/autoscaler/options/metrics-adapter-options.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
-import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
-import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
-import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
-import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
-import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
-import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
-import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
-import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
-import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
-import { TargetSelectors } from '#lib/metrics-adapter/objects/target-selectors.ts';
-import {
-  type FoundSchedules,
-  scalingScheduleCollector,
-} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
-import { PodsOnDemand } from '#lib/metrics-adapter/targets/watched-pods.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { openSqlSource, type SqlSource } from '#lib/sources/sql/sql-source.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { namedSources } from './named-sources.ts';
-import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
+import { hostRateCollector } from './collectors/host-rate-collector.ts';
+import { httpCollector } from './collectors/http-collector.ts';
+import { influxdbCollector } from './collectors/influxdb-collector.ts';
+import type { MetricCollector } from './collectors/metric-collector.ts';
+import { nakadiCollector } from './collectors/nakadi-collector.ts';
+import { podsCollector } from './collectors/pods-collector.ts';
+import { prometheusCollector } from './collectors/prometheus-collector.ts';
+import { skipperCollector } from './collectors/skipper-collector.ts';
+import { sqlCollector } from './collectors/sql-collector.ts';
+import { sqsCollector } from './collectors/sqs-collector.ts';
+import { zmonCollector } from './collectors/zmon-collector.ts';
+import { TargetPods } from './objects/target-pods.ts';
+import { TargetSelectors } from './objects/target-selectors.ts';
+import {
+  type FoundSchedules,
+  scalingScheduleCollector,
+} from './scaling-schedules/scaling-schedule-collector.ts';
+import { PodsOnDemand } from './targets/watched-pods.ts';
 
 /** What collectors work with. */
-export interface MetricCollectorsEnvironment {
+interface MetricCollectorsEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
   readonly clock: Clock;
