@@ -78,7 +78,7 @@ async function openPrometheus(
   stack: AsyncDisposableStack,
 ): Promise<HpaEnvironment['askPrometheus']> {
   if (!prometheus) return undefined;
-  const { namedSources } = await import('./named-sources.ts');
+  const { namedSources } = await import('#lib/metrics-adapter/named-sources.ts');
   const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));
   const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
   const named = { ...noOther, prometheus, additionalPrometheus: new Map(), sourceTls };

@@ -1,4 +1,3 @@
-import { namedSources } from '#lib/autoscaler/named-sources.ts';
 import type { MetricsAdapterPartOptions } from '#lib/autoscaler/options/metrics-adapter-options.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -20,6 +19,7 @@ import { skipperCollector } from './collectors/skipper-collector.ts';
 import { sqlCollector } from './collectors/sql-collector.ts';
 import { sqsCollector } from './collectors/sqs-collector.ts';
 import { zmonCollector } from './collectors/zmon-collector.ts';
+import { namedSources } from './named-sources.ts';
 import { TargetPods } from './objects/target-pods.ts';
 import { TargetSelectors } from './objects/target-selectors.ts';
 import {

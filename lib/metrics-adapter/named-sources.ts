@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import type {
+  MetricsAdapterPartOptions,
+  PrometheusOptions,
+  TokenEndpoint,
+} from '#lib/autoscaler/options/metrics-adapter-options.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
-import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
@@ -19,11 +23,7 @@ import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type {
-  MetricsAdapterPartOptions,
-  PrometheusOptions,
-  TokenEndpoint,
-} from './options/metrics-adapter-options.ts';
+import type { InfluxdbAccount } from './collectors/influxdb-collector.ts';
 
 /** The sources that the administrator names by flags. */
 export interface NamedSources {

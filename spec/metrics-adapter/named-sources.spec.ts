@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type NamedSources, namedSources } from '#lib/autoscaler/named-sources.ts';
 import type { InfluxdbAccount } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
+import { type NamedSources, namedSources } from '#lib/metrics-adapter/named-sources.ts';
 import { openTlsFolder } from '#lib/sources/http/http-credentials.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
