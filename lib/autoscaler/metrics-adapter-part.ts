@@ -1,11 +1,11 @@
 import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
+import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/ui/metrics-ui.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
 
 /** What the part needs from outside. */

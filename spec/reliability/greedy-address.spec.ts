@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
 import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
-import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
+import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
 import { metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-metrics.ts';
+import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';

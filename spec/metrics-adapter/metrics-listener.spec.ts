@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { listenForMetrics } from '#lib/autoscaler/metrics-listener.ts';
+import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
