@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { nameOfMetric } from './objects/scaled-hpa.ts';
+import { nameOfMetric } from './annotations/collected-metrics.ts';
 import type { HpaCollectors } from './plans/hpa-collectors.ts';
 
 /** What the series are made of. */

@@ -15,6 +15,7 @@ import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
+import { nameOfMetric, readScaledHpa, type ScaledHpa } from './annotations/collected-metrics.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
@@ -25,8 +26,6 @@ import {
   metricsAdapterSeries,
 } from './metrics-adapter-metrics.ts';
 import { ObjectLabels } from './objects/object-labels.ts';
-import { readScaledHpa } from './objects/read-scaled-hpa.ts';
-import { nameOfMetric, type ScaledHpa } from './objects/scaled-hpa.ts';
 import type { TargetPods } from './objects/target-pods.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';

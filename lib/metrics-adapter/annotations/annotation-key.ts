@@ -1,5 +1,4 @@
-import { CONFIG_PREFIX } from '../objects/config-key.ts';
-import type { HpaMetric } from '../objects/scaled-hpa.ts';
+import { CONFIG_PREFIX, type HpaMetric } from './collected-metrics.ts';
 
 /** What the key of an annotation says: one setting of one collector of one metric. */
 export interface AnnotationKey {

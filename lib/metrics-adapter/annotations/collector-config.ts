@@ -1,5 +1,5 @@
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
-import type { HpaMetric } from '../objects/scaled-hpa.ts';
+import type { HpaMetric } from './collected-metrics.ts';
 
 /** What annotations say of how one metric is collected. */
 export interface CollectorConfig {

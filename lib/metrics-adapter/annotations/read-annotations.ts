@@ -1,8 +1,13 @@
 import * as z from 'zod/mini';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { CONFIG_PREFIX, CONFIG_TYPES, isMisspeltConfigKey, LIST_KEY } from '../objects/config-key.ts';
-import type { HpaMetric } from '../objects/scaled-hpa.ts';
 import { parseAnnotationKey } from './annotation-key.ts';
+import {
+  CONFIG_PREFIX,
+  CONFIG_TYPES,
+  type HpaMetric,
+  isMisspeltConfigKey,
+  LIST_KEY,
+} from './collected-metrics.ts';
 import { type CollectorConfig, collectorConfig, type Setting } from './collector-config.ts';
 
 /** A configuration, or why there is none. */

@@ -3,7 +3,7 @@ import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { sourceUrl, text } from './setting-kinds.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type JsonExtract, jsonExtract } from '#lib/sources/json/json-query.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import type { CollectorRequest } from './metric-collector.ts';
 import type { ReadSettings } from './read-settings.ts';
 import { choice, text } from './setting-kinds.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/nakadi/nakadi-server.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { choice, list, text } from './setting-kinds.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { CONFIG_PREFIX } from '../objects/config-key.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import { CONFIG_PREFIX, nameOfMetric } from '../annotations/collected-metrics.ts';
 import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { sourceUrl, text } from './setting-kinds.ts';

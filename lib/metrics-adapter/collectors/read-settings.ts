@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
+import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import { type CollectorRequest, type SettingOrLabel, settingsOf } from './metric-collector.ts';
 import type { SettingsSchema } from './setting-kinds.ts';
 

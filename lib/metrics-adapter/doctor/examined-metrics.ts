@@ -1,9 +1,8 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPA_KIND, HPA_VERSIONS } from '#lib/kubernetes/informer/wait-until-served.ts';
+import { nameOfMetric, readScaledHpa, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
-import { readScaledHpa } from '../objects/read-scaled-hpa.ts';
-import { nameOfMetric, type ScaledHpa } from '../objects/scaled-hpa.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics } from '../plans/contested-metrics.ts';
 import { MetricClaims } from '../plans/metric-claims.ts';

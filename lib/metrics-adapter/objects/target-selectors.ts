@@ -4,8 +4,8 @@ import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resourc
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { DescribedObject } from '../annotations/collected-metrics.ts';
 import { ListedSelectors } from './listed-selectors.ts';
-import type { DescribedObject } from './scaled-hpa.ts';
 
 /** What reading selectors needs. */
 export interface TargetSelectorsOptions {

@@ -1,5 +1,5 @@
+import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import type { CollectorRequest, MetricCollector } from '../collectors/metric-collector.ts';
-import { nameOfMetric } from '../objects/scaled-hpa.ts';
 
 /** A label or an annotation names a collector that there is not. */
 export class UnknownCollector extends Error {}

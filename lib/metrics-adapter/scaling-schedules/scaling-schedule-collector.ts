@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
+import type { HpaMetric } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
-import type { HpaMetric } from '../objects/scaled-hpa.ts';
 import {
   keyOfSchedule,
   SCALING_SCHEDULES,

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
 import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
 import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';

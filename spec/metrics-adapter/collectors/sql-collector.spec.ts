@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 

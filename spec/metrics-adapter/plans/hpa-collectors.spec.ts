@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
+import { readScaledHpa, type ScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
-import type { ScaledHpa } from '#lib/metrics-adapter/objects/scaled-hpa.ts';
 import { HpaCollectors } from '#lib/metrics-adapter/plans/hpa-collectors.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

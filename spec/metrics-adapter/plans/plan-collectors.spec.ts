@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';

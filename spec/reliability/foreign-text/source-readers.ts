@@ -19,9 +19,8 @@ import { parseNanos, parseThousandths } from '#lib/kubernetes/exact-quantity.ts'
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readTargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
+import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
-import { isMisspeltConfigKey } from '#lib/metrics-adapter/objects/config-key.ts';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';

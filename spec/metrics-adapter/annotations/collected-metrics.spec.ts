@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readScaledHpa } from '#lib/metrics-adapter/objects/read-scaled-hpa.ts';
+import { isMisspelling, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
 
 describe('readScaledHpa', () => {
@@ -56,5 +56,20 @@ describe('readScaledHpa', () => {
     const others = { 'metrics-config.example.com/checksum': '1' };
     const read = readScaledHpa(hpaObject({ annotations: { ...annotations, ...others }, metrics: [] }));
     expect(read?.annotations).to.deep.equal(annotations);
+  });
+});
+
+describe('isMisspelling', () => {
+  it('finds letters that are too many, too few, wrong, changed about or capitals', () => {
+    for (const word of ['externl', 'externals', 'extetnal', 'exetrnal', 'External', 'extrnall'])
+      expect(isMisspelling(word, 'external'), word).to.equal(true);
+    for (const word of ['pod', 'podss', 'Pods', 'puds'])
+      expect(isMisspelling(word, 'pods'), word).to.equal(true);
+  });
+
+  it('finds nothing in the word itself, and in words further away', () => {
+    for (const word of ['external', '', 'internal-', 'extra', 'e'.repeat(100_000)])
+      expect(isMisspelling(word, 'external'), word.slice(0, 20)).to.equal(false);
+    for (const word of ['prod', 'io', 'com']) expect(isMisspelling(word, 'pods'), word).to.equal(false);
   });
 });

@@ -1,0 +1,186 @@
+import * as z from 'zod/mini';
+
+/** An object by which others mean one that has a number. */
+export interface DescribedObject {
+  /** As in `networking.k8s.io/v1`; absent where the HPA does not tell. */
+  readonly apiVersion?: string | undefined;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A metric of an HPA that somebody has to collect. */
+export interface HpaMetric {
+  readonly type: 'Pods' | 'Object' | 'External';
+  readonly name: string;
+  /** Of the metric's selector. */
+  readonly matchLabels: Readonly<Record<string, string>>;
+  /** The keys of the selector's expressions, where it has any. */
+  readonly expressionKeys?: readonly string[];
+  /** Of metrics of type Object alone. */
+  readonly describedObject?: DescribedObject;
+  /** Of metrics of type Object: whether the target is a value for each replica. */
+  readonly targetsAverage?: boolean;
+}
+
+/** What is kept of a HorizontalPodAutoscaler. */
+export interface ScaledHpa {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** As the API server writes it, in the order of time; empty where it is not known. */
+  readonly createdAt: string;
+  /** Those that configure collectors, and those that were to do so and are misspelt, by their keys. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly scaleTargetRef: DescribedObject;
+  /** Those that its status says that the target has, or is to have where these are more; `undefined` while it says neither. */
+  readonly replicas: number | undefined;
+  readonly metrics: readonly HpaMetric[];
+}
+
+/** `External/queue-depth`, as messages name a metric. */
+export function nameOfMetric({ type, name }: Pick<HpaMetric, 'type' | 'name'>): string {
+  return `${type}/${name}`;
+}
+
+const IDENTIFIER = z.object({
+  name: z.string(),
+  selector: z.optional(
+    z.nullable(
+      z.object({
+        matchLabels: z._default(z.record(z.string(), z.string()), {}),
+        matchExpressions: z._default(z.array(z.object({ key: z.string() })), []),
+      }),
+    ),
+  ),
+});
+const REFERENCE = z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() });
+
+const TARGET = z.object({ averageValue: z.optional(z.unknown()) });
+
+const METRIC = z.union([
+  z.object({ type: z.literal('Pods'), pods: z.object({ metric: IDENTIFIER }) }),
+  z.object({
+    type: z.literal('Object'),
+    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE, target: z.optional(TARGET) }),
+  }),
+  z.object({ type: z.literal('External'), external: z.object({ metric: IDENTIFIER }) }),
+  z.object({ type: z.string() }), // of the resource metrics API, or of a later Kubernetes
+]);
+
+const HPA = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z._default(z.string(), ''),
+    creationTimestamp: z._default(z.nullable(z.string()), ''),
+    annotations: z._default(z.record(z.string(), z.string()), {}),
+  }),
+  spec: z.object({ scaleTargetRef: REFERENCE, metrics: z._default(z.nullable(z.array(METRIC)), []) }),
+  status: z.optional(
+    z.object({ currentReplicas: z.optional(z.int()), desiredReplicas: z.optional(z.int()) }),
+  ),
+});
+type Status = z.infer<typeof HPA>['status'];
+
+/**
+ * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2.
+ *
+ * @returns `undefined` for what is none, and for one that neither asks for a metric that is collected nor configures one
+ */
+export function readScaledHpa(value: unknown): ScaledHpa | undefined {
+  const read = HPA.safeParse(value);
+  if (!read.success) return undefined;
+  const { metadata, spec, status } = read.data;
+  const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
+  const { annotations: all, creationTimestamp, ...named } = metadata;
+  const annotations = Object.fromEntries(
+    Object.entries(all).filter(([key]) => isConfigKey(key) || isMisspeltConfigKey(key)),
+  );
+  // One that configures metrics without asking for any is told of that.
+  if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
+  return {
+    ...named,
+    createdAt: creationTimestamp ?? '',
+    annotations,
+    scaleTargetRef: spec.scaleTargetRef,
+    replicas: replicasIn(status),
+    metrics,
+  };
+}
+
+/**
+ * The controller writes what it counted before it scales, and reads the metric again once the pods are there: divided by
+ * the earlier count, what each of them gets would be told too high, and it would scale up once more.
+ */
+function replicasIn({ currentReplicas, desiredReplicas }: NonNullable<Status> = {}): number | undefined {
+  if (currentReplicas === undefined) return desiredReplicas;
+  return Math.max(currentReplicas, desiredReplicas ?? 0);
+}
+
+function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {
+  if ('pods' in metric) return { type: 'Pods', ...identified(metric.pods.metric) };
+  if ('external' in metric) return { type: 'External', ...identified(metric.external.metric) };
+  if (!('object' in metric)) return undefined;
+  const { describedObject, target } = metric.object;
+  const targetsAverage = target?.averageValue !== undefined && target.averageValue !== null;
+  return { type: 'Object', ...identified(metric.object.metric), describedObject, targetsAverage };
+}
+
+function identified({
+  name,
+  selector,
+}: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels' | 'expressionKeys'> {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const expressionKeys = matchExpressions.map(({ key }) => key);
+  return { name, matchLabels, ...(expressionKeys.length > 0 && { expressionKeys }) };
+}
+
+/** The annotation that configures collectors as a YAML list, whose metrics may have any names. */
+export const LIST_KEY = 'metric-config/collectors';
+
+/** What all other annotations begin with that configure a collector. */
+export const CONFIG_PREFIX = 'metric-config.';
+
+/** The types that such an annotation may name behind its prefix. */
+export const CONFIG_TYPES = ['pods', 'object', 'external'] as const;
+
+/** Whether an annotation may configure a collector. */
+export function isConfigKey(key: string): boolean {
+  return key === LIST_KEY || key.startsWith(CONFIG_PREFIX);
+}
+
+/**
+ * Whether an annotation looks as if it was to configure a collector, and does not: its first word is slightly wrong, or
+ * nothing is known by its second. Others' annotations by similar names, as those of a domain, are not taken for one.
+ */
+export function isMisspeltConfigKey(key: string): boolean {
+  if (isConfigKey(key)) return false;
+  const [prefix = '', second = ''] = key.split(/[./]/, 2);
+  const words = key[prefix.length] === '/' ? ['collectors'] : CONFIG_TYPES;
+  return isAs(prefix, 'metric-config') && words.some((word) => isAs(second, word));
+}
+
+function isAs(word: string, wanted: string): boolean {
+  return word === wanted || isMisspelling(word, wanted);
+}
+
+/**
+ * Whether one word is another but for its case, or for one letter too many, too few or wrong; in a long word, for two.
+ *
+ * A word much longer or shorter is told apart at once, which bounds the work by the length of `wanted`.
+ */
+export function isMisspelling(word: string, wanted: string): boolean {
+  const maxEdits = wanted.length > 5 ? 2 : 1;
+  if (word === wanted || Math.abs(word.length - wanted.length) > maxEdits) return false;
+  // Edits between what was read of `word` and each beginning of `wanted`.
+  let edits = Array.from({ length: wanted.length + 1 }, (_, index) => index);
+  for (const [read, letter] of [...word.toLowerCase()].entries()) {
+    const next = [read + 1];
+    for (let index = 0; index < wanted.length; index++) {
+      const replaced = (edits[index] ?? 0) + (wanted[index] === letter ? 0 : 1);
+      next.push(Math.min(replaced, (edits[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    edits = next;
+  }
+  return (edits.at(-1) ?? 0) <= maxEdits;
+}
