@@ -15,6 +15,7 @@ import type { MetricCollector } from './collectors/metric-collector.ts';
 import { nakadiCollector } from './collectors/nakadi-collector.ts';
 import { podsCollector } from './collectors/pods-collector.ts';
 import { prometheusCollector } from './collectors/prometheus-collector.ts';
+import { type FoundSchedules, scalingScheduleCollector } from './collectors/scaling-schedule-collector.ts';
 import { skipperCollector } from './collectors/skipper-collector.ts';
 import { sqlCollector } from './collectors/sql-collector.ts';
 import { sqsCollector } from './collectors/sqs-collector.ts';
@@ -22,10 +23,6 @@ import { zmonCollector } from './collectors/zmon-collector.ts';
 import { namedSources } from './named-sources.ts';
 import { TargetPods } from './objects/target-pods.ts';
 import { TargetSelectors } from './objects/target-selectors.ts';
-import {
-  type FoundSchedules,
-  scalingScheduleCollector,
-} from './scaling-schedules/scaling-schedule-collector.ts';
 import { PodsOnDemand } from './targets/watched-pods.ts';
 
 /** What collectors work with. */

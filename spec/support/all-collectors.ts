@@ -5,15 +5,15 @@ import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-col
 import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
 import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
+import {
+  type FoundSchedules,
+  scalingScheduleCollector,
+} from '#lib/metrics-adapter/collectors/scaling-schedule-collector.ts';
 import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { type SqlCollectorOptions, sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
 import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
-import {
-  type FoundSchedules,
-  scalingScheduleCollector,
-} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-collector.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';

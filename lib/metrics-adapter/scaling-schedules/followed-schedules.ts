@@ -4,9 +4,9 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { FoundSchedules } from '../collectors/scaling-schedule-collector.ts';
 import { readScalingSchedule } from './read-scaling-schedule.ts';
 import { SCALING_SCHEDULES, type ScalingSchedule, type ScalingScheduleKind } from './scaling-schedule.ts';
-import type { FoundSchedules } from './scaling-schedule-collector.ts';
 
 /** What following schedules needs. */
 export interface FollowedSchedulesOptions {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HpaMetric } from '../annotations/collected-metrics.ts';
-import type { MetricCollector } from '../collectors/metric-collector.ts';
 import {
   keyOfSchedule,
   SCALING_SCHEDULES,
   type ScalingSchedule,
   type ScalingScheduleKind,
-} from './scaling-schedule.ts';
-import { type ScheduleDefaults, scheduledValue } from './scheduled-value.ts';
+} from '../scaling-schedules/scaling-schedule.ts';
+import { type ScheduleDefaults, scheduledValue } from '../scaling-schedules/scheduled-value.ts';
+import type { MetricCollector } from './metric-collector.ts';
 
 /** Schedules that are there now. */
 export interface FoundSchedules {
@@ -17,7 +17,7 @@ export interface FoundSchedules {
 }
 
 /** What the collector works with. */
-export interface ScalingScheduleCollectorOptions {
+interface ScalingScheduleCollectorOptions {
   readonly schedules: FoundSchedules;
   readonly defaults: ScheduleDefaults;
   readonly clock: Clock;
