@@ -13,7 +13,7 @@ import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collec
 import { type SqlCollectorOptions, sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
-import { TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
+import { TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';

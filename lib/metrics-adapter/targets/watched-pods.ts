@@ -1,6 +1,6 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { readTargetPod, TARGET_POD_INDEXES, type TargetPod } from '#lib/kubernetes/objects/pod.ts';
-import type { FollowedPods } from '../objects/target-pods.ts';
+import type { FollowedPods } from './target-pods.ts';
 
 /** Follows all pods from when somebody first wants to know any: where no HPA has a Pods metric, that costs nothing. */
 export class PodsOnDemand implements FollowedPods, AsyncDisposable {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FollowedPods, isReadyFor, TargetPods } from '#lib/metrics-adapter/objects/target-pods.ts';
+import { type FollowedPods, isReadyFor, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 
 const { signal } = new AbortController();
 const POD = {
