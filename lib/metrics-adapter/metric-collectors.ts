@@ -21,8 +21,8 @@ import { sqlCollector } from './collectors/sql-collector.ts';
 import { sqsCollector } from './collectors/sqs-collector.ts';
 import { zmonCollector } from './collectors/zmon-collector.ts';
 import { namedSources } from './named-sources.ts';
-import { TargetSelectors } from './objects/target-selectors.ts';
 import { TargetPods } from './targets/target-pods.ts';
+import { TargetSelectors } from './targets/target-selectors.ts';
 import { PodsOnDemand } from './targets/watched-pods.ts';
 
 /** What collectors work with. */

@@ -1,14 +1,16 @@
 import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { DescribedObject } from '../annotations/collected-metrics.ts';
-import { ListedSelectors } from './listed-selectors.ts';
 
 /** What reading selectors needs. */
-export interface TargetSelectorsOptions {
+interface TargetSelectorsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly mapper: Pick<RestMapper, 'find'>;
   readonly clock: Clock;
@@ -17,7 +19,7 @@ export interface TargetSelectorsOptions {
 }
 
 /** What is to be scaled, in its namespace. */
-export interface Target extends DescribedObject {
+interface Target extends DescribedObject {
   readonly namespace: string;
 }
 
@@ -105,4 +107,92 @@ export class TargetSelectors {
 
 function isReadItself({ group, plural }: ApiResource): boolean {
   return READ_ITSELF.has(`${group}/${plural}`);
+}
+
+/** What listing needs. */
+interface ListedSelectorsOptions {
+  readonly client: Pick<ApiClient, 'getJson'>;
+  readonly clock: Clock;
+}
+
+const LISTED_WORKLOAD = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string() }),
+  spec: z.object({ selector: z.unknown() }),
+});
+/** So many of a kind are read one by one at a time; when more are wanted, all are listed. */
+const MOST_SINGLE = 20;
+const LIST_FRESH_MS = 10_000;
+/** Where listing fails, as without the permission, it is tried again after this long. */
+const RETRY_MS = 600_000;
+
+interface Reading {
+  underWay: number;
+  listing:
+    | { readonly begunAtMs: number; readonly selectors: Promise<ReadonlyMap<string, string>> }
+    | undefined;
+}
+
+/**
+ * Reads the selectors of a kind of workloads in one list where many are wanted at once, as when the program starts: the API
+ * server takes so many requests a second and no more.
+ */
+export class ListedSelectors {
+  readonly #options: ListedSelectorsOptions;
+  readonly #readings = new Map<string, Reading>();
+  readonly #failedAtMs = new Map<string, number>();
+
+  constructor(options: ListedSelectorsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Has a selector read by a list or, where there are few or the list has it not, by itself.
+   *
+   * @throws what `readItself` throws, and the signal's reason when that aborts
+   */
+  async read(
+    workload: { readonly resource: ApiResource } & ObjectName,
+    { signal, readItself }: { readonly signal: AbortSignal; readonly readItself: () => Promise<string> },
+  ): Promise<string> {
+    const path = collectionPath(workload.resource);
+    const reading = this.#readings.get(path) ?? { underWay: 0, listing: undefined };
+    this.#readings.set(path, reading);
+    reading.underWay++;
+    try {
+      const listing = this.#listingOf(path, reading);
+      const selectors = listing && (await raceAbort(listing, signal));
+      return selectors?.get(`${workload.namespace}/${workload.name}`) ?? (await readItself());
+    } finally {
+      reading.underWay--;
+      if (reading.underWay === 0) this.#readings.delete(path);
+    }
+  }
+
+  #listingOf(path: string, reading: Reading): Promise<ReadonlyMap<string, string>> | undefined {
+    if (reading.underWay <= MOST_SINGLE) return undefined;
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - (this.#failedAtMs.get(path) ?? Number.NEGATIVE_INFINITY) < RETRY_MS) return undefined;
+    if (!reading.listing || nowMs - reading.listing.begunAtMs > LIST_FRESH_MS)
+      reading.listing = { begunAtMs: nowMs, selectors: this.#list(path) };
+    return reading.listing.selectors;
+  }
+
+  /** @returns by `NAMESPACE/NAME`; nothing where listing fails */
+  async #list(path: string): Promise<ReadonlyMap<string, string>> {
+    const { client, clock } = this.#options;
+    const selectors = new Map<string, string>();
+    const visit = (object: unknown) => {
+      const read = LISTED_WORKLOAD.safeParse(object);
+      if (!read.success) return;
+      const { metadata, spec } = read.data;
+      const selector = selectorText(spec.selector);
+      if (selector !== undefined) selectors.set(`${metadata.namespace}/${metadata.name}`, selector);
+    };
+    try {
+      await listCollection(client, { path }, { visit });
+    } catch {
+      this.#failedAtMs.set(path, clock.monotonicMs());
+    }
+    return selectors;
+  }
 }

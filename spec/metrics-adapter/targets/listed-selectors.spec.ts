@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ListedSelectors } from '#lib/metrics-adapter/objects/listed-selectors.ts';
+import { ListedSelectors } from '#lib/metrics-adapter/targets/target-selectors.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
