@@ -25,10 +25,10 @@ import {
   type MetricsAdapterSeries,
   metricsAdapterSeries,
 } from './metrics-adapter-metrics.ts';
-import { ObjectLabels } from './objects/object-labels.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './stored-metrics.ts';
+import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';
 

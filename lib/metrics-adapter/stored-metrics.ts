@@ -8,9 +8,9 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatValue } from '#lib/kubernetes/quantity.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { type HpaMetric, nameOfMetric } from './annotations/collected-metrics.ts';
-import type { ObjectLabels } from './objects/object-labels.ts';
 import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
 import { externalSubject } from './plans/contested-metrics.ts';
+import type { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */

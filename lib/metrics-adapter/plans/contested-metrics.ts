@@ -1,5 +1,5 @@
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
-import type { LabelledObject } from '../objects/object-labels.ts';
+import type { LabelledObject } from '../targets/object-labels.ts';
 import type { CollectedMetric, PlanProblem } from './collected-hpa.ts';
 import type { MetricClaims } from './metric-claims.ts';
 

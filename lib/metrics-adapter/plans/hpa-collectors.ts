@@ -4,7 +4,7 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
-import type { LabelledObject, ObjectLabels } from '../objects/object-labels.ts';
+import type { LabelledObject, ObjectLabels } from '../targets/object-labels.ts';
 import { UnknownCollector } from './choose-collector.ts';
 import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { claimMetrics, contestMetrics, describedIn } from './contested-metrics.ts';

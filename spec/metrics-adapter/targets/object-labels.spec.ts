@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ObjectLabels } from '#lib/metrics-adapter/objects/object-labels.ts';
+import { ObjectLabels } from '#lib/metrics-adapter/targets/object-labels.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -5,7 +5,7 @@ import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What knowing labels needs. */
-export interface ObjectLabelsOptions {
+interface ObjectLabelsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly clock: Clock;
   readonly logger: Logger;
