@@ -9,7 +9,7 @@ import { formatValue } from '#lib/kubernetes/quantity.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { type HpaMetric, nameOfMetric } from './annotations/collected-metrics.ts';
 import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
-import { externalSubject } from './plans/contested-metrics.ts';
+import { externalSubject } from './plans/metric-owners.ts';
 import type { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 

@@ -4,8 +4,7 @@ import { HPA_KIND, HPA_VERSIONS } from '#lib/kubernetes/informer/wait-until-serv
 import { nameOfMetric, readScaledHpa, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
-import { claimMetrics, contestMetrics } from '../plans/contested-metrics.ts';
-import { MetricClaims } from '../plans/metric-claims.ts';
+import { claimMetrics, contestMetrics, MetricClaims } from '../plans/metric-owners.ts';
 import { planCollectors } from '../plans/plan-collectors.ts';
 
 /** Collectors as the flags choose them; what they opened is closed with the stack. */

@@ -7,8 +7,7 @@ import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../targets/object-labels.ts';
 import { UnknownCollector } from './choose-collector.ts';
 import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';
-import { claimMetrics, contestMetrics, describedIn } from './contested-metrics.ts';
-import { MetricClaims } from './metric-claims.ts';
+import { claimMetrics, contestMetrics, describedIn, MetricClaims } from './metric-owners.ts';
 import { planCollectors } from './plan-collectors.ts';
 
 /** What keeping collectors in step needs. */
