@@ -27,7 +27,7 @@ import {
 } from './metrics-adapter-metrics.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
-import { cannotCollect, storedMetrics } from './stored-metrics.ts';
+import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
 import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';

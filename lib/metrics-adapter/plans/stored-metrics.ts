@@ -7,14 +7,14 @@ import type { Reading } from '#lib/collection/poll-results.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatValue } from '#lib/kubernetes/quantity.ts';
 import type { Sample } from '#lib/sources/query.ts';
-import { type HpaMetric, nameOfMetric } from './annotations/collected-metrics.ts';
-import type { CollectedHpa, CollectedMetric } from './plans/collected-hpa.ts';
-import { externalSubject } from './plans/metric-owners.ts';
-import type { ObjectLabels } from './targets/object-labels.ts';
-import type { TargetPods } from './targets/target-pods.ts';
+import { type HpaMetric, nameOfMetric } from '../annotations/collected-metrics.ts';
+import type { ObjectLabels } from '../targets/object-labels.ts';
+import type { TargetPods } from '../targets/target-pods.ts';
+import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
+import { externalSubject } from './metric-owners.ts';
 
 /** Where values and the labels of objects come from when they are asked for. */
-export interface StoredMetricsOptions {
+interface StoredMetricsOptions {
   readonly collection: Pick<Collection, 'reading' | 'failure'>;
   readonly pods: Pick<TargetPods, 'live'>;
   readonly objectLabels: Pick<ObjectLabels, 'labelsOf'>;
