@@ -63,7 +63,7 @@ describe('main.ts', () => {
       'cron-hpa': 'lib/cron-hpa/cron-hpa-subsystem.ts',
       hpa: 'lib/hpa/loop/hpa-subsystem.ts',
       'scaled-objects': 'lib/scaled-objects/scaled-objects-subsystem.ts',
-      'scaling-schedule': 'lib/metrics-adapter/scaling-schedules/schedule-keeper.ts',
+      'scaling-schedule': 'lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts',
       'metrics-adapter': 'lib/metrics-adapter/metrics-adapter.ts',
     };
     const partsIn = (source: string) => {

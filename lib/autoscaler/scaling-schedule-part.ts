@@ -9,8 +9,8 @@ import { FollowedSchedules } from '#lib/metrics-adapter/scaling-schedules/follow
 import {
   readScheduledHpa,
   type ScheduledHpa,
-} from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
-import { ScheduleKeeper } from '#lib/metrics-adapter/scaling-schedules/schedule-keeper.ts';
+  ScheduleKeeper,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -23,7 +23,7 @@ import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotat
 import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
-import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
+import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';

@@ -33,7 +33,7 @@ import { readAnnotations } from '#lib/metrics-adapter/annotations/read-annotatio
 import { structuredSelector } from '#lib/metrics-adapter/api/structured-selector.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/objects/routed-object.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
-import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/read-scheduled-hpa.ts';
+import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/checks/check-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/checks/check-failure.ts';
 import { checkScaledObject } from '#lib/scaled-objects/checks/check-scaled-object.ts';

@@ -1,15 +1,20 @@
+import * as z from 'zod/mini';
 import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { resourceOfSchedules } from './followed-schedules.ts';
-import { type ActiveTarget, liftedReplicas } from './lifted-replicas.ts';
-import type { ScheduledHpa } from './read-scheduled-hpa.ts';
-import { keyOfSchedule, type ScalingSchedule } from './scaling-schedule.ts';
+import {
+  keyOfSchedule,
+  SCALING_SCHEDULES,
+  type ScalingSchedule,
+  type ScalingScheduleKind,
+} from './scaling-schedule.ts';
 import { type ScheduleDefaults, scheduledValue } from './scheduled-value.ts';
 
 /** What keeping schedules needs. */
@@ -136,4 +141,94 @@ export class ScheduleKeeper {
       message: `Scaling schedule '${kind}' adjusted replicas ${current} -> ${lift.replicas} based on metric: ${key}`,
     });
   }
+}
+
+/** A schedule that is active, as an HPA is scaled by it. */
+interface ActiveTarget {
+  /** As events name it. */
+  readonly schedule: { readonly kind: string; readonly key: string };
+  /** The whole value, on the way up or down, too. */
+  readonly value: number;
+  /** Of it, that one replica is for. */
+  readonly averageValue: number;
+}
+
+/** To how many replicas an HPA is lifted, and by which schedule. */
+interface Lift {
+  readonly replicas: number;
+  readonly schedule: ActiveTarget['schedule'];
+}
+
+/**
+ * The last replicas that an HPA leaves out, because a schedule's value is within its tolerance of what there is.
+ *
+ * @returns `undefined` where nothing is left out
+ */
+export function liftedReplicas(
+  targets: readonly ActiveTarget[],
+  facts: { readonly current: number; readonly most: number; readonly tolerance: number },
+): Lift | undefined {
+  const { current, most, tolerance } = facts;
+  if (current === 0) return undefined;
+  let lift: Lift | undefined;
+  for (const { schedule, value, averageValue } of targets) {
+    if (!(averageValue > 0)) continue;
+    const expected = Math.min(Math.ceil(value / averageValue), most);
+    const offBy = Math.abs(1 - value / (averageValue * current));
+    if (expected <= current || offBy === 0 || offBy > tolerance) continue;
+    if (!lift || expected > lift.replicas) lift = { replicas: expected, schedule };
+  }
+  return lift;
+}
+
+/** What is kept of an HPA that schedules scale. */
+export interface ScheduledHpa {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly maxReplicas: number;
+  readonly schedules: readonly {
+    readonly kind: ScalingScheduleKind;
+    readonly key: string;
+    readonly averageValue: number;
+  }[];
+}
+
+const REFERENCE = z.object({ apiVersion: z._default(z.string(), ''), kind: z.string(), name: z.string() });
+const METRIC = z.object({
+  object: z.optional(
+    z.object({
+      describedObject: REFERENCE,
+      target: z.object({ averageValue: z.optional(z.union([z.string(), z.number()])) }),
+    }),
+  ),
+});
+const HPA = z.object({
+  metadata: z.object({ name: z.string(), namespace: z.string(), uid: z._default(z.string(), '') }),
+  spec: z.object({
+    scaleTargetRef: REFERENCE,
+    maxReplicas: z.int(),
+    metrics: z._default(z.nullable(z.array(METRIC)), []),
+  }),
+});
+
+/** Takes an HPA of version v2 or v2beta2; `undefined` for one that no schedule scales by an average. */
+export function readScheduledHpa(value: unknown): ScheduledHpa | undefined {
+  const read = HPA.safeParse(value);
+  if (!read.success) return undefined;
+  const { metadata, spec } = read.data;
+  const schedules = (spec.metrics ?? []).flatMap(({ object }) => {
+    const { kind, name, apiVersion } = object?.describedObject ?? { kind: '', name: '', apiVersion: '' };
+    const known = SCALING_SCHEDULES.kinds.find((one) => one === kind);
+    const average = Quantity.parse(String(object?.target.averageValue ?? ''));
+    const isOurs = apiVersion.split('/')[0] === SCALING_SCHEDULES.apiVersion.split('/')[0];
+    if (!known || !isOurs || !average) return [];
+    const namespace = known === 'ScalingSchedule' ? metadata.namespace : '';
+    return [
+      { kind: known, key: keyOfSchedule({ namespace, name }), averageValue: Number(average.nanos) / 1e9 },
+    ];
+  });
+  if (schedules.length === 0) return undefined;
+  return { ...metadata, target: spec.scaleTargetRef, maxReplicas: spec.maxReplicas, schedules };
 }

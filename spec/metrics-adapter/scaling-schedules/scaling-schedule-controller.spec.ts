@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import type { ScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
+import {
+  liftedReplicas,
+  readScheduledHpa,
+  ScheduleKeeper,
+  type ScheduleKeeperOptions,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+
+const { signal } = new AbortController();
+
+describe('ScheduleKeeper', () => {
+  it('tells of what fails, however many schedules and HPAs failed that are gone', async () => {
+    const system = setUp();
+    system.followed.schedules = Array.from({ length: 600 }, (_, index) => scheduleThatIsOver(`old-${index}`));
+    system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
+    system.followed.schedules.push(scheduleThatCounts('always'));
+    await system.keeper.look(signal);
+    expect(system.told()).to.have.lengthOf(750); // of more at once, the others are not told
+    system.followed.schedules = [scheduleThatIsOver('new')];
+    system.followed.hpas = [];
+    await system.keeper.look(signal);
+    await system.keeper.look(signal);
+    expect(system.told().slice(750)).to.deep.equal([
+      { controller: 'scaling-schedule', key: 'ScalingSchedule default/new', err: 'nobody listens' },
+    ]);
+  });
+});
+
+/** Its status says that it counts still. */
+function scheduleThatIsOver(name: string): ScalingSchedule {
+  const value = {
+    metadata: { name, namespace: 'default' },
+    spec: { schedules: [] },
+    status: { active: true },
+  };
+  return readScalingSchedule(value, 'ScalingSchedule');
+}
+
+/** Its status says so, too. */
+function scheduleThatCounts(name: string): ScalingSchedule {
+  const once = { type: 'OneTime', date: '2026-03-02T10:00:00Z', durationMinutes: 15, value: 100 };
+  const spec = { schedules: [once], scalingWindowDurationMinutes: 0 };
+  const value = { metadata: { name, namespace: 'default' }, spec, status: { active: true } };
+  return readScalingSchedule(value, 'ScalingSchedule');
+}
+
+function hpaOf(schedule: string, name: string) {
+  return {
+    ...{ namespace: 'default', name, uid: name, maxReplicas: 10 },
+    target: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+    schedules: [{ kind: 'ScalingSchedule', key: `default/${schedule}`, averageValue: 10 }] as const,
+  };
+}
+
+/** A keeper whose API server does not respond. */
+function setUp() {
+  const logger = new RecordingLogger();
+  const fail = async () => {
+    throw new Error('nobody listens');
+  };
+  const followed = { schedules: [] as ScalingSchedule[], hpas: [] as ReturnType<typeof hpaOf>[] };
+  const keeper = new ScheduleKeeper({
+    client: { getJson: fail } as unknown as ScheduleKeeperOptions['client'],
+    scales: { get: fail } as unknown as ScheduleKeeperOptions['scales'],
+    events: { record: () => {} },
+    ...{ clock: new ManualClock(Date.parse('2026-03-02T10:05:00Z')), logger, tolerance: 0.1 },
+    schedules: { values: () => followed.schedules },
+    hpas: { values: () => followed.hpas },
+    defaults: { windowMs: 600_000, rampSteps: 10, timeZone: 'UTC' },
+  });
+  return { followed, keeper, told: () => logger.lines.map(({ fields }) => fields) };
+}
+
+const schedule = { kind: 'ScalingSchedule', key: 'default/nightly' };
+const facts = { current: 95, most: 200, tolerance: 0.1 };
+
+describe('liftedReplicas', () => {
+  it('lifts what is within the tolerance, and says by which schedule', () => {
+    expect(liftedReplicas([{ schedule, value: 1000, averageValue: 10 }], facts)).to.deep.equal({
+      replicas: 100,
+      schedule,
+    });
+    expect(liftedReplicas([{ schedule, value: 951, averageValue: 10 }], facts)?.replicas).to.equal(96);
+  });
+
+  it('leaves alone what the HPA scales by itself, and what is enough', () => {
+    for (const value of [1100, 950, 900, 0])
+      expect(liftedReplicas([{ schedule, value, averageValue: 10 }], facts), String(value)).to.equal(
+        undefined,
+      );
+  });
+
+  it('goes no further than the HPA may', () => {
+    const target = { schedule, value: 1000, averageValue: 10 };
+    expect(liftedReplicas([target], { ...facts, most: 97 })?.replicas).to.equal(97);
+    expect(liftedReplicas([target], { ...facts, most: 95 })).to.equal(undefined);
+  });
+
+  it('takes the highest of several', () => {
+    const targets = [960, 1000].map((value) => ({ schedule, value, averageValue: 10 }));
+    expect(liftedReplicas(targets, facts)?.replicas).to.equal(100);
+  });
+
+  it('never starts what is at zero, and divides by nothing', () => {
+    const target = { schedule, value: 10, averageValue: 10 };
+    expect(liftedReplicas([target], { ...facts, current: 0 })).to.equal(undefined);
+    expect(liftedReplicas([{ ...target, averageValue: 0 }], facts)).to.equal(undefined);
+  });
+});
+
+describe('readScheduledHpa', () => {
+  it('keeps what is scaled, and by which averages of which schedules', () => {
+    const metrics = [
+      externalMetric('rate'),
+      scheduled({ kind: 'ScalingSchedule', name: 'nightly' }, '2500m'),
+      scheduled({ kind: 'ClusterScalingSchedule', name: 'nightly' }, 10),
+    ];
+    expect(readScheduledHpa(hpaObject({ name: 'web', namespace: 'shop', metrics }))).to.deep.equal({
+      ...{ namespace: 'shop', name: 'web', uid: '', maxReplicas: 10 },
+      target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      schedules: [
+        { kind: 'ScalingSchedule', key: 'shop/nightly', averageValue: 2.5 },
+        { kind: 'ClusterScalingSchedule', key: 'nightly', averageValue: 10 },
+      ],
+    });
+  });
+
+  for (const [what, metrics] of [
+    ['has none', []],
+    ['asks for others', [externalMetric('rate')]],
+    ['names an object of another kind', [scheduled({ kind: 'Service', name: 'a' }, '1')]],
+    [
+      'names one of another group',
+      [scheduled({ kind: 'ScalingSchedule', name: 'a' }, '1', 'example.org/v1')],
+    ],
+    ['sets no average', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, undefined)]],
+    ['sets what is no quantity', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, 'many')]],
+  ] as const)
+    it(`passes over an HPA that ${what}`, () => {
+      expect(readScheduledHpa(hpaObject({ metrics }))).to.equal(undefined);
+    });
+
+  it('passes over what is no HPA', () => {
+    const hpa = hpaObject({ metrics: [scheduled({ kind: 'ScalingSchedule', name: 'a' }, '1')] });
+    expect(readScheduledHpa(hpa)).to.not.equal(undefined);
+    expect(readScheduledHpa({ ...hpa, spec: { ...(hpa.spec as object), metrics: null } })).to.equal(
+      undefined,
+    );
+    expect(readScheduledHpa({ ...hpa, metadata: { name: 'web' } })).to.equal(undefined);
+  });
+});
+
+function scheduled(
+  object: { readonly kind: string; readonly name: string },
+  averageValue: string | number | undefined,
+  apiVersion = 'zalando.org/v1',
+): object {
+  const target =
+    averageValue === undefined ? { type: 'Value', value: '1' } : { type: 'AverageValue', averageValue };
+  return {
+    type: 'Object',
+    object: { metric: { name: 'load' }, describedObject: { apiVersion, ...object }, target },
+  };
+}
