@@ -19,7 +19,7 @@ import { nameOfMetric, readScaledHpa, type ScaledHpa } from './annotations/colle
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
-import { debugMetrics } from './debug-metrics.ts';
+import { debugMetrics, type MetricsUiPart, metricsUi } from './debug-metrics.ts';
 import {
   collectedStates,
   type MetricsAdapterSeries,
@@ -30,7 +30,6 @@ import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
 import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
-import { type MetricsUiPart, metricsUi } from './ui/metrics-ui.ts';
 
 /** What is served, and how long values count. */
 export interface MetricsAdapterOptions {
