@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { parseAnnotationKey } from './annotation-key.ts';
+import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 import {
   CONFIG_PREFIX,
   CONFIG_TYPES,
@@ -8,7 +8,6 @@ import {
   isMisspeltConfigKey,
   LIST_KEY,
 } from './collected-metrics.ts';
-import { type CollectorConfig, collectorConfig, type Setting } from './collector-config.ts';
 
 /** A configuration, or why there is none. */
 export type ReadConfig =
@@ -163,4 +162,92 @@ function attempt(
 function hasMore(matches: Iterator<unknown>, most: number): boolean {
   for (let seen = 0; seen <= most; seen++) if (matches.next().done) return false;
   return true;
+}
+
+/** What the key of an annotation says: one setting of one collector of one metric. */
+interface AnnotationKey {
+  /** `undefined` for a type that there is not. */
+  readonly type: HpaMetric['type'] | undefined;
+  readonly metric: string;
+  readonly collector: string;
+  readonly setting: string;
+}
+
+/**
+ * Reads `metric-config.TYPE.METRIC.COLLECTOR/SETTING`, whose type may be in capitals.
+ *
+ * @returns `undefined` for a key of another form, as one whose metric has a dot: these are the list's
+ */
+export function parseAnnotationKey(key: string): AnnotationKey | undefined {
+  if (!key.startsWith(CONFIG_PREFIX)) return undefined;
+  const [left = '', setting, ...more] = key.split('/');
+  const [, type = '', metric = '', collector = '', ...dots] = left.split('.');
+  if (setting === undefined || more.length > 0 || dots.length > 0) return undefined;
+  if (metric === '' || collector === '' || setting === '') return undefined;
+  return { type: TYPES.get(type.toLowerCase()), metric, collector, setting };
+}
+
+const TYPES: ReadonlyMap<string, HpaMetric['type']> = new Map([
+  ['pods', 'Pods'],
+  ['object', 'Object'],
+  ['external', 'External'],
+]);
+
+/** What annotations say of how one metric is collected. */
+export interface CollectorConfig {
+  readonly type: HpaMetric['type'];
+  readonly metric: string;
+  readonly collector: string;
+  /** Absent where the default counts. */
+  readonly intervalMs?: number;
+  /** Whatever its value: that it is there is what counts. */
+  readonly perReplica: Setting | undefined;
+  /** Every other setting, as it is written. */
+  readonly settings: ReadonlyMap<string, Setting>;
+}
+
+/** A setting and where it stands, as errors name it. */
+export interface Setting {
+  readonly value: string;
+  readonly place: string;
+}
+
+/** What is asked more often costs more than it tells. */
+const MIN_INTERVAL_MS = 1_000;
+const MAX_INTERVAL_MS = 86_400_000;
+/** A setting is a query at most. */
+const MAX_LENGTH = 64 * 1024;
+
+/**
+ * Makes the configuration of one collector of its settings.
+ *
+ * @throws an Error that names the place of a setting that cannot be used
+ */
+function collectorConfig(
+  { type, metric, collector }: Pick<CollectorConfig, 'type' | 'metric' | 'collector'>,
+  given: ReadonlyMap<string, Setting>,
+): CollectorConfig {
+  const settings = new Map(given);
+  for (const { value, place } of settings.values())
+    if (value.length > MAX_LENGTH)
+      throw new Error(`${place} must be no longer than ${MAX_LENGTH} characters`);
+  const interval = settings.get('interval');
+  const perReplica = settings.get('per-replica');
+  settings.delete('per-replica');
+  settings.delete('interval');
+  const intervalMs = interval && intervalOf(interval);
+  return { type, metric, collector, perReplica, settings, ...(intervalMs ? { intervalMs } : {}) };
+}
+
+/** @returns 0 for the default */
+function intervalOf({ value, place }: Setting): number {
+  const intervalMs = parseDurationMs(value);
+  if (intervalMs === 0) return 0;
+  if (intervalMs === undefined || intervalMs < MIN_INTERVAL_MS || intervalMs > MAX_INTERVAL_MS) {
+    const range = `${formatDuration(MIN_INTERVAL_MS)} to ${formatDuration(MAX_INTERVAL_MS)}`;
+    throw new Error(
+      `${place} must be a duration of ${range}, as in 30s, not ${JSON.stringify(value.slice(0, 50))}`,
+    );
+  }
+  return intervalMs;
 }

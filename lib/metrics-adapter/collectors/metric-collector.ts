@@ -1,6 +1,6 @@
 import type { Query } from '#lib/sources/query.ts';
 import type { HpaMetric, ScaledHpa } from '../annotations/collected-metrics.ts';
-import type { CollectorConfig } from '../annotations/collector-config.ts';
+import type { CollectorConfig } from '../annotations/read-annotations.ts';
 import type { SettingsSchema } from './setting-kinds.ts';
 
 /** A metric that is to be collected, and everything that is said of it. */

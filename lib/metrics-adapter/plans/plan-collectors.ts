@@ -1,7 +1,6 @@
 import type { Query } from '#lib/sources/query.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
-import type { Setting } from '../annotations/collector-config.ts';
-import { type ReadConfig, readAnnotations } from '../annotations/read-annotations.ts';
+import { type ReadConfig, readAnnotations, type Setting } from '../annotations/read-annotations.ts';
 import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
 import { chooseCollector } from './choose-collector.ts';
 import type { PlannedCollector, PlanProblem } from './collected-hpa.ts';

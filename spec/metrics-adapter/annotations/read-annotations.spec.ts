@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseAnnotationKey } from '#lib/metrics-adapter/annotations/annotation-key.ts';
 import { isConfigKey, isMisspeltConfigKey } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
-import { type ReadConfig, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
+import {
+  parseAnnotationKey,
+  type ReadConfig,
+  readAnnotations,
+} from '#lib/metrics-adapter/annotations/read-annotations.ts';
 
 describe('parseAnnotationKey', () => {
   it('reads type, metric, collector and setting', () => {
