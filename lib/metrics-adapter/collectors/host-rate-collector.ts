@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { hostQuery } from './host-query.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { list, numberIn } from './setting-kinds.ts';
+import { list, type MetricCollector, numberIn, readSettings } from './metric-collector.ts';
 
 /** What the collector of hosts' requests works with. */
 export interface HostRateCollectorOptions {

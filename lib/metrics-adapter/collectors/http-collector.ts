@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { jsonQuery } from '#lib/sources/json/json-query.ts';
-import { extractOf, jsonSettings } from './json-settings.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { sourceUrl } from './setting-kinds.ts';
+import {
+  extractOf,
+  jsonSettings,
+  type MetricCollector,
+  readSettings,
+  sourceUrl,
+} from './metric-collector.ts';
 
 const settings = z.object({
   endpoint: sourceUrl.describe('URL of the document; user and password in it become credentials.'),

@@ -4,9 +4,14 @@ import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { nameOfMetric } from '../annotations/collected-metrics.ts';
-import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
-import { type ReadSettings, readSettings } from './read-settings.ts';
-import { sourceUrl, text } from './setting-kinds.ts';
+import {
+  type CollectorRequest,
+  type MetricCollector,
+  type ReadSettings,
+  readSettings,
+  sourceUrl,
+  text,
+} from './metric-collector.ts';
 
 /** As whom a metric has a server asked; the administrator says what it leaves out. */
 export interface InfluxdbAccount {

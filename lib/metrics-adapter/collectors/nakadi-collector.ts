@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/nakadi/nakadi-server.ts';
 import { nameOfMetric } from '../annotations/collected-metrics.ts';
-import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
-import { type ReadSettings, readSettings } from './read-settings.ts';
-import { choice, list, text } from './setting-kinds.ts';
+import {
+  type CollectorRequest,
+  choice,
+  list,
+  type MetricCollector,
+  type ReadSettings,
+  readSettings,
+  text,
+} from './metric-collector.ts';
 
 const settings = z.object({
   'metric-type': choice(['consumer-lag-seconds', 'unconsumed-events']).describe(

@@ -7,10 +7,15 @@ import { shorten } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { isReadyFor, type TargetPods } from '../targets/target-pods.ts';
 import type { TargetSelectors } from '../targets/target-selectors.ts';
-import { extractOf, jsonSettings } from './json-settings.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { choice, duration, wholeNumber } from './setting-kinds.ts';
+import {
+  choice,
+  duration,
+  extractOf,
+  jsonSettings,
+  type MetricCollector,
+  readSettings,
+  wholeNumber,
+} from './metric-collector.ts';
 
 /** What asking pods needs. */
 export interface PodsCollectorOptions {

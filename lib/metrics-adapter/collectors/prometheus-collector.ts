@@ -2,9 +2,14 @@ import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { CONFIG_PREFIX, nameOfMetric } from '../annotations/collected-metrics.ts';
-import type { CollectorRequest, MetricCollector } from './metric-collector.ts';
-import { type ReadSettings, readSettings } from './read-settings.ts';
-import { sourceUrl, text } from './setting-kinds.ts';
+import {
+  type CollectorRequest,
+  type MetricCollector,
+  type ReadSettings,
+  readSettings,
+  sourceUrl,
+  text,
+} from './metric-collector.ts';
 
 /** Neither the administrator nor the HPA says which Prometheus to ask. */
 export class NoPrometheusServer extends Error {}

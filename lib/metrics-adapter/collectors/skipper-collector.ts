@@ -8,9 +8,7 @@ import type { Query } from '#lib/sources/query.ts';
 import type { DescribedObject, HpaMetric } from '../annotations/collected-metrics.ts';
 import { type RoutedObject, readIngress, readRouteGroup } from '../objects/routed-object.ts';
 import { hostQuery } from './host-query.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { text } from './setting-kinds.ts';
+import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 /** What the Skipper collector works with. */
 export interface SkipperCollectorOptions {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '#lib/sources/query.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { text } from './setting-kinds.ts';
+import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 /** A database that the administrator names. */
 export interface NamedDatabase {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import type { MetricCollector } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { text } from './setting-kinds.ts';
+import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 const settings = z.object({
   'queue-name': z

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { ZMON_AGGREGATORS, type ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
-import type { MetricCollector, SettingOrLabel } from './metric-collector.ts';
-import { readSettings } from './read-settings.ts';
-import { duration, list, text, wholeNumber } from './setting-kinds.ts';
+import {
+  duration,
+  list,
+  type MetricCollector,
+  readSettings,
+  type SettingOrLabel,
+  text,
+  wholeNumber,
+} from './metric-collector.ts';
 
 const TAG = 'tag-';
 const DEFAULT_DURATION_MS = 600_000;
