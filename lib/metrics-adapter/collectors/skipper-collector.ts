@@ -7,7 +7,7 @@ import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server
 import type { Query } from '#lib/sources/query.ts';
 import type { DescribedObject, HpaMetric } from '../annotations/collected-metrics.ts';
 import { type RoutedObject, readIngress, readRouteGroup } from '../objects/routed-object.ts';
-import { hostQuery } from './host-query.ts';
+import { hostQuery } from './host-rate-collector.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 /** What the Skipper collector works with. */
