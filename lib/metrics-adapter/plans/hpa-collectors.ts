@@ -5,10 +5,9 @@ import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../targets/object-labels.ts';
-import { UnknownCollector } from './choose-collector.ts';
 import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { claimMetrics, contestMetrics, describedIn, MetricClaims } from './metric-owners.ts';
-import { planCollectors } from './plan-collectors.ts';
+import { planCollectors, UnknownCollector } from './plan-collectors.ts';
 
 /** What keeping collectors in step needs. */
 export interface HpaCollectorsOptions {
