@@ -12,8 +12,7 @@ import {
   SelectorError,
 } from '#lib/kubernetes/selectors/label-selector.ts';
 import { noSuchMetric } from './metric-not-found.ts';
-import { customMetricPaths } from './metric-paths.ts';
-import { customSchemas } from './metric-schemas.ts';
+import { customMetricPaths, customSchemas } from './metric-schemas.ts';
 import { metricValueList } from './metric-value-list.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { structuredSelector } from './structured-selector.ts';

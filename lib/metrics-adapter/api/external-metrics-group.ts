@@ -6,8 +6,7 @@ import { notSupported } from '#lib/apiserver/http/status-error.ts';
 import type { ApiGroup, DocumentResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
 import { noSuchMetric } from './metric-not-found.ts';
-import { EXTERNAL_METRIC_PATHS } from './metric-paths.ts';
-import { EXTERNAL_SCHEMAS } from './metric-schemas.ts';
+import { EXTERNAL_METRIC_PATHS, EXTERNAL_SCHEMAS } from './metric-schemas.ts';
 import { ofSameArray } from './of-same-array.ts';
 import { VALUE_FIELDS } from './value-fields.ts';
 
