@@ -11,11 +11,8 @@ import {
   parseLabelSelector,
   SelectorError,
 } from '#lib/kubernetes/selectors/label-selector.ts';
-import { noSuchMetric } from './metric-not-found.ts';
 import { customMetricPaths, customSchemas } from './metric-schemas.ts';
-import { metricValueList } from './metric-value-list.ts';
-import { ofSameArray } from './of-same-array.ts';
-import { structuredSelector } from './structured-selector.ts';
+import { metricValueList, noSuchMetric, ofSameArray, structuredSelector } from './metric-value-list.ts';
 
 const GROUP = 'custom.metrics.k8s.io';
 const ALL_NAMES = ['*', ''];

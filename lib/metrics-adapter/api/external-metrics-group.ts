@@ -5,10 +5,8 @@ import { manyOf, orNull, TEXT, TEXTS } from '#lib/apiserver/encoding/value-types
 import { notSupported } from '#lib/apiserver/http/status-error.ts';
 import type { ApiGroup, DocumentResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ExternalMetricsProvider, ExternalValue } from '#lib/collection/metrics-provider.ts';
-import { noSuchMetric } from './metric-not-found.ts';
 import { EXTERNAL_METRIC_PATHS, EXTERNAL_SCHEMAS } from './metric-schemas.ts';
-import { ofSameArray } from './of-same-array.ts';
-import { VALUE_FIELDS } from './value-fields.ts';
+import { noSuchMetric, ofSameArray, VALUE_FIELDS } from './metric-value-list.ts';
 
 const GROUP = 'external.metrics.k8s.io';
 const VERSION = 'v1beta1';

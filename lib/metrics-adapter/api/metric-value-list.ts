@@ -1,14 +1,29 @@
 import type { Document } from '#lib/apiserver/encoding/document.ts';
-import { absent, documentOf, field, MessageType } from '#lib/apiserver/encoding/message-type.ts';
+import {
+  absent,
+  documentOf,
+  field,
+  type MessageField,
+  MessageType,
+} from '#lib/apiserver/encoding/message-type.ts';
 import { ITEMS_FIELD, LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { text } from '#lib/apiserver/encoding/schema.ts';
-import { manyOf, orNull, TEXT } from '#lib/apiserver/encoding/value-types.ts';
-import type { ObjectValue } from '#lib/collection/metrics-provider.ts';
-import { LABEL_SELECTOR, type StructuredSelector } from './structured-selector.ts';
-import { VALUE_FIELDS } from './value-fields.ts';
+import {
+  manyOf,
+  orNull,
+  QUANTITY,
+  TEXT,
+  TEXTS,
+  type Texts,
+  TIME,
+  WHOLE_NUMBER,
+} from '#lib/apiserver/encoding/value-types.ts';
+import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
+import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** What a list of values is made of. */
-export interface MetricValues {
+interface MetricValues {
   /** `custom.metrics.k8s.io/v1beta1` or `…/v1beta2`. */
   readonly apiVersion: string;
   readonly metric: string;
@@ -48,6 +63,35 @@ const selectorField = (number: number) =>
   field(orNull(LABEL_SELECTOR), { number, of: ({ selector }: MetricValueItem) => selector });
 const nameField = (number: number) => field(TEXT, { number, of: ({ metric }: MetricValueItem) => metric });
 
+/** What values of all groups have; JSON has `null` for a time that nobody knows. */
+export const VALUE_FIELDS: Readonly<Record<'timestamp' | 'window' | 'value', MessageField<MetricValue>>> = {
+  timestamp: field(TIME, { number: 3, of: ({ takenAtMs = null }) => takenAtMs }),
+  window: field(WHOLE_NUMBER, { number: 4, of: ({ windowSeconds }) => windowSeconds }),
+  value: field(QUANTITY, { number: 5, of: ({ value }) => value }),
+};
+
+const { timestamp, window: windowSeconds, value } = VALUE_FIELDS;
+
+const MATCH_EXPRESSION = new MessageType<MatchExpression>({
+  fields: {
+    key: field(TEXT, { number: 1, of: ({ key }) => key }),
+    operator: field(TEXT, { number: 2, of: ({ operator }) => operator }),
+    values: field(manyOf(TEXT), { number: 3, isOptional: true, of: ({ values }) => values }),
+  },
+});
+
+/** `metav1.LabelSelector` */
+const LABEL_SELECTOR = new MessageType<StructuredSelector>({
+  fields: {
+    matchLabels: field(TEXTS, { number: 1, isOptional: true, of: ({ matchLabels }) => matchLabels }),
+    matchExpressions: field(manyOf(MATCH_EXPRESSION), {
+      number: 2,
+      isOptional: true,
+      of: ({ matchExpressions }) => matchExpressions,
+    }),
+  },
+});
+
 const V1BETA1_LIST = listOf(
   new MessageType<MetricValueItem>({
     fields: { describedObject, metricName: nameField(2), ...VALUE_FIELDS, selector: selectorField(6) },
@@ -57,8 +101,6 @@ const V1BETA1_LIST = listOf(
 const METRIC_IDENTIFIER = new MessageType<MetricValueItem>({
   fields: { name: nameField(1), selector: selectorField(2) },
 });
-
-const { timestamp, window: windowSeconds, value } = VALUE_FIELDS;
 
 const V1BETA2_LIST = listOf(
   new MessageType<MetricValueItem>({
@@ -79,4 +121,74 @@ function listOf(item: MessageType<MetricValueItem>): MessageType<readonly Metric
       items: field(manyOf(item), { number: ITEMS_FIELD, of: (items) => items }),
     },
   });
+}
+
+/** A selector as objects hold one. */
+interface StructuredSelector {
+  readonly matchLabels: Texts;
+  readonly matchExpressions: readonly MatchExpression[];
+}
+
+interface MatchExpression {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  in: 'In',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+};
+
+/**
+ * @returns `undefined` for a selector without requirements
+ * @throws {StatusError} 500, as the reference library, for a requirement that has no such form
+ */
+export function structuredSelector({ requirements }: LabelSelector): StructuredSelector | undefined {
+  if (requirements.length === 0) return undefined;
+  const matchLabels: [string, string][] = [];
+  const matchExpressions: MatchExpression[] = [];
+  for (const { key, operator, values } of requirements) {
+    if (operator === '=' || operator === '==') {
+      matchLabels.push([key, values[0] ?? '']);
+      continue;
+    }
+    const named = OPERATORS[operator];
+    if (named === undefined) throw new StatusError(500, '', refusalOf(operator));
+    matchExpressions.push({ key, operator: named, values });
+  }
+  return { matchLabels: Object.fromEntries(matchLabels), matchExpressions };
+}
+
+function refusalOf(operator: string): string {
+  return operator === '!='
+    ? '"!=" is not a valid label selector operator'
+    : `"${operator}" isn't supported in label selectors`;
+}
+
+/** Makes something of an array, once for as long as it is the same: discovery is cached by it. */
+export function ofSameArray<T, Result>(
+  make: (array: readonly T[]) => Result,
+): (array: readonly T[]) => Result {
+  let last: { readonly array: readonly T[]; readonly made: Result } | undefined;
+  return (array) => {
+    if (last?.array !== array) last = { array, made: make(array) };
+    return last.made;
+  };
+}
+
+/**
+ * 404: there is no such metric, in the words of the reference library.
+ *
+ * @param of the resource, and behind it an object's name where one is meant
+ */
+export function noSuchMetric(metric: string, of: string, selector = ''): StatusError {
+  const chosen = selector === '' ? '' : ` with selector ${selector}`;
+  return new StatusError(
+    404,
+    'NotFound',
+    `the server could not find the metric ${metric} for ${of}${chosen}`,
+  );
 }

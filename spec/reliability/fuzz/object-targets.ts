@@ -29,7 +29,7 @@ import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/lab
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
-import { structuredSelector } from '#lib/metrics-adapter/api/structured-selector.ts';
+import { structuredSelector } from '#lib/metrics-adapter/api/metric-value-list.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
