@@ -5,7 +5,7 @@ import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { findHpas } from '#lib/kubernetes/informer/wait-until-served.ts';
-import { FollowedSchedules } from '#lib/metrics-adapter/scaling-schedules/followed-schedules.ts';
+import { FollowedSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import {
   readScheduledHpa,
   type ScheduledHpa,

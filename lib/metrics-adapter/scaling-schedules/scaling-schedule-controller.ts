@@ -8,9 +8,9 @@ import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { resourceOfSchedules } from './followed-schedules.ts';
 import {
   keyOfSchedule,
+  resourceOfSchedules,
   SCALING_SCHEDULES,
   type ScalingSchedule,
   type ScalingScheduleKind,

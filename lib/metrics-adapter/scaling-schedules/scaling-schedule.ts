@@ -1,3 +1,14 @@
+import * as z from 'zod/mini';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { ScheduleError } from '#lib/schedule/schedule.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { FoundSchedules } from '../collectors/scaling-schedule-collector.ts';
+
 /** Where the kinds are defined. */
 export const SCALING_SCHEDULES = {
   apiVersion: 'zalando.org/v1',
@@ -29,7 +40,7 @@ interface Valued {
 }
 
 /** Counts once. */
-export interface OneTimeEntry extends Valued {
+interface OneTimeEntry extends Valued {
   readonly type: 'OneTime';
   readonly startMs: number;
   readonly endMs: number | undefined;
@@ -51,4 +62,160 @@ export interface RepeatingEntry extends Valued {
 /** As messages and paths name it: `default/nightly`, or `nightly` for one of the cluster. */
 export function keyOfSchedule({ namespace, name }: Pick<ScalingSchedule, 'namespace' | 'name'>): string {
   return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+const MINUTE_MS = 60_000;
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
+/** Of one object; more are refused as a whole, for what is left out would be scaled down. */
+const MAX_ENTRIES = 1_000;
+const MAX_MINUTES = 366 * 24 * 60;
+
+const DATE = z.iso.datetime({ offset: true });
+const TIME = z.string().check(z.regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/));
+const VALUED = {
+  durationMinutes: z._default(z.int().check(z.gte(0), z.lte(MAX_MINUTES)), 0),
+  value: z.int(),
+};
+
+const ENTRY = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('OneTime'), date: DATE, endDate: z.nullish(DATE), ...VALUED }),
+  z.object({
+    type: z.literal('Repeating'),
+    period: z.object({
+      startTime: TIME,
+      endTime: z.nullish(z.union([z.literal(''), TIME])),
+      days: z.array(z.enum(DAYS)),
+      timezone: z._default(z.string(), ''),
+    }),
+    ...VALUED,
+  }),
+]);
+
+const SCHEDULE = z.object({
+  metadata: z.object({ name: z.string(), namespace: z._default(z.string(), '') }),
+  spec: z.object({
+    scalingWindowDurationMinutes: z.nullish(z.int().check(z.gte(0), z.lte(MAX_MINUTES))),
+    schedules: z.array(ENTRY).check(z.maxLength(MAX_ENTRIES)),
+  }),
+  status: z.optional(z.object({ active: z.optional(z.boolean()) })),
+});
+
+/**
+ * Takes what the API server sent for a ScalingSchedule or ClusterScalingSchedule.
+ *
+ * @throws when it cannot be used, naming the field
+ */
+export function readScalingSchedule(value: unknown, kind: ScalingScheduleKind): ScalingSchedule {
+  const read = SCHEDULE.safeParse(value);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Error(`${issue?.path.join('.') || 'it'} cannot be used: ${issue?.message}`);
+  }
+  const { metadata, spec, status } = read.data;
+  const { scalingWindowDurationMinutes: minutes } = spec;
+  return {
+    ...{ kind, ...metadata },
+    windowMs: minutes === null || minutes === undefined ? undefined : minutes * MINUTE_MS,
+    entries: spec.schedules.map(entryOf),
+    isActive: status?.active,
+  };
+}
+
+function entryOf(entry: z.infer<typeof ENTRY>): ScheduleEntry {
+  const valued = { value: entry.value, durationMs: entry.durationMinutes * MINUTE_MS };
+  if (entry.type === 'OneTime') {
+    const endMs = entry.endDate ? Date.parse(entry.endDate) : undefined;
+    return { type: 'OneTime', startMs: Date.parse(entry.date), endMs, ...valued };
+  }
+  const { startTime, endTime, days, timezone } = entry.period;
+  return {
+    type: 'Repeating',
+    startOfDayMs: timeOfDay(startTime),
+    endOfDayMs: endTime ? timeOfDay(endTime) : undefined,
+    days: new Set(days.map((day) => DAYS.indexOf(day))),
+    timeZone: isZone(timezone) ? timezone : undefined,
+    ...valued,
+  };
+}
+
+function timeOfDay(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  return (hours * 60 + minutes) * MINUTE_MS;
+}
+
+function isZone(name: string): boolean {
+  try {
+    TimeZone.named(name);
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleError) return false;
+    throw error;
+  }
+}
+
+/** What following schedules needs. */
+interface FollowedSchedulesOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly relistMs: number;
+}
+
+/** A schedule, or why it cannot be used. */
+type Followed =
+  | ScalingSchedule
+  | { readonly name: string; readonly namespace: string; readonly error: Error };
+
+/** The ScalingSchedules and ClusterScalingSchedules of the cluster, kept current; one that is not defined is not there. */
+export class FollowedSchedules implements FoundSchedules, AsyncDisposable {
+  readonly #informers: ReadonlyMap<ScalingScheduleKind, Informer<Followed>>;
+
+  constructor(options: FollowedSchedulesOptions) {
+    this.#informers = new Map(
+      SCALING_SCHEDULES.kinds.map((kind) => {
+        const path = collectionPath(resourceOfSchedules(kind));
+        const transform = (object: unknown) => followed(object, kind);
+        return [kind, new Informer<Followed>({ ...options, collection: { path }, transform })];
+      }),
+    );
+  }
+
+  start(): void {
+    for (const informer of this.#informers.values()) informer.start();
+  }
+
+  find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined {
+    const informer = this.#informers.get(kind);
+    const found = informer?.find(key);
+    if (found && 'error' in found) throw new Error(`Cannot use ${kind} ${key}`, { cause: found.error });
+    if (!found && !informer?.isSynced) throw new Error(`Objects of kind ${kind} are not known yet`);
+    return found;
+  }
+
+  /** Those that can be used. */
+  *values(): IterableIterator<ScalingSchedule> {
+    for (const informer of this.#informers.values())
+      for (const one of informer.values()) if (!('error' in one)) yield one;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const informer of this.#informers.values()) await informer[Symbol.asyncDispose]();
+  }
+}
+
+/** Where the API server serves a kind of schedules. */
+export function resourceOfSchedules(kind: ScalingScheduleKind) {
+  const [group = '', version = ''] = SCALING_SCHEDULES.apiVersion.split('/');
+  return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: kind === 'ScalingSchedule' };
+}
+
+function followed(object: unknown, kind: ScalingScheduleKind): Followed {
+  try {
+    return readScalingSchedule(object, kind);
+  } catch (cause) {
+    const metadata = propertyOf(object, 'metadata');
+    const [name, namespace] = [propertyOf(metadata, 'name'), propertyOf(metadata, 'namespace')];
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    return { name: String(name), namespace: typeof namespace === 'string' ? namespace : '', error };
+  }
 }

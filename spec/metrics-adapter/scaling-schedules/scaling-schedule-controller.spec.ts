@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
-import type { ScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
+import {
+  readScalingSchedule,
+  type ScalingSchedule,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import {
   liftedReplicas,
   readScheduledHpa,

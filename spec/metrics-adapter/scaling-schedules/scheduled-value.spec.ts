@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { scheduledValue } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 
 const DEFAULTS = { windowMs: 600_000, rampSteps: 10, timeZone: 'Europe/Berlin' };

@@ -21,7 +21,7 @@ import { readTargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';

@@ -31,7 +31,7 @@ import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metric
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { structuredSelector } from '#lib/metrics-adapter/api/metric-value-list.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/checks/check-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/checks/check-failure.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/read-scaling-schedule.ts';
+import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 
 const ONCE = { type: 'OneTime', date: '2026-03-02T10:00:00Z', value: 1 };
 const period = { startTime: '08:00', days: ['Mon'], timezone: 'UTC' };
