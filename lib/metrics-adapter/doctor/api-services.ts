@@ -2,14 +2,16 @@ import * as z from 'zod/mini';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { failed } from './diagnoses.ts';
-import { isDiscovered, METRICS_VERSIONS, respondingVersion } from './discovered-metrics.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,
   type ExaminedPlans,
+  failed,
   groupOf,
+  isDiscovered,
+  METRICS_VERSIONS,
   type MetricsGroup,
+  respondingVersion,
 } from './examined-metrics.ts';
 
 const API_SERVICE = z.object({

@@ -1,8 +1,13 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { NoPrometheusServer } from '../collectors/prometheus-collector.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedMetric, type ExaminedMetrics, subjectOf, subjectOfHpa } from './examined-metrics.ts';
+import {
+  type ExaminedMetric,
+  type ExaminedMetrics,
+  failed,
+  subjectOf,
+  subjectOfHpa,
+} from './examined-metrics.ts';
 
 const NONE = 'no HPA has a metric that is collected here';
 const NONE_CAN_BE = 'HPAs ask for metrics that are collected here, but none of these can be';

@@ -2,8 +2,12 @@ import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { apiServices } from './api-services.ts';
 import { configurations } from './configurations.ts';
-import { METRICS_DIAGNOSES } from './diagnoses.ts';
-import { ExaminedMetrics, type MetricsGroup, type OpenCollectors } from './examined-metrics.ts';
+import {
+  ExaminedMetrics,
+  METRICS_DIAGNOSES,
+  type MetricsGroup,
+  type OpenCollectors,
+} from './examined-metrics.ts';
 import { servedValues } from './served-values.ts';
 import { sources } from './sources.ts';
 

@@ -3,9 +3,14 @@ import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { failed } from './diagnoses.ts';
-import { isDiscovered, respondingVersion } from './discovered-metrics.ts';
-import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';
+import {
+  type ExaminedMetric,
+  type ExaminedMetrics,
+  failed,
+  isDiscovered,
+  respondingVersion,
+  subjectOf,
+} from './examined-metrics.ts';
 
 const AT_ONCE = 16;
 /** An examination is to end: of more, the first are asked for. */

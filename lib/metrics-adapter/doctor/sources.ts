@@ -6,8 +6,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedMetric, type ExaminedMetrics, subjectOf } from './examined-metrics.ts';
+import { type ExaminedMetric, type ExaminedMetrics, failed, subjectOf } from './examined-metrics.ts';
 
 const AT_ONCE = 16;
 /** An examination is to end: of more, the first are asked. */
