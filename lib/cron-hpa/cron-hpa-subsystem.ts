@@ -14,15 +14,13 @@ import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
+import { cronHpaController, statusClient, targetsOfCronHpa, targetsOfHpa } from './cron-hpa-controller.ts';
 import { debugCronHpas } from './debug/debug-cron-hpas.ts';
-import { cronHpaController } from './loop/cron-hpa-controller.ts';
-import { targetsOfCronHpa, targetsOfHpa } from './loop/cron-hpa-watches.ts';
 import { type CronHpa, nameOf, type ScaleTargetRef } from './objects/cron-hpa.ts';
 import { CRON_HPAS, HPAS } from './objects/followed-resources.ts';
 import { readCronHpa } from './objects/read-cron-hpa.ts';
 import { hpaOf, readHpa } from './objects/read-hpa.ts';
 import { targetKey } from './objects/same-target.ts';
-import { statusClient } from './statuses/status-client.ts';
 import { CronHpaSeries } from './told/cron-hpa-series.ts';
 import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 

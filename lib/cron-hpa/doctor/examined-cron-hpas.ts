@@ -1,7 +1,7 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { targetsOfCronHpa, targetsOfHpa } from '../loop/cron-hpa-watches.ts';
+import { targetsOfCronHpa, targetsOfHpa } from '../cron-hpa-controller.ts';
 import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
 import { CRON_HPAS, HPAS } from '../objects/followed-resources.ts';
 import type { Hpa } from '../objects/hpa.ts';

@@ -3,9 +3,13 @@ import { Registry } from 'prom-client';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
-import { cronHpaController } from '#lib/cron-hpa/loop/cron-hpa-controller.ts';
-import { targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/loop/cron-hpa-watches.ts';
-import type { ObjectSource, ObjectSourceChange } from '#lib/cron-hpa/loop/object-source.ts';
+import {
+  cronHpaController,
+  type ObjectSource,
+  type ObjectSourceChange,
+  targetsOfCronHpa,
+  targetsOfHpa,
+} from '#lib/cron-hpa/cron-hpa-controller.ts';
 import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';

@@ -1,6 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
+import { type StatusClient, statusClient } from '#lib/cron-hpa/cron-hpa-controller.ts';
+import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import { CRON_HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
+import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
+import { cronHpa } from '#spec/support/cron-hpas.ts';
+import { errorOf } from '#spec/support/error-of.ts';
 import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
+import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 
@@ -342,3 +352,94 @@ async function createHpa(cluster: CronHpaCluster, metadata: object): Promise<voi
 async function hpaOf(cluster: CronHpaCluster) {
   return (await cluster.api.get(`${PATHS.hpas}/web`)).body;
 }
+
+const NAME = { namespace: 'default', name: 'web' };
+const { signal } = new AbortController();
+
+const statusWith = (lastResult: string): CronHpaStatus => ({
+  jobs: [
+    {
+      jobId: 'j1',
+      name: 'morning',
+      schedule: '0 0 8 * * *',
+      state: 'Submitted',
+      lastProbeTime: '2026-01-01T00:00:00Z',
+      message: '',
+      submittedTime: '2026-01-01T00:00:00Z',
+      specHash: 'abc',
+    },
+  ],
+  scaleUpKeepWindow: false,
+  lastResult,
+});
+
+for (const kubernetesMinor of [20, 34])
+  describe(`statusClient, with Kubernetes 1.${kubernetesMinor}`, () => {
+    let server: SimulatedApiServer;
+    let api: ApiClient;
+    let statuses: StatusClient;
+
+    beforeEach(async () => {
+      const definition = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+      server = await startSimulatedApiServer({ definitions: [definition], scenario: { kubernetesMinor } });
+      api = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
+      statuses = statusClient(new ResourceClient({ api, resource: CRON_HPAS }));
+    });
+
+    afterEach(async () => {
+      await api[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    });
+
+    async function create(): Promise<CronHpa> {
+      const { scaleTargetRef, jobs } = cronHpa().spec;
+      const metadata = { name: 'web' };
+      const typed = { apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' };
+      await server.client.post(PATHS.cronHpas, { ...typed, metadata, spec: { scaleTargetRef, jobs } });
+      const object = await statuses.get(NAME, signal);
+      if (!object) throw new Error('It was not created');
+      return object;
+    }
+
+    it('gets an object as it is, and none where there is none', async () => {
+      expect(await statuses.get(NAME, signal)).to.equal(undefined);
+      expect(await create()).to.deep.include({
+        ...NAME,
+        status: { jobs: [], ready: undefined, scaleUpKeepWindow: false },
+      });
+    });
+
+    it('writes a status that differs, and gives the object as it is then', async () => {
+      const object = await create();
+      const after = await statuses.write(object, statusWith('Succeed morning'), signal);
+      expect(after?.status).to.deep.include(statusWith('Succeed morning'));
+      expect(after?.spec).to.deep.equal(object.spec);
+      if (after)
+        expect(await statuses.write(after, statusWith('Succeed morning'), signal)).to.equal(undefined);
+      expect((await statuses.get(NAME, signal))?.resourceVersion).to.equal(after?.resourceVersion);
+    });
+
+    it('writes over other changes of the object', async () => {
+      const object = await create();
+      await server.client.patch(`${PATHS.cronHpas}/web`, 'merge', { metadata: { labels: { a: 'b' } } });
+      expect(await statuses.write(object, statusWith('Succeed morning'), signal)).not.to.equal(undefined);
+    });
+
+    it('never writes over what another leader has written since', async () => {
+      const object = await create();
+      await statuses.write(object, statusWith('Succeed morning'), signal);
+      const late = statuses.write(object, statusWith('Failed morning'), signal);
+      expect(await errorOf(late)).to.match(/\(status 409\)/);
+      expect((await statuses.get(NAME, signal))?.status.lastResult).to.equal('Succeed morning');
+    });
+
+    it('writes nothing to another object that has the name now', async () => {
+      const object = await create();
+      await server.client.delete(`${PATHS.cronHpas}/web`);
+      const other = await create();
+      expect(await errorOf(statuses.write(object, statusWith('Succeed morning'), signal))).to.match(
+        /\(status 4\d\d\)/,
+      );
+      expect(await statuses.get(NAME, signal)).to.deep.equal(other);
+    });
+  });

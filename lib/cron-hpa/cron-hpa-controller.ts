@@ -1,30 +1,38 @@
-import { type Controller, mapKeys } from '#lib/control/controller.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { clockSteps } from '#lib/control/clock-steps.ts';
+import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import {
+  type KubernetesObject,
+  nameOfKey,
+  type ObjectName,
+} from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { CronHpa, CronHpaStatus } from '../objects/cron-hpa.ts';
-import type { Hpa } from '../objects/hpa.ts';
-import { hpaOf } from '../objects/read-hpa.ts';
-import { targetKey } from '../objects/same-target.ts';
-import { type Activation, dueActivations, nextActivation } from '../plan/due-activations.ts';
-import { type PlannedJob, planJobs } from '../plan/planned-job.ts';
-import { hindranceOf } from '../scale/hindrance.ts';
-import { type HpaClient, setSize } from '../scale/set-size.ts';
-import { failureMessage, successMessage } from '../statuses/activation-message.ts';
-import { type Outcome, statusAfter, statusOfUnreadable } from '../statuses/next-status.ts';
-import type { StatusClient } from '../statuses/status-client.ts';
-import { eventsOf, type Happened, referenceTo } from '../told/cron-hpa-events.ts';
-import type { CronHpaSeries } from '../told/cron-hpa-series.ts';
-import { type ByTarget, cronHpaWatches, type WatchedSources } from './cron-hpa-watches.ts';
-import { OwnWrites } from './own-writes.ts';
+import { OwnWrites } from './loop/own-writes.ts';
+import { type CronHpa, type CronHpaStatus, nameOf } from './objects/cron-hpa.ts';
+import { FIELD_MANAGER } from './objects/followed-resources.ts';
+import type { Hpa } from './objects/hpa.ts';
+import { formatStatus, readCronHpa } from './objects/read-cron-hpa.ts';
+import { hpaOf } from './objects/read-hpa.ts';
+import { targetKey } from './objects/same-target.ts';
+import { type Activation, dueActivations, nextActivation } from './plan/due-activations.ts';
+import { type PlannedJob, planJobs } from './plan/planned-job.ts';
+import { hindranceOf } from './scale/hindrance.ts';
+import { type HpaClient, setSize } from './scale/set-size.ts';
+import { failureMessage, successMessage } from './statuses/activation-message.ts';
+import { type Outcome, statusAfter, statusOfUnreadable } from './statuses/next-status.ts';
+import { eventsOf, type Happened, referenceTo } from './told/cron-hpa-events.ts';
+import type { CronHpaSeries } from './told/cron-hpa-series.ts';
 
 /** What the controller works with. */
-export interface CronHpaDependencies extends WatchedSources {
+interface CronHpaDependencies extends WatchedSources {
   readonly hpasByTarget: ByTarget<Hpa>;
   readonly statuses: StatusClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
@@ -180,4 +188,106 @@ function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {
 
 function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): readonly T[] {
   return byTarget(targetKey(namespace, spec.scaleTargetRef));
+}
+
+/** Finds what is about a target, by its key. */
+type ByTarget<T> = (target: string) => readonly T[];
+
+/** What {@link cronHpaWatches} follows. */
+interface WatchedSources {
+  readonly cronHpas: ObjectSource<CronHpa> & { keys(): Iterable<string> };
+  readonly hpas: ObjectSource<Hpa>;
+  readonly cronHpasByTarget: ByTarget<CronHpa>;
+  readonly clock: Clock;
+}
+
+/** What has CronHorizontalPodAutoscalers reconciled: their changes, those of others on the same target, and the clock's. */
+function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSources): readonly Watched[] {
+  const onTargets = (targets: Iterable<string>) => {
+    const keys = new Set<string>();
+    for (const target of targets) for (const one of cronHpasByTarget(target)) keys.add(nameOf(one));
+    return keys;
+  };
+  return [
+    mapKeys(cronHpas, (change) => [change.key, ...onTargets(targetsChanged(change, targetsOfCronHpa))]),
+    mapKeys(hpas, (change) =>
+      onTargets(targetsChanged(change, targetsOfHpa, ({ controller }) => controller)),
+    ),
+    clockSteps(clock, () => cronHpas.keys()),
+  ];
+}
+
+/** What an object scales, by which it is found. */
+export function targetsOfCronHpa({ namespace, spec, problem }: CronHpa): readonly string[] {
+  return problem !== undefined ? [] : [targetKey(namespace, spec.scaleTargetRef)];
+}
+
+/** What an HPA scales, and itself. */
+export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly string[] {
+  const { apiVersion = '', ...target } = scaleTargetRef;
+  return [
+    targetKey(namespace, { apiVersion, ...target }),
+    targetKey(namespace, { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name }),
+  ];
+}
+
+/** The targets of an object that has come, has gone, or has turned to another target or owner. */
+function targetsChanged<T>(
+  { previous, current }: ObjectSourceChange<T>,
+  targetsOf: (object: T) => readonly string[],
+  ownerOf: (object: T) => unknown = () => undefined,
+): ReadonlySet<string> {
+  const before = previous ? targetsOf(previous) : [];
+  const now = current ? targetsOf(current) : [];
+  const factsOf = (object: T | undefined) => object && [targetsOf(object), ownerOf(object)];
+  const isSame = isDeepStrictEqual(factsOf(previous), factsOf(current));
+  return new Set(isSame ? [] : [...before, ...now]);
+}
+
+/** Reads and writes what counts: objects with their status, as the API server has them now. */
+export interface StatusClient {
+  /** `undefined` where there is none, or none that its schema allows. */
+  get(name: ObjectName, signal: AbortSignal): Promise<CronHpa | undefined>;
+  /**
+   * Writes a status if it differs from that of the object.
+   *
+   * @returns the object as it is now, if anything was written
+   * @throws a conflict where the object has changed since it was read
+   */
+  write(object: CronHpa, status: CronHpaStatus, signal: AbortSignal): Promise<CronHpa | undefined>;
+}
+
+/** Statuses, written over those alone that they follow from: what was carried out by another leader must not be lost. */
+export function statusClient(objects: ResourceClient<KubernetesObject>): StatusClient {
+  const writer = new StatusWriter<object, StatefulObject<object>>({
+    client: objects as ResourceClient<StatefulObject<object>>,
+    fieldManager: FIELD_MANAGER,
+  });
+  return {
+    async get(name, signal) {
+      const value = await objects.find(name, { signal });
+      return value && readCronHpa(value);
+    },
+    async write({ namespace, name, uid, resourceVersion, status: current }, status, signal) {
+      const metadata = { namespace, name, uid, resourceVersion };
+      const isFirst = current.jobs.length === 0 && current.ready === undefined;
+      const before = { metadata, ...(!isFirst && { status: formatStatus(current) }) };
+      const after = await writer.writeOver(before, formatStatus(status), signal);
+      return after === before ? undefined : readCronHpa(after);
+    },
+  };
+}
+
+/** Objects that somebody follows, as an informer does, by the keys `NAMESPACE/NAME`. */
+export interface ObjectSource<T> {
+  find(key: string): T | undefined;
+  onChange(listener: (change: ObjectSourceChange<T>) => void, options: { readonly replay: true }): () => void;
+  synced(signal: AbortSignal): Promise<void>;
+}
+
+/** A change of one of them; `previous` is `undefined` once it is added, `current` once it is gone. */
+export interface ObjectSourceChange<T> {
+  readonly key: string;
+  readonly previous: T | undefined;
+  readonly current: T | undefined;
 }
