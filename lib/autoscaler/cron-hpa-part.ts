@@ -1,11 +1,11 @@
 import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import { CRON_HPA } from '#lib/cron-hpa/cron-hpa.ts';
 import {
   type CronHpaEnvironment,
   type CronHpaSubsystem,
   cronHpaSubsystem,
 } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
-import { CRON_HPA } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';

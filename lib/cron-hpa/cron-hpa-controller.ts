@@ -15,11 +15,16 @@ import {
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import {
+  type CronHpa,
+  type CronHpaStatus,
+  FIELD_MANAGER,
+  formatStatus,
+  nameOf,
+  readCronHpa,
+} from './cron-hpa.ts';
 import { OwnWrites } from './loop/own-writes.ts';
-import { type CronHpa, type CronHpaStatus, nameOf } from './objects/cron-hpa.ts';
-import { FIELD_MANAGER } from './objects/followed-resources.ts';
 import type { Hpa } from './objects/hpa.ts';
-import { formatStatus, readCronHpa } from './objects/read-cron-hpa.ts';
 import { hpaOf } from './objects/read-hpa.ts';
 import { targetKey } from './objects/same-target.ts';
 import { type Activation, dueActivations, nextActivation } from './plan/due-activations.ts';

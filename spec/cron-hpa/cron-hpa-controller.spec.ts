@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { CRON_HPAS, type CronHpa, type CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { type StatusClient, statusClient } from '#lib/cron-hpa/cron-hpa-controller.ts';
-import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
-import { CRON_HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';

@@ -1,4 +1,4 @@
-import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { type PlannedJob, planJobs } from '#lib/cron-hpa/plan/planned-job.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';

@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
-import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
+import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
 import type { PlanOptions } from '../plan/planned-job.ts';
 import type { OtherScalers } from '../scale/hindrance.ts';
 import { describeCronHpa } from './describe-cron-hpa.ts';

@@ -1,4 +1,4 @@
-import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
 import { dueActivations, nextActivation } from '../plan/due-activations.ts';
 import { type PlannedJob, type PlanOptions, planJobs } from '../plan/planned-job.ts';
 import { hindranceOf, type OtherScalers } from '../scale/hindrance.ts';

@@ -1,6 +1,6 @@
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
-import { CRON_HPA } from '../objects/cron-hpa.ts';
+import { CRON_HPA } from '../cron-hpa.ts';
 import { activations } from './activations.ts';
 import { definition } from './definition.ts';
 import { CRON_HPA_DIAGNOSES } from './diagnoses.ts';

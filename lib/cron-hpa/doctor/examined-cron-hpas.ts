@@ -1,11 +1,9 @@
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { CRON_HPA, CRON_HPAS, type CronHpa, HPAS, readCronHpa } from '../cron-hpa.ts';
 import { targetsOfCronHpa, targetsOfHpa } from '../cron-hpa-controller.ts';
-import { CRON_HPA, type CronHpa } from '../objects/cron-hpa.ts';
-import { CRON_HPAS, HPAS } from '../objects/followed-resources.ts';
 import type { Hpa } from '../objects/hpa.ts';
-import { readCronHpa } from '../objects/read-cron-hpa.ts';
 import { hpaOf, readHpa } from '../objects/read-hpa.ts';
 
 /** An object as it was found. */

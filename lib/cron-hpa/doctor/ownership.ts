@@ -1,5 +1,5 @@
 import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
-import { ADJUST_HPA_MIN, type CronHpa } from '../objects/cron-hpa.ts';
+import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
 import type { Hpa } from '../objects/hpa.ts';
 import { rivalOf, targetKey } from '../objects/same-target.ts';
 import { failed } from './diagnoses.ts';

@@ -4,7 +4,7 @@ import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
-import type { CronHpa } from '../objects/cron-hpa.ts';
+import type { CronHpa } from '../cron-hpa.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { CronHpa } from './cron-hpa.ts';
+import type { CronHpa } from '../cron-hpa.ts';
 import { type Hpa, RAISED_MAX } from './hpa.ts';
 import { targetKey } from './same-target.ts';
 

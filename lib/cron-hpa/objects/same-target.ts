@@ -1,4 +1,4 @@
-import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import { type CronHpa, nameOf, type ScaleTargetRef } from '../cron-hpa.ts';
 
 /** Where the kinds of a group went that Kubernetes has given up. */
 const MOVED_GROUPS: ReadonlyMap<string, string> = new Map([['extensions', 'apps']]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatTime } from '#lib/control/conditions.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
-import type { CronHpa, CronHpaJob, JobCondition } from '../objects/cron-hpa.ts';
+import type { CronHpa, CronHpaJob, JobCondition } from '../cron-hpa.ts';
 
 /** A job with what follows from it. */
 export interface PlannedJob {

@@ -1,4 +1,4 @@
-import type { CronHpa } from '../objects/cron-hpa.ts';
+import type { CronHpa } from '../cron-hpa.ts';
 import type { Hpa } from '../objects/hpa.ts';
 import { rivalOf } from '../objects/same-target.ts';
 import type { Hindrance } from '../statuses/next-status.ts';

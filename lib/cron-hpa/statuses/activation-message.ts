@@ -1,6 +1,6 @@
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import type { ScaleTargetRef } from '../objects/cron-hpa.ts';
+import type { ScaleTargetRef } from '../cron-hpa.ts';
 
 /** What a job moves. */
 export type AdjustType = 'scale replicas' | 'hpa min replicas';

@@ -1,6 +1,6 @@
 import { formatTime } from '#lib/control/conditions.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../objects/cron-hpa.ts';
+import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../cron-hpa.ts';
 import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';
 import type { PlannedJob } from '../plan/planned-job.ts';
 import { formatLocal } from './activation-message.ts';

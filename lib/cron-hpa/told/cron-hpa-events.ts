@@ -1,4 +1,4 @@
-import { CRON_HPA, type CronHpa, type CronHpaStatus } from '../objects/cron-hpa.ts';
+import { CRON_HPA, type CronHpa, type CronHpaStatus } from '../cron-hpa.ts';
 import type { MissedActivations } from '../plan/due-activations.ts';
 import { missedMessage, type Outcome } from '../statuses/next-status.ts';
 

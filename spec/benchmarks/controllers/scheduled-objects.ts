@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { CRON_HPA } from '#lib/cron-hpa/objects/cron-hpa.ts';
-import { CRON_HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
+import { CRON_HPA, CRON_HPAS } from '#lib/cron-hpa/cron-hpa.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
+import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { type DebuggedCronHpas, debugCronHpas } from '#lib/cron-hpa/debug/debug-cron-hpas.ts';
-import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa } from '#spec/support/cron-hpas.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
-import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
 import type { Finding } from '#lib/doctor/check.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
 import {

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
+import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import {
   cronHpaController,
   type ObjectSource,
@@ -10,7 +11,6 @@ import {
   targetsOfCronHpa,
   targetsOfHpa,
 } from '#lib/cron-hpa/cron-hpa-controller.ts';
-import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
 import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
-import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';

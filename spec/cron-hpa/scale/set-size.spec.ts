@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
-import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
-import { HPAS } from '#lib/cron-hpa/objects/followed-resources.ts';
+import { type CronHpa, HPAS } from '#lib/cron-hpa/cron-hpa.ts';
 import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
 import { type HpaClient, setSize } from '#lib/cron-hpa/scale/set-size.ts';

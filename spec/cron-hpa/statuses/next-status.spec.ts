@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { CronHpa } from '#lib/cron-hpa/objects/cron-hpa.ts';
-import { formatStatus, readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+import { type CronHpa, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { dueActivations } from '#lib/cron-hpa/plan/due-activations.ts';
 import { type Outcome, type StatusInput, statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CronHpaStatus } from '#lib/cron-hpa/objects/cron-hpa.ts';
+import type { CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import type { Outcome } from '#lib/cron-hpa/statuses/next-status.ts';
 import { eventsOf, referenceTo } from '#lib/cron-hpa/told/cron-hpa-events.ts';
 import { cronHpa, planAt } from '#spec/support/cron-hpas.ts';

@@ -5,7 +5,7 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { readLease } from '#lib/control/lease.ts';
-import { readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';

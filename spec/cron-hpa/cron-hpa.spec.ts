@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatStatus, readCronHpa } from '#lib/cron-hpa/objects/read-cron-hpa.ts';
+import { formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 
 const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
