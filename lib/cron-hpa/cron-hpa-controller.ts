@@ -24,15 +24,12 @@ import {
   readCronHpa,
 } from './cron-hpa.ts';
 import { OwnWrites } from './loop/own-writes.ts';
-import type { Hpa } from './objects/hpa.ts';
-import { hpaOf } from './objects/read-hpa.ts';
-import { targetKey } from './objects/same-target.ts';
 import { type Activation, dueActivations, nextActivation } from './plan/due-activations.ts';
 import { type PlannedJob, planJobs } from './plan/planned-job.ts';
-import { hindranceOf } from './scale/hindrance.ts';
 import { type HpaClient, setSize } from './scale/set-size.ts';
 import { failureMessage, successMessage } from './statuses/activation-message.ts';
 import { type Outcome, statusAfter, statusOfUnreadable } from './statuses/next-status.ts';
+import { type Hpa, hindranceOf, hpaOf, targetKey } from './target-conflicts.ts';
 import { eventsOf, type Happened, referenceTo } from './told/cron-hpa-events.ts';
 import type { CronHpaSeries } from './told/cron-hpa-series.ts';
 

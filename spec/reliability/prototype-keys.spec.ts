@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { targetKey } from '#lib/cron-hpa/objects/same-target.ts';
+import { targetKey } from '#lib/cron-hpa/target-conflicts.ts';
 import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
 import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
 import { usageOfContainers, usageOfPods } from '#lib/hpa/proposals/pod-usage.ts';

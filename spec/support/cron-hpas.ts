@@ -1,6 +1,6 @@
 import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
-import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { type PlannedJob, planJobs } from '#lib/cron-hpa/plan/planned-job.ts';
+import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 
 const schedules = new Schedules();

@@ -3,7 +3,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
 import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
 import type { PlanOptions } from '../plan/planned-job.ts';
-import type { OtherScalers } from '../scale/hindrance.ts';
+import type { OtherScalers } from '../target-conflicts.ts';
 import { describeCronHpa } from './describe-cron-hpa.ts';
 
 /** What is known of objects here. */

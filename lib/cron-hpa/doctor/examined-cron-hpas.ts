@@ -3,8 +3,7 @@ import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { CRON_HPA, CRON_HPAS, type CronHpa, HPAS, readCronHpa } from '../cron-hpa.ts';
 import { targetsOfCronHpa, targetsOfHpa } from '../cron-hpa-controller.ts';
-import type { Hpa } from '../objects/hpa.ts';
-import { hpaOf, readHpa } from '../objects/read-hpa.ts';
+import { type Hpa, hpaOf, readHpa } from '../target-conflicts.ts';
 
 /** An object as it was found. */
 export interface ExaminedCronHpa {

@@ -1,7 +1,6 @@
 import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
-import type { Hpa } from '../objects/hpa.ts';
-import { rivalOf, targetKey } from '../objects/same-target.ts';
+import { type Hpa, rivalOf, targetKey } from '../target-conflicts.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

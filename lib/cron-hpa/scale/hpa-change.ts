@@ -1,4 +1,4 @@
-import { type Hpa, RAISED_MAX } from '../objects/hpa.ts';
+import { type Hpa, RAISED_MAX } from '../target-conflicts.ts';
 
 /** How an HPA is to be changed. */
 export interface HpaChange {

@@ -3,10 +3,8 @@ import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from '../cron-hpa.ts';
-import type { Hpa } from '../objects/hpa.ts';
-import { hpaOf, readHpa } from '../objects/read-hpa.ts';
 import type { AdjustType } from '../statuses/activation-message.ts';
-import { hindranceOf } from './hindrance.ts';
+import { type Hpa, hindranceOf, hpaOf, readHpa } from '../target-conflicts.ts';
 import { hpaChange, hpaPatch } from './hpa-change.ts';
 
 /** HPAs, as far as they are read and changed. */

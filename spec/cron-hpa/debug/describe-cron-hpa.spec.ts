@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CronHpa, JobCondition } from '#lib/cron-hpa/cron-hpa.ts';
 import { describeCronHpa } from '#lib/cron-hpa/debug/describe-cron-hpa.ts';
-import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
+import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, hpa, job, planAt } from '#spec/support/cron-hpas.ts';
 

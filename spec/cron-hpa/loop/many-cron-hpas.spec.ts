@@ -11,7 +11,7 @@ import {
   targetsOfCronHpa,
   targetsOfHpa,
 } from '#lib/cron-hpa/cron-hpa-controller.ts';
-import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
+import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
 import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';

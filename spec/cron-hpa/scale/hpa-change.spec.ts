@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
 import { type HpaChange, hpaChange, hpaPatch } from '#lib/cron-hpa/scale/hpa-change.ts';
+import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { hpa } from '#spec/support/cron-hpas.ts';
 
 const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import type { DebuggedCronHpas } from '#lib/cron-hpa/debug/debug-cron-hpas.ts';
-import type { Hpa } from '#lib/cron-hpa/objects/hpa.ts';
+import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { cronHpaUi } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
 import { renderCronHpas } from '#lib/cron-hpa/ui/render-cron-hpas.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';

@@ -6,7 +6,7 @@ import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
-import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
+import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';

@@ -6,7 +6,7 @@ import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
-import { readHpa } from '#lib/cron-hpa/objects/read-hpa.ts';
+import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
 import { autoMinSettings } from '#lib/hpa/auto-min/auto-min-settings.ts';

@@ -1,0 +1,118 @@
+import * as z from 'zod/mini';
+import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import type { Hindrance } from './statuses/next-status.ts';
+
+/** What else there is about a target. */
+export interface OtherScalers {
+  /** The HPA that scales it. */
+  readonly hpa: Hpa | undefined;
+  /** CronHorizontalPodAutoscalers of the same target, which may be the object itself. */
+  readonly others: Iterable<CronHpa>;
+}
+
+/** Why nothing may be scaled for an object, whatever is due. */
+export function hindranceOf(object: CronHpa, { hpa, others }: OtherScalers): Hindrance | undefined {
+  const { kind, name } = object.spec.scaleTargetRef;
+  const rival = rivalOf(object, others);
+  if (rival) {
+    const message = `CronHorizontalPodAutoscaler "${rival.name}" scales ${kind} "${name}", too; neither does until one of both is gone`;
+    return { reason: 'TargetConflict', message };
+  }
+  if (hpa?.controller?.kind !== 'ScaledObject') return undefined;
+  const message = `HorizontalPodAutoscaler "${hpa.name}" belongs to ScaledObject "${hpa.controller.name}", which alone changes it`;
+  return { reason: 'OwnedByScaledObject', message };
+}
+
+/** Where the kinds of a group went that Kubernetes has given up. */
+const MOVED_GROUPS: ReadonlyMap<string, string> = new Map([['extensions', 'apps']]);
+
+/** What is the same for two references to one object of a namespace, whatever versions they name. */
+export function targetKey(namespace: string, { apiVersion, kind, name }: ScaleTargetRef): string {
+  const slash = apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  return [namespace, MOVED_GROUPS.get(group) ?? group, kind, name].join('/');
+}
+
+/** The first other object, by its name, that scales what an object scales. */
+export function rivalOf(object: CronHpa, others: Iterable<CronHpa>): CronHpa | undefined {
+  const target = targetKey(object.namespace, object.spec.scaleTargetRef);
+  let rival: CronHpa | undefined;
+  for (const other of others) {
+    if (other.namespace !== object.namespace || other.name === object.name || other.isBeingDeleted) continue;
+    if (targetKey(other.namespace, other.spec.scaleTargetRef) !== target) continue;
+    if (!rival || nameOf(other) < nameOf(rival)) rival = other;
+  }
+  return rival;
+}
+
+/** A HorizontalPodAutoscaler, as far as we need it. */
+export interface Hpa {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The object that made it and is responsible for it. */
+  readonly controller?: { readonly kind: string; readonly name: string } | undefined;
+  readonly scaleTargetRef: {
+    readonly apiVersion?: string | undefined;
+    readonly kind: string;
+    readonly name: string;
+  };
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+/** Remembers on an HPA the maxReplicas that a job has raised, and to what: `5>8`. */
+export const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
+
+const HPA = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    resourceVersion: z.string(),
+    annotations: z._default(z.record(z.string(), z.string()), {}),
+    ownerReferences: z._default(
+      z.array(z.object({ kind: z.string(), name: z.string(), controller: z.optional(z.boolean()) })),
+      [],
+    ),
+  }),
+  spec: z.object({
+    scaleTargetRef: z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() }),
+    minReplicas: z._default(z.int(), 1),
+    maxReplicas: z.int(),
+  }),
+});
+
+/**
+ * Takes what the API server sent for a HorizontalPodAutoscaler, in whichever version; of its annotations the one alone that is ours.
+ *
+ * @returns `undefined` if it is none
+ */
+export function readHpa(value: unknown): Hpa | undefined {
+  const read = HPA.safeParse(value);
+  if (!read.success) return undefined;
+  const { metadata, spec } = read.data;
+  const { ownerReferences, name, namespace, resourceVersion } = metadata;
+  const raisedMax = metadata.annotations[RAISED_MAX];
+  const annotations = raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax };
+  const controller = ownerReferences.find(
+    (owner) => owner.controller === true || owner.kind === 'ScaledObject',
+  );
+  return { name, namespace, resourceVersion, annotations, controller, ...spec };
+}
+
+/** The HPA that scales what an object scales, or that is itself what the object names. */
+export function hpaOf({ namespace, spec }: CronHpa, hpas: Iterable<Hpa>): Hpa | undefined {
+  const { kind, name } = spec.scaleTargetRef;
+  const target = targetKey(namespace, spec.scaleTargetRef);
+  for (const hpa of hpas) {
+    if (hpa.namespace !== namespace) continue;
+    if (kind === 'HorizontalPodAutoscaler') {
+      if (hpa.name === name) return hpa;
+      continue;
+    }
+    const { apiVersion = '', ...reference } = hpa.scaleTargetRef;
+    if (targetKey(namespace, { apiVersion, ...reference }) === target) return hpa;
+  }
+  return undefined;
+}
