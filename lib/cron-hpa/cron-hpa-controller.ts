@@ -24,8 +24,13 @@ import {
   readCronHpa,
 } from './cron-hpa.ts';
 import { OwnWrites } from './loop/own-writes.ts';
-import { type Activation, dueActivations, nextActivation } from './plan/due-activations.ts';
-import { type PlannedJob, planJobs } from './plan/planned-job.ts';
+import {
+  type Activation,
+  dueActivations,
+  nextActivation,
+  type PlannedJob,
+  planJobs,
+} from './planned-jobs.ts';
 import { type HpaClient, setSize } from './scale/set-size.ts';
 import { failureMessage, successMessage } from './statuses/activation-message.ts';
 import { type Outcome, statusAfter, statusOfUnreadable } from './statuses/next-status.ts';

@@ -1,5 +1,5 @@
 import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
-import { type PlannedJob, planJobs } from '#lib/cron-hpa/plan/planned-job.ts';
+import { type PlannedJob, planJobs } from '#lib/cron-hpa/planned-jobs.ts';
 import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 

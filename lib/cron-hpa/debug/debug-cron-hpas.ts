@@ -2,7 +2,7 @@ import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
 import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
-import type { PlanOptions } from '../plan/planned-job.ts';
+import type { PlanOptions } from '../planned-jobs.ts';
 import type { OtherScalers } from '../target-conflicts.ts';
 import { describeCronHpa } from './describe-cron-hpa.ts';
 

@@ -1,6 +1,11 @@
 import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
-import { dueActivations, nextActivation } from '../plan/due-activations.ts';
-import { type PlannedJob, type PlanOptions, planJobs } from '../plan/planned-job.ts';
+import {
+  dueActivations,
+  nextActivation,
+  type PlannedJob,
+  type PlanOptions,
+  planJobs,
+} from '../planned-jobs.ts';
 import { hindranceOf, type OtherScalers } from '../target-conflicts.ts';
 
 /** What is told of an object: what its jobs are, what they move, and why. */

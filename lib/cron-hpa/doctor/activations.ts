@@ -1,8 +1,7 @@
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import { dueActivations } from '../plan/due-activations.ts';
-import { planJobs } from '../plan/planned-job.ts';
+import { dueActivations, planJobs } from '../planned-jobs.ts';
 import { formatLocal } from '../statuses/activation-message.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';

@@ -1,8 +1,7 @@
 import { formatTime } from '#lib/control/conditions.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../cron-hpa.ts';
-import { type MissedActivations, nextActivation } from '../plan/due-activations.ts';
-import type { PlannedJob } from '../plan/planned-job.ts';
+import { type MissedActivations, nextActivation, type PlannedJob } from '../planned-jobs.ts';
 import { formatLocal } from './activation-message.ts';
 
 /** How the activation that held went. */

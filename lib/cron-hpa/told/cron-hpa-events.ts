@@ -1,5 +1,5 @@
 import { CRON_HPA, type CronHpa, type CronHpaStatus } from '../cron-hpa.ts';
-import type { MissedActivations } from '../plan/due-activations.ts';
+import type { MissedActivations } from '../planned-jobs.ts';
 import { missedMessage, type Outcome } from '../statuses/next-status.ts';
 
 /** An event about an object. */

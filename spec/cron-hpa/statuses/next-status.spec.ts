@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type CronHpa, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
-import { dueActivations } from '#lib/cron-hpa/plan/due-activations.ts';
+import { dueActivations } from '#lib/cron-hpa/planned-jobs.ts';
 import { type Outcome, type StatusInput, statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
