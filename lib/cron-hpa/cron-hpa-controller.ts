@@ -31,7 +31,7 @@ import {
   type PlannedJob,
   planJobs,
 } from './planned-jobs.ts';
-import { type HpaClient, setSize } from './scale/set-size.ts';
+import { type HpaClient, setSize } from './set-size.ts';
 import { failureMessage, successMessage } from './statuses/activation-message.ts';
 import { type Outcome, statusAfter, statusOfUnreadable } from './statuses/next-status.ts';
 import { type Hpa, hindranceOf, hpaOf, targetKey } from './target-conflicts.ts';

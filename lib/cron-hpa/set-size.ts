@@ -2,10 +2,9 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from '../cron-hpa.ts';
-import type { AdjustType } from '../statuses/activation-message.ts';
-import { type Hpa, hindranceOf, hpaOf, readHpa } from '../target-conflicts.ts';
-import { hpaChange, hpaPatch } from './hpa-change.ts';
+import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from './cron-hpa.ts';
+import type { AdjustType } from './statuses/activation-message.ts';
+import { type Hpa, hindranceOf, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
 
 /** HPAs, as far as they are read and changed. */
 export interface HpaClient {
@@ -25,7 +24,7 @@ interface RequestOptions {
 }
 
 /** What sizes are set with. */
-export interface SetSizeOptions {
+interface SetSizeOptions {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
@@ -36,7 +35,7 @@ export interface SetSizeOptions {
 }
 
 /** What was set, what it was before, and what it is now. */
-export interface SizeSet {
+interface SizeSet {
   readonly adjustType: AdjustType;
   readonly current: number;
   readonly desired: number;
@@ -138,4 +137,42 @@ async function wakeTarget(
   const { apiVersion = '', kind, name } = hpa.scaleTargetRef;
   const scale = await scales.get({ namespace, apiVersion, kind, name }, signal);
   if (scale.specReplicas === 0) await scales.set(scale, size, cause, signal);
+}
+
+/** How an HPA is to be changed. */
+export interface HpaChange {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  /** The new value of {@link RAISED_MAX}, `null` where it is to go, `undefined` where it stays as it is. */
+  readonly raisedMax: string | null | undefined;
+}
+
+const FROM_TO = /^(\d{1,9})>(\d{1,9})$/;
+
+/**
+ * What becomes of an HPA when there are to be `size` replicas at least: its minReplicas; maxReplicas are raised if they are
+ * below, and go back with the first job that needs them no more. Who has changed maxReplicas since keeps their say.
+ *
+ * @returns `undefined` where nothing changes
+ */
+export function hpaChange(hpa: Hpa, size: number): HpaChange | undefined {
+  const [, fromText, toText] = FROM_TO.exec(hpa.annotations[RAISED_MAX] ?? '') ?? [];
+  const isOurs = fromText !== undefined && Number(toText) === hpa.maxReplicas;
+  const usualMax = isOurs ? Number(fromText) : hpa.maxReplicas;
+  const maxReplicas = Math.max(usualMax, size);
+  const remembered = maxReplicas > usualMax ? `${usualMax}>${maxReplicas}` : undefined;
+  const known = hpa.annotations[RAISED_MAX];
+  const raisedMax = remembered === known ? undefined : (remembered ?? null);
+  if (hpa.minReplicas === size && hpa.maxReplicas === maxReplicas && raisedMax === undefined)
+    return undefined;
+  return { minReplicas: size, maxReplicas, raisedMax };
+}
+
+/** The change as a merge patch, which the API server refuses if the HPA has changed since it was read. */
+export function hpaPatch(hpa: Hpa, { minReplicas, maxReplicas, raisedMax }: HpaChange): object {
+  const annotations = raisedMax === undefined ? {} : { annotations: { [RAISED_MAX]: raisedMax } };
+  return {
+    metadata: { resourceVersion: hpa.resourceVersion, ...annotations },
+    spec: { minReplicas, maxReplicas },
+  };
 }
