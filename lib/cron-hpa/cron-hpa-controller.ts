@@ -23,6 +23,16 @@ import {
   nameOf,
   readCronHpa,
 } from './cron-hpa.ts';
+import {
+  eventsOf,
+  failureMessage,
+  type Happened,
+  type Outcome,
+  referenceTo,
+  statusAfter,
+  statusOfUnreadable,
+  successMessage,
+} from './cron-hpa-status.ts';
 import { OwnWrites } from './loop/own-writes.ts';
 import {
   type Activation,
@@ -32,10 +42,7 @@ import {
   planJobs,
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
-import { failureMessage, successMessage } from './statuses/activation-message.ts';
-import { type Outcome, statusAfter, statusOfUnreadable } from './statuses/next-status.ts';
 import { type Hpa, hindranceOf, hpaOf, targetKey } from './target-conflicts.ts';
-import { eventsOf, type Happened, referenceTo } from './told/cron-hpa-events.ts';
 import type { CronHpaSeries } from './told/cron-hpa-series.ts';
 
 /** What the controller works with. */

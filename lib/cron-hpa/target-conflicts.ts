@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
-import type { Hindrance } from './statuses/next-status.ts';
+import type { Hindrance } from './cron-hpa-status.ts';
 
 /** What else there is about a target. */
 export interface OtherScalers {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { statusAfter } from '#lib/cron-hpa/cron-hpa-status.ts';
 import { type DueActivations, dueActivations, nextActivation, planJobs } from '#lib/cron-hpa/planned-jobs.ts';
-import { statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 

@@ -1,8 +1,8 @@
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { printable } from '#lib/telemetry/printable.ts';
+import { formatLocal } from '../cron-hpa-status.ts';
 import { dueActivations, planJobs } from '../planned-jobs.ts';
-import { formatLocal } from '../statuses/activation-message.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

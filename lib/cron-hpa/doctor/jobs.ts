@@ -1,7 +1,7 @@
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
+import { formatLocal } from '../cron-hpa-status.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-jobs.ts';
-import { formatLocal } from '../statuses/activation-message.ts';
 import { failed } from './diagnoses.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
 

@@ -1,8 +1,15 @@
 import { formatTime } from '#lib/control/conditions.ts';
+import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import type { CronHpa, CronHpaStatus, JobCondition, ReadyCondition } from '../cron-hpa.ts';
-import { type MissedActivations, nextActivation, type PlannedJob } from '../planned-jobs.ts';
-import { formatLocal } from './activation-message.ts';
+import {
+  CRON_HPA,
+  type CronHpa,
+  type CronHpaStatus,
+  type JobCondition,
+  type ReadyCondition,
+  type ScaleTargetRef,
+} from './cron-hpa.ts';
+import { type MissedActivations, nextActivation, type PlannedJob } from './planned-jobs.ts';
 
 /** How the activation that held went. */
 export interface Outcome {
@@ -100,7 +107,7 @@ function failedOf(base: JobCondition, told: string, { nowMs }: StatusInput): Job
 }
 
 /** What is told of activations that are not made up for. */
-export function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivations): string {
+function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivations): string {
   const { job, timeZone } = planned;
   const when =
     count === 1
@@ -138,4 +145,97 @@ function readyOf(
     observedGeneration: object.generation,
     lastTransitionTime,
   };
+}
+
+/** What a job moves. */
+export type AdjustType = 'scale replicas' | 'hpa min replicas';
+
+/** How an activation went. */
+interface ActivationReport {
+  readonly job: string;
+  readonly namespace: string;
+  readonly target: ScaleTargetRef;
+  readonly adjustType: AdjustType;
+  /** What was there before, and what is to be there. */
+  readonly current: number;
+  readonly desired: number;
+  readonly atMs: number;
+  readonly nextMs: number | undefined;
+  readonly timeZone: string;
+}
+
+/** A job's message after it has scaled, in the form that users of TKE know. */
+export function successMessage(report: ActivationReport): string {
+  const { job, namespace, target, adjustType, current, desired } = report;
+  return printable(
+    `cron hpa job ${job} executed successfully. ` +
+      `current scale (namespace:${namespace};kind: ${target.kind};name: ${target.name}) replicas:${current}, ` +
+      `desired scale replicas:${desired},adjustType:[${adjustType}]. ${timesOf(report)}`,
+  );
+}
+
+/** A job's message after it could not scale. */
+export function failureMessage(
+  report: Pick<ActivationReport, 'job' | 'atMs' | 'nextMs' | 'timeZone'> & { readonly reason: string },
+): string {
+  return printable(
+    `cron hpa job ${report.job} failed to execute, because of ${report.reason}. ${timesOf(report)}`,
+  );
+}
+
+function timesOf({ atMs, nextMs, timeZone }: Pick<ActivationReport, 'atMs' | 'nextMs' | 'timeZone'>): string {
+  return `time:${formatLocal(atMs, timeZone)}, next:${formatLocal(nextMs, timeZone)}`;
+}
+
+/** `2019-12-18 23:07:00`, as the clock of a zone shows it. */
+export function formatLocal(atMs: number | undefined, timeZone: string): string {
+  if (atMs === undefined) return 'none';
+  return new Date(TimeZone.named(timeZone).civilMs(atMs)).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** An event about an object. */
+interface CronHpaEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What happened at a look at an object. */
+export interface Happened {
+  readonly status: CronHpaStatus;
+  readonly outcome: Outcome | undefined;
+  readonly missed: readonly MissedActivations[];
+}
+
+/** What to tell of a look at an object: only what its status did not tell before. */
+export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened): readonly CronHpaEvent[] {
+  return [
+    ...missed.map(
+      (one) => ({ type: 'Warning', reason: 'ScheduleMissed', message: missedMessage(one) }) as const,
+    ),
+    ...scaledEvents(outcome),
+    ...readyEvents(object, status, outcome),
+  ];
+}
+
+/** The object as events name it. */
+export function referenceTo({ namespace, name, uid, resourceVersion }: CronHpa) {
+  const { group, version, kind } = CRON_HPA;
+  return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, resourceVersion };
+}
+
+function scaledEvents(outcome: Outcome | undefined): readonly CronHpaEvent[] {
+  if (outcome?.state !== 'Succeed' || outcome.change === 0) return [];
+  return [{ type: 'Normal', reason: 'Scaled', message: outcome.message }];
+}
+
+/** The condition Ready tells causes alone, so it is the same from one activation that fails to the next. */
+function readyEvents(
+  { status: before }: CronHpa,
+  { ready }: CronHpaStatus,
+  outcome: Outcome | undefined,
+): readonly CronHpaEvent[] {
+  if (ready?.status !== 'False' || ready.message === before.ready?.message) return [];
+  const message = outcome?.state === 'Failed' ? outcome.message : ready.message;
+  return [{ type: 'Warning', reason: ready.reason, message }];
 }

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
-import { type CronHpa, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { type CronHpa, type CronHpaStatus, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import {
+  eventsOf,
+  failureMessage,
+  type Outcome,
+  referenceTo,
+  type StatusInput,
+  statusAfter,
+  successMessage,
+} from '#lib/cron-hpa/cron-hpa-status.ts';
 import { dueActivations } from '#lib/cron-hpa/planned-jobs.ts';
-import { type Outcome, type StatusInput, statusAfter } from '#lib/cron-hpa/statuses/next-status.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
 const UP = job({ name: 'up', schedule: '0 0 8 * * *', targetSize: 9 });
@@ -165,3 +173,121 @@ function submittedAt(time: string) {
 function hashOf(object: CronHpa): string {
   return planAt(object, '2026-07-15T08:30:00Z')[0]?.specHash ?? '';
 }
+
+const TIMES = {
+  atMs: Date.parse('2019-12-18T15:00:00Z'),
+  nextMs: Date.parse('2019-12-18T15:07:00Z'),
+  timeZone: 'Asia/Shanghai',
+};
+
+describe('successMessage', () => {
+  it('has the form that users know', () => {
+    expect(
+      successMessage({
+        job: 'scale-down',
+        namespace: 'default',
+        target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+        adjustType: 'scale replicas',
+        current: 3,
+        desired: 3,
+        ...TIMES,
+      }),
+    ).to.equal(
+      'cron hpa job scale-down executed successfully. current scale (namespace:default;kind: Deployment;name: web) ' +
+        'replicas:3, desired scale replicas:3,adjustType:[scale replicas]. time:2019-12-18 23:00:00, next:2019-12-18 23:07:00',
+    );
+  });
+});
+
+describe('messages of activations', () => {
+  it('have no control characters of others', () => {
+    const told = failureMessage({ job: 'up\u001b[2J', reason: 'no\u0007', ...TIMES });
+    expect(told).to.match(/^cron hpa job up\\u001b\[2J failed to execute, because of no\\u0007\. time:/);
+  });
+});
+
+describe('failureMessage', () => {
+  it('tells why, and when there is no next activation', () => {
+    expect(failureMessage({ job: 'once', reason: 'no such target', ...TIMES, nextMs: undefined })).to.equal(
+      'cron hpa job once failed to execute, because of no such target. time:2019-12-18 23:00:00, next:none',
+    );
+  });
+});
+
+const NOW = '2026-07-15T08:00:00Z';
+const MESSAGE = 'cannot scale deployments.apps "web"';
+const ready = (reason: string, message = MESSAGE): CronHpaStatus['ready'] => ({
+  ...{ type: 'Ready', status: reason === 'Scheduled' ? 'True' : 'False', reason, message },
+  ...{ observedGeneration: 1, lastTransitionTime: NOW },
+});
+
+describe('eventsOf', () => {
+  const object = cronHpa();
+  const [planned] = planAt(object, NOW);
+  if (!planned) throw new Error('there is a job');
+  const quiet = { status: object.status, outcome: undefined, missed: [] };
+  const outcomeOf = (changes: Partial<Outcome>): Outcome => ({
+    ...{ planned, atMs: Date.parse(NOW), state: 'Succeed', message: 'from 1 to 3', change: 2 },
+    ...changes,
+  });
+
+  it('is silent where nothing happened', () => {
+    expect(eventsOf(object, quiet)).to.deep.equal([]);
+    expect(eventsOf(object, { ...quiet, outcome: outcomeOf({ change: 0 }) })).to.deep.equal([]);
+  });
+
+  it('tells of a job that scaled', () => {
+    expect(eventsOf(object, { ...quiet, outcome: outcomeOf({}) })).to.deep.equal([
+      { type: 'Normal', reason: 'Scaled', message: 'from 1 to 3' },
+    ]);
+  });
+
+  it('tells of a job that failed and when, once for each cause', () => {
+    const message = `${MESSAGE} at eight`;
+    const outcome = outcomeOf({ state: 'Failed', message, cause: MESSAGE });
+    const toldAfter = (before: CronHpaStatus['ready']) =>
+      eventsOf(cronHpa({ status: { ready: before } }), {
+        ...{ ...quiet, outcome },
+        status: { ...object.status, ready: ready('ScalingFailed') },
+      });
+    const failed = [{ type: 'Warning', reason: 'ScalingFailed', message }];
+    expect(toldAfter(undefined)).to.deep.equal(failed);
+    expect(toldAfter(ready('ScalingFailed'))).to.deep.equal([]);
+    expect(toldAfter(ready('ScalingFailed', 'another'))).to.deep.equal(failed);
+    expect(toldAfter(ready('Scheduled', '1 of 1 jobs are scheduled'))).to.deep.equal(failed);
+  });
+
+  it('tells of activations that were missed, and how they were', () => {
+    const atMs = Date.parse(NOW);
+    const missed = [{ planned, count: 1, firstMs: atMs, lastMs: atMs, why: 'too late' } as const];
+    expect(eventsOf(object, { ...quiet, missed })).to.deep.equal([
+      {
+        type: 'Warning',
+        reason: 'ScheduleMissed',
+        message:
+          'cron hpa job morning missed its activation of 2026-07-15 08:00:00: startingDeadlineSeconds have passed',
+      },
+    ]);
+  });
+
+  it('tells once what keeps the object from its work', () => {
+    const toldOf = (next: CronHpaStatus['ready'], before = object) =>
+      eventsOf(before, { ...quiet, status: { ...object.status, ready: next } });
+    expect(toldOf(ready('TargetConflict'))).to.deep.equal([
+      { type: 'Warning', reason: 'TargetConflict', message: MESSAGE },
+    ]);
+    expect(
+      toldOf(ready('TargetConflict'), cronHpa({ status: { ready: ready('InvalidJobs') } })),
+    ).to.deep.equal([]);
+    expect(toldOf(ready('Scheduled'))).to.deep.equal([]);
+  });
+});
+
+describe('referenceTo', () => {
+  it('names the object with its version of the moment', () => {
+    expect(referenceTo(cronHpa())).to.deep.equal({
+      ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+      ...{ namespace: 'default', name: 'web', uid: 'uid-1', resourceVersion: '1' },
+    });
+  });
+});
