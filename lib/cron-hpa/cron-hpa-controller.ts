@@ -34,6 +34,7 @@ import {
   successMessage,
 } from './cron-hpa-status.ts';
 import { OwnWrites } from './loop/own-writes.ts';
+import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import {
   type Activation,
   dueActivations,
@@ -43,7 +44,6 @@ import {
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import { type Hpa, hindranceOf, hpaOf, targetKey } from './target-conflicts.ts';
-import type { CronHpaSeries } from './told/cron-hpa-series.ts';
 
 /** What the controller works with. */
 interface CronHpaDependencies extends WatchedSources {

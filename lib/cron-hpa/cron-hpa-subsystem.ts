@@ -17,8 +17,8 @@ import type { HasUi } from '#lib/ui/page.ts';
 import { CRON_HPAS, type CronHpa, HPAS, nameOf, readCronHpa, type ScaleTargetRef } from './cron-hpa.ts';
 import { cronHpaController, statusClient, targetsOfCronHpa, targetsOfHpa } from './cron-hpa-controller.ts';
 import { debugCronHpas } from './debug/debug-cron-hpas.ts';
+import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { hpaOf, readHpa, targetKey } from './target-conflicts.ts';
-import { CronHpaSeries } from './told/cron-hpa-series.ts';
 import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 
 /** What Cron-HPA needs from outside. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
-import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
+import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { CronHpaSeries } from '#lib/cron-hpa/told/cron-hpa-series.ts';
+import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 
 describe('CronHpaSeries', () => {
   it('counts activations and attempts, delays of those alone that were carried out, and objects as they are', async () => {
