@@ -16,8 +16,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { CRON_HPAS, type CronHpa, HPAS, nameOf, readCronHpa, type ScaleTargetRef } from './cron-hpa.ts';
 import { cronHpaController, statusClient, targetsOfCronHpa, targetsOfHpa } from './cron-hpa-controller.ts';
-import { debugCronHpas } from './debug/debug-cron-hpas.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
+import { debugCronHpas } from './observability/debug-cron-hpas.ts';
 import { hpaOf, readHpa, targetKey } from './target-conflicts.ts';
 import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 
