@@ -17,9 +17,9 @@ import type { HasUi } from '#lib/ui/page.ts';
 import { CRON_HPAS, type CronHpa, HPAS, nameOf, readCronHpa, type ScaleTargetRef } from './cron-hpa.ts';
 import { cronHpaController, statusClient, targetsOfCronHpa, targetsOfHpa } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
+import { type CronHpaUiPart, cronHpaUi } from './observability/cron-hpa-ui.ts';
 import { debugCronHpas } from './observability/debug-cron-hpas.ts';
 import { hpaOf, readHpa, targetKey } from './target-conflicts.ts';
-import { type CronHpaUiPart, cronHpaUi } from './ui/cron-hpa-ui.ts';
 
 /** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {

@@ -1,4 +1,4 @@
-import type { CronHpaUiPart } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
+import type { CronHpaUiPart } from '#lib/cron-hpa/observability/cron-hpa-ui.ts';
 import type { HpaUiPart } from '#lib/hpa/told/hpa-ui.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
 import type { ScaledObjectsUiPart } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { cronHpaUi } from '#lib/cron-hpa/observability/cron-hpa-ui.ts';
 import type { DebuggedCronHpas } from '#lib/cron-hpa/observability/debug-cron-hpas.ts';
 import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
-import { cronHpaUi } from '#lib/cron-hpa/ui/cron-hpa-ui.ts';
 import { renderCronHpas } from '#lib/cron-hpa/ui/render-cron-hpas.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';

@@ -1,5 +1,5 @@
 import type { UiPart } from '#lib/ui/page.ts';
-import type { DebuggedCronHpas } from '../observability/debug-cron-hpas.ts';
+import type { DebuggedCronHpas } from './debug-cron-hpas.ts';
 
 /** The part of the page that shows Cron-HPAs. */
 export type CronHpaUiPart = UiPart<'cronhpas', DebuggedCronHpas>;
