@@ -6,7 +6,7 @@ import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
-import { type DebuggedCronHpas, describeCronHpa } from '../observability/debug-cron-hpas.ts';
+import { type DebuggedCronHpas, describeCronHpa } from './debug-cron-hpas.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
