@@ -3,8 +3,7 @@ import { Schedules } from '#lib/schedule/schedules.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { dueActivations, planJobs } from '../planned-jobs.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
 /** For so long an activation may be under way, and an object be new. */
 const PATIENCE_MS = 60_000;

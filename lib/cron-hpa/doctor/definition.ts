@@ -1,7 +1,7 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { CRON_HPA } from '../cron-hpa.ts';
-import { failed } from './diagnoses.ts';
+import { failed } from './examination.ts';
 
 /** Whether the API server knows what a CronHorizontalPodAutoscaler is, and that it has a status. */
 export const definition: Check = {

@@ -2,8 +2,7 @@ import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-jobs.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedCronHpa, type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
 /** Which jobs can never be due, and why. */
 export function jobs(examined: ExaminedCronHpas, { timeZone }: { readonly timeZone: string }): Check {

@@ -1,8 +1,7 @@
 import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
 import { type Hpa, rivalOf, targetKey } from '../target-conflicts.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+import { type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
 /** Whether something else scales a target, too, and whether both can go together. */
 export function ownership(examined: ExaminedCronHpas): Check {

@@ -5,8 +5,7 @@ import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { CronHpa } from '../cron-hpa.ts';
-import { failed } from './diagnoses.ts';
-import { type ExaminedCronHpas, subjectOf } from './examined-cron-hpas.ts';
+import { type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
 /** Whether what objects scale is there, can be scaled, and may be. */
 export function targets(examined: ExaminedCronHpas): Check {
