@@ -33,8 +33,8 @@ import {
   statusOfUnreadable,
   successMessage,
 } from './cron-hpa-status.ts';
-import { OwnWrites } from './loop/own-writes.ts';
 import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
+import { OwnWrites } from './own-writes.ts';
 import {
   type Activation,
   dueActivations,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { OwnWrites } from '#lib/cron-hpa/loop/own-writes.ts';
+import { OwnWrites } from '#lib/cron-hpa/own-writes.ts';
 import { cronHpa } from '#spec/support/cron-hpas.ts';
 
 const KEY = 'default/web';

@@ -1,4 +1,4 @@
-import type { CronHpa } from '../cron-hpa.ts';
+import type { CronHpa } from './cron-hpa.ts';
 
 interface Known {
   /** The latest that was written here or shown by the informer. */
