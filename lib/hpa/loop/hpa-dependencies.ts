@@ -5,9 +5,9 @@ import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoMinOptions, AutoMinReplicas } from '../auto-min/auto-min-replicas.ts';
+import type { FollowedPod } from '../inputs/pod-lister.ts';
 import type { HpaMemories } from '../memory/hpa-memories.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
-import type { FollowedPod } from '../pods/pod-lister.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import type { DecisionLog } from '../told/decision-log.ts';
 import type { HpaSeries } from './hpa-series.ts';

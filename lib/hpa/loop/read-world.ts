@@ -9,8 +9,8 @@ import {
 import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
+import { type FollowedPod, selectPods } from '../inputs/pod-lister.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
-import { type FollowedPod, selectPods } from '../pods/pod-lister.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
 import { readMetrics } from '../readings/read-metrics.ts';
