@@ -61,7 +61,7 @@ describe('main.ts', () => {
       Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source) ?? '';
     const parts = {
       'cron-hpa': 'lib/cron-hpa/cron-hpa-subsystem.ts',
-      hpa: 'lib/hpa/loop/hpa-subsystem.ts',
+      hpa: 'lib/hpa/hpa-subsystem.ts',
       'scaled-objects': 'lib/scaled-objects/scaled-objects-subsystem.ts',
       'scaling-schedule': 'lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts',
       'metrics-adapter': 'lib/metrics-adapter/metrics-adapter.ts',

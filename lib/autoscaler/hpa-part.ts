@@ -1,6 +1,6 @@
 import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
-import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/loop/hpa-subsystem.ts';
+import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
