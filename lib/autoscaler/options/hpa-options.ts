@@ -1,5 +1,5 @@
 import type { FlagValues } from '#lib/flags/flag.ts';
-import type { HpaLoopOptions } from '#lib/hpa/loop/hpa-dependencies.ts';
+import type { HpaLoopOptions } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { generalFlags } from './general-flags.ts';
 import { hpaFeatureGates, type hpaFlags } from './hpa-flags.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hpaController } from '#lib/hpa/loop/hpa-controller.ts';
+import { hpaController } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { followedWeb } from '../auto-min/built-decision.ts';
