@@ -7,11 +7,11 @@ import {
   type HpaVersion,
   sentHpa,
 } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { FIELD_MANAGER } from '../objects/field-manager.ts';
-import type { OtherControllers } from './other-controllers.ts';
+import type { OtherControllers } from './loop/other-controllers.ts';
+import { FIELD_MANAGER } from './objects/field-manager.ts';
 
 /** What statuses are written with. */
-export interface StatusClientOptions {
+interface StatusClientOptions {
   readonly hpas: ResourceClient;
   readonly version: HpaVersion;
   readonly others: OtherControllers;
