@@ -18,11 +18,11 @@ import { actedOnElsewhere, withoutElsewhere } from './loop/elsewhere-condition.t
 import type { HpaSeries } from './loop/hpa-series.ts';
 import { type OtherControllers, writtenByOtherAtMs } from './loop/other-controllers.ts';
 import type { ReadWorld, World } from './loop/read-world.ts';
-import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './loop/sync-schedule.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
+import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 import type { FollowedScales } from './targets/followed-scales.ts';
 import { writeTargetScale } from './targets/target-scale.ts';
 import type { DecisionLog } from './told/decision-log.ts';

@@ -4,7 +4,7 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation } from '../explanation.ts';
 import { FIELD_MANAGER } from '../objects/field-manager.ts';
-import { spreadOf } from '../spread-of.ts';
+import { spreadOf } from '../sync-schedule.ts';
 import type { AutoMinLog } from './auto-min-log.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
 import { judgeWeek, type MinimumChange } from './judge-week.ts';

@@ -3,7 +3,7 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { UnkeptNames } from '../memory/unkept-names.ts';
-import { spreadOf } from '../spread-of.ts';
+import { spreadOf } from '../sync-schedule.ts';
 import { metricGoals } from './measured-loads.ts';
 import { dayOf, emptyWeek, WEEK_DAYS, type Week, withMetricsOf, withPeak } from './week.ts';
 import { formatWeek, parseWeek, weekKey } from './week-record.ts';

@@ -1,6 +1,6 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
 import { autoMinSettings } from '../auto-min/auto-min-settings.ts';
-import { syncSchedule } from '../loop/sync-schedule.ts';
+import { syncSchedule } from '../sync-schedule.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 

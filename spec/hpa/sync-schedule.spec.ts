@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { DueHpas, syncSchedule, untilNextMs } from '#lib/hpa/loop/sync-schedule.ts';
+import { DueHpas, spreadOf, syncSchedule, untilNextMs } from '#lib/hpa/sync-schedule.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { followedWeb } from '../auto-min/built-decision.ts';
+import { followedWeb } from './auto-min/built-decision.ts';
 
 const RESYNC_PERIOD = 'platform.stke/resync-period';
 
@@ -105,4 +105,23 @@ describe('DueHpas', () => {
     due.forget('shop/a');
     expect(due.shortestPeriodMs('shop')).to.equal(30_000);
   });
+});
+
+describe('spreadOf', () => {
+  it('is the same for a text for good', () => {
+    expect(spreadOf('team-1')).to.equal(spreadOf('team-1'));
+    expect(spreadOf('')).to.be.within(0, 1);
+  });
+
+  for (const prefix of ['team-', 'shop/web-', 'a']) {
+    it(`spreads a hundred texts that begin with ${prefix} evenly`, () => {
+      const tenths = Array.from({ length: 10 }, () => 0);
+      for (let number = 1; number <= 100; number++) {
+        const spread = spreadOf(`${prefix}${number}`);
+        expect(spread).to.be.within(0, 1 - 2 ** -33);
+        tenths[Math.floor(spread * 10)] = (tenths[Math.floor(spread * 10)] ?? 0) + 1;
+      }
+      for (const count of tenths) expect(count, tenths.join(' ')).to.be.within(2, 21);
+    });
+  }
 });

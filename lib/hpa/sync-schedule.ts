@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { spreadOf } from '../spread-of.ts';
 
 /** How often an HPA is decided, where that differs from the controller's period. */
-export const RESYNC_PERIOD = 'platform.stke/resync-period';
+const RESYNC_PERIOD = 'platform.stke/resync-period';
 
 const SHORTEST_PERIOD_MS = 1000;
 /** A longer one says nothing: Kubernetes' timers and ours end there. */
@@ -115,4 +114,18 @@ export function isSameWish(one: FollowedHpa, other: FollowedHpa): boolean {
     isDeepStrictEqual(one.spec, other.spec) &&
     one.metadata.annotations?.[RESYNC_PERIOD] === other.metadata.annotations?.[RESYNC_PERIOD]
   );
+}
+
+/**
+ * A number in [0, 1) that a text has for good, and that is far from those of texts like it: `team-1` and `team-2` are not to
+ * be looked at together.
+ */
+export function spreadOf(text: string): number {
+  let hash = 0x811c9dc5; // FNV-1a
+  for (let place = 0; place < text.length; place++)
+    hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
+  // Its last characters change few bits; the last steps of MurmurHash3 spread them over all.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
