@@ -12,11 +12,15 @@ import type { AutoMinOptions, AutoMinReplicas } from './auto-min/auto-min-replic
 import { conclude } from './conclude.ts';
 import { decide } from './decide.ts';
 import type { Decision, Outcome } from './decision.ts';
+import {
+  actedOnElsewhere,
+  type OtherControllers,
+  withoutElsewhere,
+  writtenByOtherAtMs,
+} from './external-controllers.ts';
 import type { StatusClient } from './hpa-status-writer.ts';
 import type { FollowedPod } from './inputs/pod-lister.ts';
-import { actedOnElsewhere, withoutElsewhere } from './loop/elsewhere-condition.ts';
 import type { HpaSeries } from './loop/hpa-series.ts';
-import { type OtherControllers, writtenByOtherAtMs } from './loop/other-controllers.ts';
 import type { ReadWorld, World } from './loop/read-world.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';

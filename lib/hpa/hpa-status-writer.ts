@@ -7,8 +7,7 @@ import {
   type HpaVersion,
   sentHpa,
 } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { OtherControllers } from './loop/other-controllers.ts';
-import { FIELD_MANAGER } from './objects/field-manager.ts';
+import { FIELD_MANAGER, type OtherControllers } from './external-controllers.ts';
 
 /** What statuses are written with. */
 interface StatusClientOptions {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { OtherControllers } from '#lib/hpa/external-controllers.ts';
 import { StatusClient } from '#lib/hpa/hpa-status-writer.ts';
-import { OtherControllers } from '#lib/hpa/loop/other-controllers.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';

@@ -1,5 +1,5 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
-import { FIELD_MANAGER } from '../objects/field-manager.ts';
+import { FIELD_MANAGER } from '../external-controllers.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 
