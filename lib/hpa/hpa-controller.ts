@@ -19,9 +19,9 @@ import {
   writtenByOtherAtMs,
 } from './external-controllers.ts';
 import type { StatusClient } from './hpa-status-writer.ts';
+import type { ReadWorld, World } from './inputs/inputs-reader.ts';
 import type { FollowedPod } from './inputs/pod-lister.ts';
 import type { HpaSeries } from './loop/hpa-series.ts';
-import type { ReadWorld, World } from './loop/read-world.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';

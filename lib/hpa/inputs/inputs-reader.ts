@@ -9,16 +9,16 @@ import {
 import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
-import { type FollowedPod, selectPods } from '../inputs/pod-lister.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
 import { readMetrics } from '../readings/read-metrics.ts';
 import type { FollowedScales } from '../targets/followed-scales.ts';
 import { readTargetScale } from '../targets/target-scale.ts';
+import { type FollowedPod, selectPods } from './pod-lister.ts';
 
 /** What the world is read with. */
-export interface ReadWorldOptions {
+interface ReadWorldOptions {
   readonly pods: Pick<Informer<FollowedPod>, 'findBy'>;
   readonly scales: Pick<FollowedScales, 'get'>;
   readonly reader: MetricReaderOptions;
