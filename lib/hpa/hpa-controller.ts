@@ -21,14 +21,13 @@ import {
 import type { StatusClient } from './hpa-status-writer.ts';
 import type { ReadWorld, World } from './inputs/inputs-reader.ts';
 import type { FollowedPod } from './inputs/pod-lister.ts';
+import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { HpaSeries } from './loop/hpa-series.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';
 import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
-import type { FollowedScales } from './targets/followed-scales.ts';
-import { writeTargetScale } from './targets/target-scale.ts';
 import type { DecisionLog } from './told/decision-log.ts';
 
 /** Another controller is left alone until it has not written for so many periods. */

@@ -13,9 +13,8 @@ import type { HpaConfig } from '../objects/hpa-config.ts';
 import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
 import { readMetrics } from '../readings/read-metrics.ts';
-import type { FollowedScales } from '../targets/followed-scales.ts';
-import { readTargetScale } from '../targets/target-scale.ts';
 import { type FollowedPod, selectPods } from './pod-lister.ts';
+import { type FollowedScales, readTargetScale } from './target-scales.ts';
 
 /** What the world is read with. */
 interface ReadWorldOptions {

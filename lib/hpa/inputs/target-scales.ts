@@ -1,15 +1,23 @@
-import type { Scale, ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import {
+  type Scale,
+  type ScaleClient,
+  type ScaleTarget,
+  UnscalableTarget,
+} from '#lib/control/scale-client.ts';
 import type { ScaleCause } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { serverWords } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from '#lib/kubernetes/objects/workload.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ScaleFailure } from '../scale-reading.ts';
 
 /** What {@link FollowedScales} works with. */
-export interface FollowedScalesOptions {
+interface FollowedScalesOptions {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
@@ -18,7 +26,7 @@ export interface FollowedScalesOptions {
 }
 
 /** A scale, and whether it is what the informer knew, or what the API server says now. */
-export interface ReadScale {
+interface ReadScale {
   readonly scale: Scale;
   readonly isFollowed: boolean;
 }
@@ -144,4 +152,58 @@ export class FollowedScales implements AsyncDisposable {
 
 function keyOf({ namespace, name }: ScaleTarget, resource: ApiResource): string {
   return `${collectionPath(resource)} ${namespace}/${name}`;
+}
+
+/** Reads the scale of an HPA's target; what fails is told in the controller's words. */
+export async function readTargetScale(
+  { metadata: { namespace }, spec }: HorizontalPodAutoscaler,
+  scales: Pick<FollowedScales, 'get'>,
+  options: Parameters<FollowedScales['get']>[1],
+): Promise<ReadScale | ScaleFailure> {
+  const { apiVersion = '', kind, name } = spec.scaleTargetRef;
+  const [group = '', version, ...rest] = apiVersion.split('/');
+  if (rest.length > 0) {
+    return { step: 'api-version', message: `unexpected GroupVersion string: ${apiVersion}` };
+  }
+  try {
+    return await scales.get({ namespace, apiVersion, kind, name }, options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (error instanceof UnscalableTarget) {
+      return error.reason === 'UnknownKind'
+        ? {
+            step: 'kind',
+            message: `no matches for kind "${kind}" in group "${version === undefined ? '' : group}"`,
+          }
+        : { step: 'scale', message: 'the server could not find the requested resource' };
+    }
+    return { step: 'scale', message: scaleWords(error) };
+  }
+}
+
+/** Writes the scale. @returns why it could not be written */
+export async function writeTargetScale(
+  scale: Scale,
+  replicas: number,
+  {
+    scales,
+    cause,
+    signal,
+  }: {
+    readonly scales: Pick<FollowedScales, 'set'>;
+    readonly cause: ScaleCause;
+    readonly signal: AbortSignal;
+  },
+): Promise<string | undefined> {
+  try {
+    await scales.set(scale, replicas, cause, signal);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return scaleWords(error);
+  }
+}
+
+function scaleWords(error: unknown): string {
+  return serverWords(error, { resource: 'scale', group: '' });
 }
