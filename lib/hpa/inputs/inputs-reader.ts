@@ -10,9 +10,9 @@ import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decide.ts';
 import type { DecisionInput } from '../decision.ts';
 import type { HpaConfig } from '../objects/hpa-config.ts';
-import { SelectorRegistry } from '../pods/selector-registry.ts';
 import type { MetricReaderOptions, ReadingContext } from '../readings/metric-reader.ts';
 import { readMetrics } from '../readings/read-metrics.ts';
+import { SelectorRegistry } from './overlapping-hpas.ts';
 import { type FollowedPod, selectPods } from './pod-lister.ts';
 import { type FollowedScales, readTargetScale } from './target-scales.ts';
 
