@@ -8,12 +8,15 @@ import type {
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import { type CustomMetricsApi, NO_CUSTOM_METRICS } from './custom-metrics-api.ts';
-import { externalMetricPath, objectMetricPath, podsMetricPath } from './metric-paths.ts';
-import { oldestOf } from './metric-values.ts';
-import type { MetricValuesReader } from './metric-values-reader.ts';
-import type { NamespaceUsage } from './namespace-usage.ts';
+import { type CustomMetricsApi, NO_CUSTOM_METRICS } from '../readings/custom-metrics-api.ts';
+import { externalMetricPath, objectMetricPath, podsMetricPath } from '../readings/metric-paths.ts';
+import { oldestOf } from '../readings/metric-values.ts';
+import type { MetricValuesReader } from '../readings/metric-values-reader.ts';
+import type { NamespaceUsage } from '../readings/namespace-usage.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {
@@ -167,3 +170,47 @@ function failed(
   signal.throwIfAborted();
   return { error: serverWords(error, asked) };
 }
+
+/** What reading all metrics of an HPA takes besides. */
+interface ReadMetricsOptions {
+  readonly reader: MetricReaderOptions;
+  readonly clock: Clock;
+  /** Told of each metric, by its place, how long reading it took. */
+  readonly onRead: (place: number, durationMs: number) => void;
+}
+
+/** So many of one HPA are read at once: one with a thousand metrics leaves the others their part of the requests. */
+const MOST_AT_ONCE = 8;
+/** What is not read by then is missing; a decision has to be made, and told, well within a minute. */
+const WITHIN_MS = 40_000;
+
+/** Reads the metrics of an HPA, each in its place; one that is late is a reading that failed, and costs itself alone. */
+export async function readMetrics(
+  metrics: readonly MetricSpec[],
+  context: ReadingContext,
+  { reader, clock, onRead }: ReadMetricsOptions,
+): Promise<readonly MetricReading[]> {
+  const expired = () => new Error(LATE);
+  using deadline = startDeadline(clock, WITHIN_MS, { signal: context.signal, expired });
+  const { signal } = deadline;
+  const readings: MetricReading[] = metrics.map(() => ({ error: LATE }));
+  const waiting = metrics.entries();
+  const work = async () => {
+    for (const [place, metric] of waiting) {
+      if (signal.aborted) return;
+      const startedAtMs = clock.monotonicMs();
+      const reading = await readMetric(metric, { ...context, signal }, reader).catch((error: unknown) => {
+        context.signal.throwIfAborted();
+        if (signal.aborted) return { error: LATE };
+        throw error;
+      });
+      onRead(place, clock.monotonicMs() - startedAtMs);
+      readings[place] = reading;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, metrics.length) }, work));
+  context.signal.throwIfAborted();
+  return readings;
+}
+
+const LATE = `not read within ${formatDuration(WITHIN_MS)}, in which all metrics of an HPA have to be read`;
