@@ -2,7 +2,7 @@ import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { CUSTOM_METRICS_VERSIONS } from '../readings/custom-metrics-api.ts';
+import { CUSTOM_METRICS_VERSIONS } from '../inputs/custom-metrics-client.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';
 

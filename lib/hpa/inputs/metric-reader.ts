@@ -12,11 +12,16 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import { type CustomMetricsApi, NO_CUSTOM_METRICS } from '../readings/custom-metrics-api.ts';
-import { externalMetricPath, objectMetricPath, podsMetricPath } from '../readings/metric-paths.ts';
-import { oldestOf } from '../readings/metric-values.ts';
-import type { MetricValuesReader } from '../readings/metric-values-reader.ts';
 import type { NamespaceUsage } from '../readings/namespace-usage.ts';
+import {
+  type CustomMetricsApi,
+  externalMetricPath,
+  type MetricValuesReader,
+  NO_CUSTOM_METRICS,
+  objectMetricPath,
+  oldestOf,
+  podsMetricPath,
+} from './custom-metrics-client.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {

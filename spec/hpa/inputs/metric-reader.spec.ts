@@ -1,7 +1,6 @@
 import { expect } from 'chai';
+import { CustomMetricsApi, MetricValuesReader } from '#lib/hpa/inputs/custom-metrics-client.ts';
 import { readMetric, readMetrics } from '#lib/hpa/inputs/metric-reader.ts';
-import { CustomMetricsApi } from '#lib/hpa/readings/custom-metrics-api.ts';
-import { MetricValuesReader } from '#lib/hpa/readings/metric-values-reader.ts';
 import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
