@@ -12,7 +12,6 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { MetricReading } from '../objects/metric-reading.ts';
-import type { NamespaceUsage } from '../readings/namespace-usage.ts';
 import {
   type CustomMetricsApi,
   externalMetricPath,
@@ -22,6 +21,7 @@ import {
   oldestOf,
   podsMetricPath,
 } from './custom-metrics-client.ts';
+import type { NamespaceUsage } from './pod-metrics-client.ts';
 
 /** What metrics are read with. */
 export interface MetricReaderOptions {

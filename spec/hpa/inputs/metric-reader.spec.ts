@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CustomMetricsApi, MetricValuesReader } from '#lib/hpa/inputs/custom-metrics-client.ts';
 import { readMetric, readMetrics } from '#lib/hpa/inputs/metric-reader.ts';
-import { NamespaceUsage } from '#lib/hpa/readings/namespace-usage.ts';
+import { NamespaceUsage } from '#lib/hpa/inputs/pod-metrics-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
