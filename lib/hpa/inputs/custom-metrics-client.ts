@@ -2,8 +2,7 @@ import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { listItems } from '../readings/list-items.ts';
-import { LONGEST_LIST_BYTES, READ_WITHIN_MS, SharedReads } from '../readings/shared-reads.ts';
+import { LONGEST_LIST_BYTES, listItems, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
 const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
 /** Of all lists together; each takes some 100 bytes. */

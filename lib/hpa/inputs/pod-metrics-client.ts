@@ -4,8 +4,7 @@ import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import type { PodUsage } from '../objects/metric-reading.ts';
-import { listItems } from '../readings/list-items.ts';
-import { LONGEST_LIST_BYTES, READ_WITHIN_MS, SharedReads } from '../readings/shared-reads.ts';
+import { LONGEST_LIST_BYTES, listItems, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
 const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
 /** Each may be as long as any: so many are in memory at once. */

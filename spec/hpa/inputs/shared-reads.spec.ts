@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SharedReads } from '#lib/hpa/readings/shared-reads.ts';
+import { SharedReads } from '#lib/hpa/inputs/shared-reads.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const READ_WITHIN_MS = 10_000;

@@ -1,10 +1,12 @@
+import * as z from 'zod/mini';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
+import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
 /** How reads of one metrics API are bounded. */
-export interface SharedReadsOptions<Value> {
+interface SharedReadsOptions<Value> {
   readonly clock: Clock;
   /** How much a value counts of `mostKept`; by default 1. */
   readonly weigh?: (value: Value) => number;
@@ -15,7 +17,7 @@ export interface SharedReadsOptions<Value> {
 }
 
 /** How old what was read may be, and for whom it is read. */
-export interface SharedReadRequest {
+interface SharedReadRequest {
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;
   /** Shares what is read at once with the other tenants; by default the key is one of its own. */
@@ -141,4 +143,31 @@ export class SharedReads<Value> {
     this.#reads.delete(key);
     this.#kept -= read.weight;
   }
+}
+
+const LIST = z.object({
+  kind: z.optional(z.string()),
+  message: z.optional(z.string()),
+  items: z.nullish(z.array(z.unknown())),
+});
+
+/** So much of what a server says is told. */
+const LONGEST_MESSAGE = 200;
+
+/**
+ * The items of a list of a metrics API, unread. A Status is no list, whatever the code that it came with: what failed is
+ * not taken for a list of nothing.
+ *
+ * @param of what the list should be of, as in `pods`
+ * @throws {MalformedResponse} for what is no list
+ */
+export function listItems(response: unknown, of: string): readonly unknown[] {
+  const list = LIST.safeParse(response);
+  if (!list.success) throw new MalformedResponse(`the response is no list of ${of}`, { cause: list.error });
+  const { kind, message = 'no reason given', items } = list.data;
+  if (kind === 'Status')
+    throw new MalformedResponse(
+      `the response is no list of ${of} but a Status: ${message.slice(0, LONGEST_MESSAGE)}`,
+    );
+  return items ?? [];
 }
