@@ -1,12 +1,11 @@
 import { type ConditionChange, NO_SCALED_TO_ZERO } from '#lib/control/status/conditions.ts';
 import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { decideByMetrics } from './decide-by-metrics.ts';
+import { type HpaConfig, type Scale, type ScaleFailure, scaleError } from './decision/decision-input.ts';
 import type { Decision, DecisionInput } from './decision.ts';
 import type { Explanation } from './explanation.ts';
-import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { type BoundsStep, boundsStep, minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
-import { type Scale, type ScaleFailure, scaleError } from './scale-reading.ts';
 
 /**
  * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.36's controller does.

@@ -5,11 +5,9 @@ import type {
   MetricStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import type { HpaConfig, MetricReading, Scale, ScaleFailure } from './decision/decision-input.ts';
 import type { Explanation } from './explanation.ts';
-import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
-import type { MetricReading } from './objects/metric-reading.ts';
-import type { Scale, ScaleFailure } from './scale-reading.ts';
 
 /** Everything that a decision follows from. */
 export interface DecisionInput {

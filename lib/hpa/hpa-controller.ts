@@ -11,6 +11,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './auto-min/auto-min-replicas.ts';
 import { conclude } from './conclude.ts';
 import { decide } from './decide.ts';
+import type { HpaConfig } from './decision/decision-input.ts';
 import type { Decision, Outcome } from './decision.ts';
 import {
   actedOnElsewhere,
@@ -25,7 +26,6 @@ import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts
 import type { HpaSeries } from './loop/hpa-series.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';
-import type { HpaConfig } from './objects/hpa-config.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 import type { DecisionLog } from './told/decision-log.ts';

@@ -1,4 +1,5 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
+import type { Scale } from './decision/decision-input.ts';
 import type { DecisionInput } from './decision.ts';
 import { defaultLimit } from './limits/default-limit.ts';
 import type { Limit } from './limits/limit.ts';
@@ -8,7 +9,6 @@ import { stabilizeWithBehavior } from './limits/stabilize-with-behavior.ts';
 import { stabilizeWithoutBehavior } from './limits/stabilize-without-behavior.ts';
 import type { HpaMemory } from './objects/hpa-memory.ts';
 import { minReplicasOf } from './replica-bounds.ts';
-import type { Scale } from './scale-reading.ts';
 
 /** What became of the metrics' proposal. */
 export interface LimitedReplicas {

@@ -4,8 +4,7 @@ import {
   NO_SCALED_TO_ZERO,
 } from '#lib/control/status/conditions.ts';
 import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { HpaConfig } from './objects/hpa-config.ts';
-import type { Scale } from './scale-reading.ts';
+import type { HpaConfig, Scale } from './decision/decision-input.ts';
 
 /** What decides before metrics do. */
 export type BoundsStep =

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { conclude } from '#lib/hpa/conclude.ts';
 import { decide, needsMetrics } from '#lib/hpa/decide.ts';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
-import type { Scale } from '#lib/hpa/scale-reading.ts';
+import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
 import { builtInput, NOW_MS } from './built-world.ts';
 
 const scaled = (replicas: number): { readonly scale: Scale } => ({

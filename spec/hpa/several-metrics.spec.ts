@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
+import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
 import { evaluateMetrics } from '#lib/hpa/several-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput } from './built-world.ts';

@@ -3,9 +3,9 @@ import { type RunControllerOptions, runController } from '#lib/control/controlle
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { AskPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import type { HpaLoopOptions } from '#lib/hpa/hpa-controller.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';

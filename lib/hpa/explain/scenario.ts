@@ -7,7 +7,7 @@ import {
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../objects/hpa-config.ts';
+import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../decision/decision-input.ts';
 import { hpaSchema, quantitySchema } from './hpa-schema.ts';
 import { inOrder, type LoadPoint, parseLoadCsv } from './load-curve.ts';
 

@@ -2,7 +2,7 @@ import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quant
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type MetricSpec, nameOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { MetricReading, PodUsage } from '../objects/metric-reading.ts';
+import type { MetricReading, PodUsage } from '../decision/decision-input.ts';
 import type { LoadPoint } from './load-curve.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -11,7 +11,7 @@ import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { MetricReading } from '../objects/metric-reading.ts';
+import type { MetricReading } from '../decision/decision-input.ts';
 import {
   type CustomMetricsApi,
   externalMetricPath,

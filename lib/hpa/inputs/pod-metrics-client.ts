@@ -3,7 +3,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import type { PodUsage } from '../objects/metric-reading.ts';
+import type { PodUsage } from '../decision/decision-input.ts';
 import { LONGEST_LIST_BYTES, listItems, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
 
 const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };

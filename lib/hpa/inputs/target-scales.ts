@@ -14,7 +14,7 @@ import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal
 import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from '#lib/kubernetes/objects/workload.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ScaleFailure } from '../scale-reading.ts';
+import type { ScaleFailure } from '../decision/decision-input.ts';
 
 /** What {@link FollowedScales} works with. */
 interface FollowedScalesOptions {

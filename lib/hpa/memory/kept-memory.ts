@@ -1,6 +1,6 @@
 import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { HpaConfig } from '../decision/decision-input.ts';
 import { isBeforeWindow } from '../limits/stabilization.ts';
-import type { HpaConfig } from '../objects/hpa-config.ts';
 import type { HpaMemory, Recommendation, ScaleEvent } from '../objects/hpa-memory.ts';
 
 /**

@@ -7,8 +7,7 @@ import type {
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import type { HpaConfig } from '../objects/hpa-config.ts';
-import type { MetricReading } from '../objects/metric-reading.ts';
+import type { HpaConfig, MetricReading } from '../decision/decision-input.ts';
 import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
 import type { Proposal } from '../proposals/proposal.ts';
 import type { Tolerances } from '../proposals/tolerance.ts';

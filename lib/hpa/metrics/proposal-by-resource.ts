@@ -1,5 +1,5 @@
 import type { ResourceMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { MetricReading } from '../objects/metric-reading.ts';
+import type { MetricReading } from '../decision/decision-input.ts';
 import { averageMeasure } from '../proposals/average.ts';
 import { MetricFailure } from '../proposals/metric-failure.ts';
 import { requestsOfPods } from '../proposals/pod-requests.ts';

@@ -1,5 +1,5 @@
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { HpaConfig } from '../objects/hpa-config.ts';
+import type { HpaConfig } from '../decision/decision-input.ts';
 import type { PodSample, PodSamples } from './pod-usage.ts';
 
 /** Pods by what their samples are good for; a pod is in one list, or counts as ready. */

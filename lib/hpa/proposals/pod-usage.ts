@@ -1,6 +1,6 @@
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { PodUsage, PodValue } from '../objects/metric-reading.ts';
+import type { PodUsage, PodValue } from '../decision/decision-input.ts';
 import { toInt64 } from '../quantities/go-integers.ts';
 
 /** Values of one metric by pod, in thousandths, with when and over which time each was taken. */

@@ -1,7 +1,7 @@
 import { parseNanos } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { HpaConfig } from '../objects/hpa-config.ts';
+import type { HpaConfig } from '../decision/decision-input.ts';
 
 /** How far below and above its target a metric may be, as parts of it, before it scales. */
 export interface Tolerances {

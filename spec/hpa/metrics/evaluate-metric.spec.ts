@@ -1,7 +1,6 @@
 import { expect } from 'chai';
+import { DEFAULT_HPA_CONFIG, type MetricReading } from '#lib/hpa/decision/decision-input.ts';
 import { evaluateMetric } from '#lib/hpa/metrics/evaluate-metric.ts';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
-import type { MetricReading } from '#lib/hpa/objects/metric-reading.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtPod, NOW_MS } from '../built-world.ts';
 

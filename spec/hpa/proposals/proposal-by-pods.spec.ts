@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import { averageMeasure } from '#lib/hpa/proposals/average.ts';
 import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
 import { proposeByPods } from '#lib/hpa/proposals/proposal-by-pods.ts';

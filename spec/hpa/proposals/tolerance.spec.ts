@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/objects/hpa-config.ts';
+import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import { isWithin, tolerancesOf } from '#lib/hpa/proposals/tolerance.ts';
 
 describe('tolerancesOf', () => {

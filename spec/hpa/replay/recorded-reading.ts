@@ -1,4 +1,4 @@
-import type { MetricReading, PodUsage } from '#lib/hpa/objects/metric-reading.ts';
+import type { MetricReading, PodUsage } from '#lib/hpa/decision/decision-input.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
