@@ -6,8 +6,8 @@ import type {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { HpaConfig, MetricReading, Scale, ScaleFailure } from './decision/decision-input.ts';
+import type { HpaMemory } from './decision/scaling-state.ts';
 import type { Explanation } from './explanation.ts';
-import type { HpaMemory } from './objects/hpa-memory.ts';
 
 /** Everything that a decision follows from. */
 export interface DecisionInput {

@@ -12,6 +12,7 @@ import type { AutoMinOptions, AutoMinReplicas } from './auto-min/auto-min-replic
 import { conclude } from './conclude.ts';
 import { decide } from './decide.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
+import type { HpaMemory } from './decision/scaling-state.ts';
 import type { Decision, Outcome } from './decision.ts';
 import {
   actedOnElsewhere,
@@ -26,7 +27,6 @@ import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts
 import type { HpaSeries } from './loop/hpa-series.ts';
 import type { HpaMemories } from './memory/hpa-memories.ts';
 import { keptWindows } from './memory/kept-memory.ts';
-import type { HpaMemory } from './objects/hpa-memory.ts';
 import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 import type { DecisionLog } from './told/decision-log.ts';
 

@@ -1,5 +1,6 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import type { Scale } from './decision/decision-input.ts';
+import type { HpaMemory } from './decision/scaling-state.ts';
 import type { DecisionInput } from './decision.ts';
 import { defaultLimit } from './limits/default-limit.ts';
 import type { Limit } from './limits/limit.ts';
@@ -7,7 +8,6 @@ import { policyLimit } from './limits/policy-limit.ts';
 import type { Stabilization } from './limits/stabilization.ts';
 import { stabilizeWithBehavior } from './limits/stabilize-with-behavior.ts';
 import { stabilizeWithoutBehavior } from './limits/stabilize-without-behavior.ts';
-import type { HpaMemory } from './objects/hpa-memory.ts';
 import { minReplicasOf } from './replica-bounds.ts';
 
 /** What became of the metrics' proposal. */

@@ -3,7 +3,7 @@ import type {
   ScalingPolicy,
   ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { HpaMemory, ScaleEvent } from '../objects/hpa-memory.ts';
+import type { HpaMemory, ScaleEvent } from '../decision/scaling-state.ts';
 import { MOST_REPLICAS } from '../quantities/go-integers.ts';
 import { LIMITS, type Limit, type PolicyAllowance, type ReplicaRange } from './limit.ts';
 import { isInWindow } from './stabilization.ts';

@@ -1,4 +1,4 @@
-import type { Recommendation } from '../objects/hpa-memory.ts';
+import type { Recommendation } from '../decision/scaling-state.ts';
 
 /** What earlier recommendations make of a new one. */
 export interface Stabilization {

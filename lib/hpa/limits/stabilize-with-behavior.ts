@@ -1,4 +1,4 @@
-import { type Recommendation, remember } from '../objects/hpa-memory.ts';
+import { type Recommendation, remember } from '../decision/scaling-state.ts';
 import {
   isBeforeWindow,
   isInWindow,

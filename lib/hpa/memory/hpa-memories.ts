@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { type HpaMemory, NO_MEMORY } from '../objects/hpa-memory.ts';
+import { type HpaMemory, NO_MEMORY } from '../decision/scaling-state.ts';
 import { isOutdated, type KeptMemory, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
 import {
   formatRecord,

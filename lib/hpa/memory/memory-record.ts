@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { ScaleEvent } from '../objects/hpa-memory.ts';
+import type { ScaleEvent } from '../decision/scaling-state.ts';
 import type { KeptMemory } from './kept-memory.ts';
 
 /** What is kept of one HPA. */

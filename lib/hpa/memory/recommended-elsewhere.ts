@@ -1,4 +1,4 @@
-import type { HpaMemory } from '../objects/hpa-memory.ts';
+import type { HpaMemory } from '../decision/scaling-state.ts';
 import type { KeptMemory } from './kept-memory.ts';
 
 /** What was kept, with what was being recommended as of then: another controller has wanted since what there is now. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
 import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
-import { type HpaMemory, NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { NOW_MS } from '../built-world.ts';
 

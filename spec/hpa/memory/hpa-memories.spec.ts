@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
 import { HpaMemories } from '#lib/hpa/memory/hpa-memories.ts';
-import type { HpaMemory } from '#lib/hpa/objects/hpa-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { NOW_MS } from '../built-world.ts';
 

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { conclude } from '#lib/hpa/conclude.ts';
 import { decide } from '#lib/hpa/decide.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
+import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
 import { isOutdated, keptMemory, keptWindows, restoredMemory } from '#lib/hpa/memory/kept-memory.ts';
 import { formatRecord, parseRecord } from '#lib/hpa/memory/memory-record.ts';
-import { type HpaMemory, NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, NOW_MS } from '../built-world.ts';
 

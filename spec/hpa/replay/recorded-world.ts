@@ -1,7 +1,7 @@
 import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
+import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
 import type { DecisionInput } from '#lib/hpa/decision.ts';
 import { rivalsOf } from '#lib/hpa/inputs/overlapping-hpas.ts';
-import type { HpaMemory } from '#lib/hpa/objects/hpa-memory.ts';
 import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type PodObject, scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';

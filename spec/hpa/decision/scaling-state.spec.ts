@@ -1,7 +1,19 @@
 import { expect } from 'chai';
-import { rememberScaling } from '#lib/hpa/limits/scale-events.ts';
-import { NO_MEMORY } from '#lib/hpa/objects/hpa-memory.ts';
-import { NOW_MS } from '../built-world.ts';
+import { NO_MEMORY, remember, rememberScaling } from '#lib/hpa/decision/scaling-state.ts';
+import { NOW_MS } from '#spec/hpa/built-world.ts';
+
+describe('remember', () => {
+  it('appends while nothing is too old', () => {
+    expect(remember([1, 2], 3, () => false)).to.deep.equal([1, 2, 3]);
+    expect(remember([], 3, () => true)).to.deep.equal([3]);
+  });
+
+  it('overwrites the last that is too old, and changes no list', () => {
+    const entries = [1, 5, 2, 6];
+    expect(remember(entries, 9, (entry) => entry < 3)).to.deep.equal([1, 5, 9, 6]);
+    expect(entries).to.deep.equal([1, 5, 2, 6]);
+  });
+});
 
 const event = (change: number, secondsAgo: number) => ({ change, atMs: NOW_MS - secondsAgo * 1000 });
 const policy = (periodSeconds: number) => ({ type: 'Pods', value: 1, periodSeconds });
