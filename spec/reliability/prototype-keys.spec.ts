@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { targetKey } from '#lib/cron-hpa/target-conflicts.ts';
-import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
+import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
 import { usageOfContainers, usageOfPods } from '#lib/hpa/proposals/pod-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';

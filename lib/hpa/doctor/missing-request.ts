@@ -3,7 +3,7 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
+import { MetricFailure } from '../decision/replica-calculator.ts';
 import { requestsOfPods } from '../proposals/pod-requests.ts';
 
 /** Why the utilization of a target can never be worked out. */

@@ -3,8 +3,8 @@ import type {
   ScalingPolicy,
   ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { MOST_REPLICAS } from '../decision/replica-calculator.ts';
 import type { HpaMemory, ScaleEvent } from '../decision/scaling-state.ts';
-import { MOST_REPLICAS } from '../quantities/go-integers.ts';
 import { LIMITS, type Limit, type PolicyAllowance, type ReplicaRange } from './limit.ts';
 import { isInWindow } from './stabilization.ts';
 

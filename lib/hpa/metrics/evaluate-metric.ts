@@ -4,8 +4,7 @@ import {
   type MetricSpec,
   type MetricStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
-import type { Proposal } from '../proposals/proposal.ts';
+import { MetricFailure, type Proposal, SelectorFailure } from '../decision/replica-calculator.ts';
 import { externalMetric } from './external-metric.ts';
 import type { MetricContext, MetricRule } from './metric-rule.ts';
 import { objectMetric } from './object-metric.ts';

@@ -1,8 +1,12 @@
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
-import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
-import { MAX_INT64, toInt64 } from '../quantities/go-integers.ts';
+import {
+  MAX_INT64,
+  MetricFailure,
+  proposeByAverage,
+  proposeByValue,
+  toInt64,
+} from '../decision/replica-calculator.ts';
 import {
   failingAs,
   type MetricContext,

@@ -8,9 +8,12 @@ import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { HpaConfig, MetricReading } from '../decision/decision-input.ts';
-import { MetricFailure, SelectorFailure } from '../proposals/metric-failure.ts';
-import type { Proposal } from '../proposals/proposal.ts';
-import type { Tolerances } from '../proposals/tolerance.ts';
+import {
+  MetricFailure,
+  type Proposal,
+  SelectorFailure,
+  type Tolerances,
+} from '../decision/replica-calculator.ts';
 
 /** What one kind of metric does with its part of the spec. */
 export interface MetricRule {

@@ -1,7 +1,6 @@
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { ObjectMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
-import { proposeByAverage, proposeByValue } from '../proposals/proposal-by-total.ts';
+import { MetricFailure, proposeByAverage, proposeByValue } from '../decision/replica-calculator.ts';
 import {
   failingAs,
   type MetricContext,

@@ -1,9 +1,7 @@
 import { formatThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { averageMeasure } from '../proposals/average.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
+import { averageMeasure, MetricFailure, proposeByPods } from '../decision/replica-calculator.ts';
 import { type PodSamples, valuesOfPods } from '../proposals/pod-usage.ts';
-import { proposeByPods } from '../proposals/proposal-by-pods.ts';
 import {
   failingAs,
   type MetricContext,

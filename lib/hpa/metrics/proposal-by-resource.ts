@@ -1,12 +1,14 @@
 import type { ResourceMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../decision/decision-input.ts';
-import { averageMeasure } from '../proposals/average.ts';
-import { MetricFailure } from '../proposals/metric-failure.ts';
+import {
+  averageMeasure,
+  MetricFailure,
+  type Proposal,
+  proposeByPods,
+  utilizationMeasure,
+} from '../decision/replica-calculator.ts';
 import { requestsOfPods } from '../proposals/pod-requests.ts';
 import { type PodSamples, usageOfContainers, usageOfPods } from '../proposals/pod-usage.ts';
-import type { Proposal } from '../proposals/proposal.ts';
-import { proposeByPods } from '../proposals/proposal-by-pods.ts';
-import { utilizationMeasure } from '../proposals/utilization.ts';
 import { failingAs, type MetricContext, missingTarget, targetThousandths } from './metric-rule.ts';
 
 /**

@@ -4,7 +4,7 @@ import type {
   MetricValueStatus,
   ResourceMetricSpec,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { Proposal } from '../proposals/proposal.ts';
+import type { Proposal } from '../decision/replica-calculator.ts';
 import type { MetricRule } from './metric-rule.ts';
 import { proposeByResource } from './proposal-by-resource.ts';
 

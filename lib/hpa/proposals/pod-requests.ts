@@ -1,8 +1,7 @@
 import { parseNanos, parseThousandths, roundedUp } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { toInt64 } from '../quantities/go-integers.ts';
-import { MetricFailure } from './metric-failure.ts';
+import { MetricFailure, toInt64 } from '../decision/replica-calculator.ts';
 
 /** Whose requests of what are asked for. */
 export interface RequestedPart {

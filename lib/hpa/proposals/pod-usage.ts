@@ -1,7 +1,7 @@
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { PodUsage, PodValue } from '../decision/decision-input.ts';
-import { toInt64 } from '../quantities/go-integers.ts';
+import { toInt64 } from '../decision/replica-calculator.ts';
 
 /** Values of one metric by pod, in thousandths, with when and over which time each was taken. */
 export type PodSamples = ReadonlyMap<string, PodSample>;

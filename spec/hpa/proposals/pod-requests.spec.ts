@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MetricFailure } from '#lib/hpa/proposals/metric-failure.ts';
+import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod } from '../built-world.ts';
