@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { targetKey } from '#lib/cron-hpa/target-conflicts.ts';
+import { requestsOfPods, usageOfContainers, usageOfPods } from '#lib/hpa/decision/pod-resources.ts';
 import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
-import { requestsOfPods } from '#lib/hpa/proposals/pod-requests.ts';
-import { usageOfContainers, usageOfPods } from '#lib/hpa/proposals/pod-usage.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';

@@ -2,8 +2,8 @@ import { parseNanos } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { PodSample, PodSamples } from '../proposals/pod-usage.ts';
 import type { HpaConfig } from './decision-input.ts';
+import type { PodSample, PodSamples } from './pod-resources.ts';
 
 /** What a metric that is counted pod by pod is decided from. */
 interface PodMetricInput {

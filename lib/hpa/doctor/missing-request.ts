@@ -3,8 +3,8 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { requestsOfPods } from '../decision/pod-resources.ts';
 import { MetricFailure } from '../decision/replica-calculator.ts';
-import { requestsOfPods } from '../proposals/pod-requests.ts';
 
 /** Why the utilization of a target can never be worked out. */
 export interface MissingRequest {

@@ -1,7 +1,7 @@
 import { formatThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { NamedMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { type PodSamples, valuesOfPods } from '../decision/pod-resources.ts';
 import { averageMeasure, MetricFailure, proposeByPods } from '../decision/replica-calculator.ts';
-import { type PodSamples, valuesOfPods } from '../proposals/pod-usage.ts';
 import {
   failingAs,
   type MetricContext,

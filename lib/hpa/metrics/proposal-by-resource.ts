@@ -1,14 +1,18 @@
 import type { ResourceMetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from '../decision/decision-input.ts';
 import {
+  type PodSamples,
+  requestsOfPods,
+  usageOfContainers,
+  usageOfPods,
+} from '../decision/pod-resources.ts';
+import {
   averageMeasure,
   MetricFailure,
   type Proposal,
   proposeByPods,
   utilizationMeasure,
 } from '../decision/replica-calculator.ts';
-import { requestsOfPods } from '../proposals/pod-requests.ts';
-import { type PodSamples, usageOfContainers, usageOfPods } from '../proposals/pod-usage.ts';
 import { failingAs, type MetricContext, missingTarget, targetThousandths } from './metric-rule.ts';
 
 /**
