@@ -1,9 +1,9 @@
 import type { MetricSpec, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { MetricReading } from './decision/decision-input.ts';
+import type { MetricContext } from './decision/metric-kinds.ts';
 import type { Proposal } from './decision/replica-calculator.ts';
 import type { ExplainedProposal, MetricExplanation } from './explanation.ts';
 import { evaluateMetric, type MetricOutcome } from './metrics/evaluate-metric.ts';
-import type { MetricContext } from './metrics/metric-rule.ts';
 
 /** What an HPA's metrics ask for together. */
 export interface MetricsOutcome {

@@ -4,12 +4,16 @@ import {
   type MetricSpec,
   type MetricStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import {
+  containerResourceMetric,
+  externalMetric,
+  type MetricContext,
+  type MetricRule,
+  objectMetric,
+  podsMetric,
+  resourceMetric,
+} from '../decision/metric-kinds.ts';
 import { MetricFailure, type Proposal, SelectorFailure } from '../decision/replica-calculator.ts';
-import { externalMetric } from './external-metric.ts';
-import type { MetricContext, MetricRule } from './metric-rule.ts';
-import { objectMetric } from './object-metric.ts';
-import { podsMetric } from './pods-metric.ts';
-import { containerResourceMetric, resourceMetric } from './resource-metric.ts';
 
 /** What became of one metric: a proposal, or why there is none. */
 export interface MetricOutcome {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { selectorText } from '#lib/hpa/metrics/selector-text.ts';
+import { selectorText } from '#lib/hpa/decision/metric-kinds.ts';
 
 describe('selectorText', () => {
   it('writes none as nil, and an empty one', () => {
