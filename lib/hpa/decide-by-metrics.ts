@@ -1,13 +1,13 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import { targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Scale } from './decision/decision-input.ts';
+import { evaluateMetrics, type MetricsOutcome } from './decision/evaluate-metrics.ts';
 import { tolerancesOf } from './decision/replica-calculator.ts';
 import type { Decision, DecisionInput, HpaEvent } from './decision.ts';
 import type { Explanation } from './explanation.ts';
 import { limitReplicas } from './limit-replicas.ts';
 import { minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';
-import { evaluateMetrics, type MetricsOutcome } from './several-metrics.ts';
 
 /** Decides by the metrics of an HPA whose target is within its bounds. */
 export function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {

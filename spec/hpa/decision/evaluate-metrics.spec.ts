@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
-import { evaluateMetrics } from '#lib/hpa/several-metrics.ts';
+import { evaluateMetrics } from '#lib/hpa/decision/evaluate-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput } from './built-world.ts';
+import { builtInput } from '#spec/hpa/built-world.ts';
 
 const TARGET = { type: 'AverageValue', averageValue: '10' };
 

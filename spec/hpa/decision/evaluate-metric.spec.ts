@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { DEFAULT_HPA_CONFIG, type MetricReading } from '#lib/hpa/decision/decision-input.ts';
-import { evaluateMetric } from '#lib/hpa/metrics/evaluate-metric.ts';
+import { evaluateMetric } from '#lib/hpa/decision/evaluate-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtPod, NOW_MS } from '../built-world.ts';
+import { builtPod, NOW_MS } from '#spec/hpa/built-world.ts';
 
 function evaluate(spec: MetricSpec, reading: MetricReading, statusReplicas = 2) {
   return evaluateMetric(spec, {
