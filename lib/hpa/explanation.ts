@@ -1,8 +1,7 @@
 import type { MetricTarget, MetricValueStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { Limit, Stabilization } from './decision/behavior.ts';
 import type { MetricFailureOutcome } from './decision/evaluate-metrics.ts';
 import type { Proposal } from './decision/replica-calculator.ts';
-import type { Limit } from './limits/limit.ts';
-import type { Stabilization } from './limits/stabilization.ts';
 import type { BoundsStep } from './replica-bounds.ts';
 
 /** Why a decision is what it is: the whole calculation, as data. */

@@ -1,7 +1,7 @@
 import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { isBeforeWindow } from '../decision/behavior.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
 import type { HpaMemory, Recommendation, ScaleEvent } from '../decision/scaling-state.ts';
-import { isBeforeWindow } from '../limits/stabilization.ts';
 
 /**
  * As much of an HPA's memory as later decisions can depend on: of recommendations, those that are the highest or the

@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decide.ts';
+import { policyLimit, stabilizeWithBehavior, stabilizeWithoutBehavior } from '#lib/hpa/decision/behavior.ts';
 import { type GroupingTimes, groupPods } from '#lib/hpa/decision/replica-calculator.ts';
-import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
-import { stabilizeWithBehavior } from '#lib/hpa/limits/stabilize-with-behavior.ts';
-import { stabilizeWithoutBehavior } from '#lib/hpa/limits/stabilize-without-behavior.ts';
 import type { MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
 import { type PlainAges, type PlainPod, plainAverage, plainState } from './plain-decision.ts';

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decide.ts';
+import { policyLimit, stabilizeWithBehavior } from '#lib/hpa/decision/behavior.ts';
 import type { PodUsage } from '#lib/hpa/decision/decision-input.ts';
-import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
-import { stabilizeWithBehavior } from '#lib/hpa/limits/stabilize-with-behavior.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
 import {

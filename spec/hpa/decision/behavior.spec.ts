@@ -1,8 +1,111 @@
 import { expect } from 'chai';
+import {
+  defaultLimit,
+  policyLimit,
+  stabilizeWithBehavior,
+  stabilizeWithoutBehavior,
+} from '#lib/hpa/decision/behavior.ts';
 import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
-import { policyLimit } from '#lib/hpa/limits/policy-limit.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { NOW_MS } from '../built-world.ts';
+import { NOW_MS } from '#spec/hpa/built-world.ts';
+
+const at = (replicas: number, secondsAgo: number) => ({ replicas, atMs: NOW_MS - secondsAgo * 1000 });
+
+function stabilize(
+  [proposed, currentReplicas]: readonly [number, number],
+  earlier: readonly ReturnType<typeof at>[],
+  [upSeconds, downSeconds]: readonly [number, number] = [60, 300],
+) {
+  const windows = { scaleUpWindowMs: upSeconds * 1000, scaleDownWindowMs: downSeconds * 1000 };
+  return stabilizeWithBehavior({ proposed, currentReplicas }, earlier, { ...windows, nowMs: NOW_MS });
+}
+
+describe('stabilizeWithBehavior', () => {
+  it('scales up no further than the lowest of its window', () => {
+    expect(stabilize([9, 4], [at(6, 30), at(5, 61)])).to.deep.include({
+      ...{ replicas: 6, heldBy: at(6, 30), reason: 'ScaleUpStabilized' },
+    });
+  });
+
+  it('scales down no further than the highest of its window', () => {
+    expect(stabilize([2, 8], [at(5, 299), at(7, 301)])).to.deep.include({
+      ...{ replicas: 5, heldBy: at(5, 299), reason: 'ScaleDownStabilized' },
+    });
+  });
+
+  it('stays between the two', () => {
+    expect(stabilize([9, 4], [at(2, 30)]).replicas).to.equal(4);
+    expect(stabilize([2, 4], [at(9, 30)]).replicas).to.equal(4);
+  });
+
+  it('follows where nothing holds it', () => {
+    expect(stabilize([9, 4], [at(2, 61)])).to.include({ replicas: 9, reason: 'ReadyForNewScale' });
+    expect(stabilize([2, 4], [at(9, 301)])).to.include({ replicas: 2, reason: 'ReadyForNewScale' });
+  });
+
+  it('overwrites only what is too old for both windows', () => {
+    expect(stabilize([3, 3], [at(3, 100)]).recommendations).to.deep.equal([at(3, 100), at(3, 0)]);
+    expect(stabilize([3, 3], [at(3, 301)]).recommendations).to.deep.equal([at(3, 0)]);
+    expect(stabilize([3, 3], [at(3, 0)], [0, 0]).recommendations).to.deep.equal([at(3, 0)]);
+  });
+});
+
+const WINDOW = { windowMs: 300_000, nowMs: NOW_MS };
+
+describe('stabilizeWithoutBehavior', () => {
+  it('holds the highest recommendation of the window', () => {
+    const earlier = [at(9, 301), at(7, 300), at(5, 10)];
+    expect(stabilizeWithoutBehavior(3, earlier, WINDOW)).to.deep.include({
+      ...{ replicas: 7, proposed: 3, heldBy: at(7, 300), reason: 'ScaleDownStabilized' },
+      recommendations: [at(3, 0), at(7, 300), at(5, 10)],
+    });
+  });
+
+  it('lets the highest pass', () => {
+    const stabilization = stabilizeWithoutBehavior(8, [at(7, 10)], WINDOW);
+    expect(stabilization).to.deep.include({ replicas: 8, reason: 'ReadyForNewScale' });
+    expect(stabilization).to.not.have.property('heldBy');
+    expect(stabilization.recommendations).to.deep.equal([at(7, 10), at(8, 0)]);
+  });
+
+  it('overwrites the last of those that are too old', () => {
+    const earlier = [at(1, 400), at(2, 100), at(3, 500), at(4, 50)];
+    expect(stabilizeWithoutBehavior(5, earlier, WINDOW).recommendations).to.deep.equal([
+      ...[at(1, 400), at(2, 100), at(5, 0), at(4, 50)],
+    ]);
+  });
+
+  it('remembers nothing within a window of no length, not even what was seen this instant', () => {
+    const stabilization = stabilizeWithoutBehavior(3, [at(9, 0)], { windowMs: 0, nowMs: NOW_MS });
+    expect(stabilization).to.deep.include({ replicas: 3, recommendations: [at(3, 0)] });
+  });
+});
+
+describe('defaultLimit', () => {
+  const CASES: readonly [recommended: number, current: number, replicas: number, reason: string][] = [
+    [5, 5, 5, 'DesiredWithinRange'],
+    [1, 5, 2, 'TooFewReplicas'],
+    [2, 5, 2, 'DesiredWithinRange'],
+    [9, 5, 9, 'DesiredWithinRange'],
+    [12, 5, 10, 'ScaleUpLimit'],
+    [5, 1, 4, 'ScaleUpLimit'],
+    [10, 5, 10, 'DesiredWithinRange'],
+    [17, 8, 16, 'TooManyReplicas'],
+    [16, 9, 16, 'DesiredWithinRange'],
+    [17, 9, 16, 'TooManyReplicas'],
+  ];
+  for (const [recommended, currentReplicas, replicas, reason] of CASES) {
+    it(`makes ${replicas} of ${recommended} at ${currentReplicas}`, () => {
+      const range = { currentReplicas, minReplicas: 2, maxReplicas: 16 };
+      expect(defaultLimit(recommended, range)).to.include({ replicas, reason });
+    });
+  }
+
+  it('doubles beyond 32 bits without harm', () => {
+    const range = { currentReplicas: 2 ** 30 + 1, minReplicas: 1, maxReplicas: 2 ** 31 - 1 };
+    expect(defaultLimit(2 ** 31 - 1, range).replicas).to.equal(2 ** 31 - 1);
+  });
+});
 
 const event = (change: number, secondsAgo: number) => ({ change, atMs: NOW_MS - secondsAgo * 1000 });
 const pods = (value: number, periodSeconds = 60) => ({ type: 'Pods', value, periodSeconds });

@@ -1,0 +1,341 @@
+import type { ConditionChange } from '#lib/control/status/conditions.ts';
+import type {
+  HpaBehavior,
+  ScalingPolicy,
+  ScalingRules,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { DecisionInput } from '../decision.ts';
+import { minReplicasOf } from '../replica-bounds.ts';
+import type { Scale } from './decision-input.ts';
+import { MOST_REPLICAS } from './replica-calculator.ts';
+import { type HpaMemory, type Recommendation, remember, type ScaleEvent } from './scaling-state.ts';
+
+/** What became of the metrics' proposal. */
+interface LimitedReplicas {
+  readonly stabilization: Omit<Stabilization, 'recommendations'>;
+  readonly limit: Limit;
+  readonly conditions: readonly ConditionChange[];
+  /** With this proposal among the recommendations. */
+  readonly memory: HpaMemory;
+}
+
+/** Holds a proposal to what was recommended lately, to rates, and to the bounds of the HPA. */
+export function limitReplicas(
+  proposed: number,
+  { specReplicas: currentReplicas }: Scale,
+  { hpa, memory, config, nowMs }: DecisionInput,
+): LimitedReplicas {
+  const { behavior, maxReplicas } = hpa.spec;
+  const range = { currentReplicas, minReplicas: minReplicasOf(hpa), maxReplicas };
+  const windowMs = config.downscaleStabilizationMs;
+  const { recommendations, ...stabilization } = behavior
+    ? stabilizeWithBehavior({ proposed, currentReplicas }, memory.recommendations, {
+        scaleUpWindowMs: windowOf(behavior.scaleUp, 0),
+        scaleDownWindowMs: windowOf(behavior.scaleDown, windowMs),
+        nowMs,
+      })
+    : stabilizeWithoutBehavior(proposed, memory.recommendations, { windowMs, nowMs });
+  const limit = behavior
+    ? policyLimit(stabilization.replicas, range, { behavior, memory, nowMs })
+    : defaultLimit(stabilization.replicas, range);
+  const { reason, message } = stabilization;
+  return {
+    stabilization,
+    limit,
+    conditions: [
+      { type: 'AbleToScale', isTrue: true, reason, message },
+      {
+        type: 'ScalingLimited',
+        isTrue: limit.replicas !== stabilization.replicas,
+        reason: limit.reason,
+        message: limit.message,
+      },
+    ],
+    memory: { ...memory, recommendations },
+  };
+}
+
+/** Of the HPA where it has one; scaling down, the controller's, in whole seconds. */
+function windowOf(
+  rules: { readonly stabilizationWindowSeconds?: number } | undefined,
+  otherwiseMs: number,
+): number {
+  const seconds = rules?.stabilizationWindowSeconds;
+  return seconds === undefined ? Math.trunc(otherwiseMs / 1000) * 1000 : seconds * 1000;
+}
+
+/** What earlier recommendations make of a new one. */
+export interface Stabilization {
+  /** What is recommended after all. */
+  readonly replicas: number;
+  /** The recommendation to follow before stabilization. */
+  readonly proposed: number;
+  /** The earlier recommendation that changed the outcome. */
+  readonly heldBy?: Recommendation;
+  readonly scaleUpWindowMs: number;
+  readonly scaleDownWindowMs: number;
+  /** Reason and message of the condition AbleToScale. */
+  readonly reason: string;
+  readonly message: string;
+  /** The recommendations to remember, this one among them. */
+  readonly recommendations: readonly Recommendation[];
+}
+
+/** What is said where stabilization changed nothing. */
+const NOT_STABILIZED = {
+  reason: 'ReadyForNewScale',
+  message: 'recommended size matches current size',
+} as const;
+
+/** What is said where load has fallen, and was higher not long ago. */
+const SCALE_DOWN_STABILIZED = {
+  reason: 'ScaleDownStabilized',
+  message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
+} as const;
+
+/** What is said where load has risen, and was lower not long ago. */
+const SCALE_UP_STABILIZED = {
+  reason: 'ScaleUpStabilized',
+  message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
+} as const;
+
+/** Whether a moment lies before a window that ends now; one of no length holds nothing. */
+export function isBeforeWindow(atMs: number, windowMs: number, nowMs: number): boolean {
+  return windowMs === 0 || atMs < nowMs - windowMs;
+}
+
+/** Whether a moment lies inside of a window that ends now; one of no length holds nothing. */
+function isInWindow(atMs: number, windowMs: number, nowMs: number): boolean {
+  return atMs > nowMs - windowMs;
+}
+
+/** How far back earlier recommendations hold, each way. */
+interface StabilizationWindows {
+  readonly scaleUpWindowMs: number;
+  readonly scaleDownWindowMs: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Stabilizes an HPA with `behavior`: it scales up no further than the lowest recommendation of one window, down no
+ * further than the highest of the other, and else stays.
+ *
+ * @param proposed what the metrics ask for
+ */
+export function stabilizeWithBehavior(
+  { proposed, currentReplicas }: { readonly proposed: number; readonly currentReplicas: number },
+  earlier: readonly Recommendation[],
+  { scaleUpWindowMs, scaleDownWindowMs, nowMs }: StabilizationWindows,
+): Stabilization {
+  const newest: Recommendation = { replicas: proposed, atMs: nowMs };
+  let lowest = newest;
+  let highest = newest;
+  for (const one of earlier) {
+    if (one.replicas < lowest.replicas && isInWindow(one.atMs, scaleUpWindowMs, nowMs)) lowest = one;
+    if (one.replicas > highest.replicas && isInWindow(one.atMs, scaleDownWindowMs, nowMs)) highest = one;
+  }
+  const replicas = Math.min(Math.max(currentReplicas, lowest.replicas), highest.replicas);
+  const isHeld = replicas !== proposed;
+  const held = proposed >= currentReplicas ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
+  return {
+    ...(isHeld ? held : NOT_STABILIZED),
+    ...(isHeld ? { heldBy: proposed >= currentReplicas ? lowest : highest } : {}),
+    replicas,
+    proposed,
+    scaleUpWindowMs,
+    scaleDownWindowMs,
+    recommendations: remember(
+      earlier,
+      newest,
+      ({ atMs }) =>
+        isBeforeWindow(atMs, scaleUpWindowMs, nowMs) && isBeforeWindow(atMs, scaleDownWindowMs, nowMs),
+    ),
+  };
+}
+
+/**
+ * Stabilizes an HPA without `behavior`: the highest recommendation of the controller's window holds.
+ *
+ * @param proposed what the metrics ask for
+ */
+export function stabilizeWithoutBehavior(
+  proposed: number,
+  earlier: readonly Recommendation[],
+  { windowMs, nowMs }: { readonly windowMs: number; readonly nowMs: number },
+): Stabilization {
+  const isTooOld = ({ atMs }: Recommendation): boolean => isBeforeWindow(atMs, windowMs, nowMs);
+  let highest: Recommendation = { replicas: proposed, atMs: nowMs };
+  for (const one of earlier) if (!isTooOld(one) && one.replicas > highest.replicas) highest = one;
+  const isHeld = highest.replicas !== proposed;
+  return {
+    ...(isHeld ? SCALE_DOWN_STABILIZED : NOT_STABILIZED),
+    ...(isHeld ? { heldBy: highest } : {}),
+    replicas: highest.replicas,
+    proposed,
+    scaleUpWindowMs: 0,
+    scaleDownWindowMs: windowMs,
+    recommendations: remember(earlier, { replicas: proposed, atMs: nowMs }, isTooOld),
+  };
+}
+
+/** What minimum, maximum and rates make of a recommendation. */
+export interface Limit {
+  readonly replicas: number;
+  /** Reason and message of the condition ScalingLimited. */
+  readonly reason: string;
+  readonly message: string;
+  /** What each policy allows; absent for an HPA without `behavior` and where it does not scale. */
+  readonly policies?: readonly PolicyAllowance[];
+}
+
+/** How far one policy lets an HPA scale at present. */
+interface PolicyAllowance {
+  readonly type: string;
+  readonly value: number;
+  readonly periodSeconds: number;
+  /** How many replicas there were when the period began, by the changes of this controller. */
+  readonly periodStartReplicas: number;
+  /** The most, or scaling down the fewest, replicas. */
+  readonly replicas: number;
+}
+
+/** What is said of each limit. */
+const LIMITS = {
+  none: { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' },
+  min: {
+    reason: 'TooFewReplicas',
+    message: 'the desired replica count is less than the minimum replica count',
+  },
+  max: {
+    reason: 'TooManyReplicas',
+    message: 'the desired replica count is more than the maximum replica count',
+  },
+  up: {
+    reason: 'ScaleUpLimit',
+    message: 'the desired replica count is increasing faster than the maximum scale rate',
+  },
+  down: {
+    reason: 'ScaleDownLimit',
+    message: 'the desired replica count is decreasing faster than the maximum scale rate',
+  },
+} as const;
+
+/** The bounds of an HPA, and where it is. */
+interface ReplicaRange {
+  readonly currentReplicas: number;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+/**
+ * Limits an HPA without `behavior`: to its bounds, and up to twice its replicas, or four of them where that is more.
+ *
+ * @param recommended after stabilization
+ */
+export function defaultLimit(
+  recommended: number,
+  { currentReplicas, minReplicas, maxReplicas }: ReplicaRange,
+): Limit {
+  if (recommended < minReplicas) return { replicas: minReplicas, ...LIMITS.min };
+  const reachable = Math.max(2 * currentReplicas, 4);
+  const most = Math.min(maxReplicas, reachable);
+  if (recommended > most) {
+    return { replicas: most, ...(maxReplicas > reachable ? LIMITS.up : LIMITS.max) };
+  }
+  return { replicas: recommended, ...LIMITS.none };
+}
+
+/**
+ * Limits an HPA with `behavior`: to its bounds, and to what its policies allow for their periods.
+ *
+ * Each policy counts from the replicas at the start of its period; those that do not come from scaling by this
+ * controller are as if they had always been there.
+ *
+ * @param recommended after stabilization
+ */
+export function policyLimit(
+  recommended: number,
+  range: ReplicaRange,
+  { behavior, memory, nowMs }: PolicyInput,
+): Limit {
+  const { currentReplicas, minReplicas, maxReplicas } = range;
+  if (recommended > currentReplicas) {
+    const policies = allowances('up', behavior.scaleUp, { memory, nowMs, currentReplicas });
+    const reachable = Math.max(selected('up', behavior.scaleUp, policies, currentReplicas), currentReplicas);
+    const most = Math.min(maxReplicas, reachable);
+    if (recommended > most) {
+      return { replicas: most, ...(maxReplicas > reachable ? LIMITS.up : LIMITS.max), policies };
+    }
+    return { replicas: recommended, ...LIMITS.none, policies };
+  }
+  if (recommended < currentReplicas) {
+    const policies = allowances('down', behavior.scaleDown, { memory, nowMs, currentReplicas });
+    const reachable = Math.min(
+      selected('down', behavior.scaleDown, policies, currentReplicas),
+      currentReplicas,
+    );
+    const fewest = Math.max(minReplicas, reachable);
+    if (recommended < fewest) {
+      return { replicas: fewest, ...(minReplicas < reachable ? LIMITS.down : LIMITS.min), policies };
+    }
+    return { replicas: recommended, ...LIMITS.none, policies };
+  }
+  return { replicas: recommended, ...LIMITS.none };
+}
+
+/** What policies are applied to. */
+interface PolicyInput {
+  readonly behavior: HpaBehavior;
+  readonly memory: HpaMemory;
+  readonly nowMs: number;
+}
+
+type Direction = 'up' | 'down';
+
+/** How far the policies let it scale together: the furthest that one allows, unless the least is asked for. */
+function selected(
+  direction: Direction,
+  rules: ScalingRules | undefined,
+  policies: readonly PolicyAllowance[],
+  currentReplicas: number,
+): number {
+  if (policies.length === 0) return currentReplicas;
+  const wantsHighest = (rules?.selectPolicy === 'Min') === (direction === 'down');
+  return policies.reduce(
+    (best, { replicas }) => (wantsHighest ? Math.max(best, replicas) : Math.min(best, replicas)),
+    wantsHighest ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+  );
+}
+
+function allowances(
+  direction: Direction,
+  rules: ScalingRules | undefined,
+  { memory, nowMs, currentReplicas }: Omit<PolicyInput, 'behavior'> & { readonly currentReplicas: number },
+): readonly PolicyAllowance[] {
+  if (rules?.selectPolicy === 'Disabled') return [];
+  return (rules?.policies ?? []).map(({ type, value, periodSeconds }) => {
+    const added = changeWithin(memory.scaleUpEvents, periodSeconds, nowMs);
+    const removed = changeWithin(memory.scaleDownEvents, periodSeconds, nowMs);
+    const periodStartReplicas = (currentReplicas - added + removed) | 0;
+    const replicas = allowed(direction, { type, value, periodSeconds }, periodStartReplicas);
+    return { type, value, periodSeconds, periodStartReplicas, replicas };
+  });
+}
+
+/**
+ * Up, a percentage is rounded up, or one replica might never become two; down, it leaves the rest rounded down.
+ *
+ * A number of pods wraps around at 32 bits as the controller's does; a percentage beyond them is no limit.
+ */
+function allowed(direction: Direction, { type, value }: ScalingPolicy, start: number): number {
+  if (type === 'Pods') return (direction === 'up' ? start + value : start - value) | 0;
+  return direction === 'up'
+    ? Math.min(Math.ceil(start * (1 + value / 100)), MOST_REPLICAS)
+    : Math.max(Math.trunc(start * (1 - value / 100)), -MOST_REPLICAS);
+}
+
+function changeWithin(events: readonly ScaleEvent[], periodSeconds: number, nowMs: number): number {
+  let sum = 0;
+  for (const { change, atMs } of events) if (isInWindow(atMs, periodSeconds * 1000, nowMs)) sum += change;
+  return sum;
+}
