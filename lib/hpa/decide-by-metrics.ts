@@ -1,11 +1,10 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import { targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { limitReplicas } from './decision/behavior.ts';
+import type { Decision, DecisionInput, Explanation, HpaEvent } from './decision/decision.ts';
 import type { Scale } from './decision/decision-input.ts';
 import { evaluateMetrics, type MetricsOutcome } from './decision/evaluate-metrics.ts';
 import { tolerancesOf } from './decision/replica-calculator.ts';
-import type { Decision, DecisionInput, HpaEvent } from './decision.ts';
-import type { Explanation } from './explanation.ts';
 import { minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 import { type SelectionProblem, selectionProblem } from './selected-pods.ts';
 

@@ -1,10 +1,9 @@
 import { type ConditionChange, NO_SCALED_TO_ZERO } from '#lib/control/status/conditions.ts';
 import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { decideByMetrics } from './decide-by-metrics.ts';
+import type { Decision, DecisionInput, Explanation } from './decision/decision.ts';
 import { type HpaConfig, type Scale, type ScaleFailure, scaleError } from './decision/decision-input.ts';
 import type { HpaMemory } from './decision/scaling-state.ts';
-import type { Decision, DecisionInput } from './decision.ts';
-import type { Explanation } from './explanation.ts';
 import { type BoundsStep, boundsStep, minReplicasOf, scaledToZeroAfter } from './replica-bounds.ts';
 
 /**

@@ -11,9 +11,9 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './auto-min/auto-min-replicas.ts';
 import { conclude } from './conclude.ts';
 import { decide } from './decide.ts';
+import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
 import type { HpaMemory } from './decision/scaling-state.ts';
-import type { Decision, Outcome } from './decision.ts';
 import {
   actedOnElsewhere,
   type OtherControllers,

@@ -2,7 +2,7 @@ import type { ToldEvent } from '#lib/control/event.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { Explanation } from '../explanation.ts';
+import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import type { AutoMinLog } from './auto-min-log.ts';

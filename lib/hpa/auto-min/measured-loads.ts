@@ -1,6 +1,6 @@
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec, MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { Explanation, MetricExplanation } from '../explanation.ts';
+import type { Explanation, MetricExplanation } from '../decision/decision.ts';
 
 /** How heavy one metric of an HPA was on each replica of the minimum. */
 export interface MeasuredLoad {

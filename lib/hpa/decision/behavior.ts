@@ -4,8 +4,8 @@ import type {
   ScalingPolicy,
   ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { DecisionInput } from '../decision.ts';
 import { minReplicasOf } from '../replica-bounds.ts';
+import type { DecisionInput } from './decision.ts';
 import type { Scale } from './decision-input.ts';
 import { MOST_REPLICAS } from './replica-calculator.ts';
 import { type HpaMemory, type Recommendation, remember, type ScaleEvent } from './scaling-state.ts';

@@ -4,7 +4,7 @@ import {
   type MetricSpec,
   type MetricStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { ExplainedProposal, MetricExplanation } from '../explanation.ts';
+import type { ExplainedProposal, MetricExplanation } from './decision.ts';
 import type { MetricReading } from './decision-input.ts';
 import {
   containerResourceMetric,

@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Limit } from '../decision/behavior.ts';
-import type { Explanation } from '../explanation.ts';
+import type { Explanation } from '../decision/decision.ts';
 import { explainMetric } from './explain-metric.ts';
 
 /**

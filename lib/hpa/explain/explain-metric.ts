@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/time/duration.ts';
+import type { ExplainedProposal, MetricExplanation } from '../decision/decision.ts';
 import type { LeftOutPods, ProposalReason } from '../decision/replica-calculator.ts';
-import type { ExplainedProposal, MetricExplanation } from '../explanation.ts';
 import { metricThresholds } from './metric-thresholds.ts';
 
 /** Tells what one metric contributed to a decision, one line and details below it. */

@@ -1,5 +1,5 @@
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
-import type { MetricExplanation } from '../explanation.ts';
+import type { MetricExplanation } from '../decision/decision.ts';
 
 /** Beyond which values a metric would ask for another number of replicas than there is. */
 export interface MetricThresholds {

@@ -1,7 +1,7 @@
 import { conclude } from '../conclude.ts';
 import { decide } from '../decide.ts';
+import type { Outcome } from '../decision/decision.ts';
 import { NO_MEMORY } from '../decision/scaling-state.ts';
-import type { Outcome } from '../decision.ts';
 import { type LoadPoint, loadAt } from './load-curve.ts';
 import type { Scenario } from './scenario.ts';
 import { SimulatedWorkload } from './simulated-workload.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { Outcome } from '../decision.ts';
+import type { Outcome } from '../decision/decision.ts';
 import { UnkeptNames } from '../memory/unkept-names.ts';
 import type { DecisionLog } from '../told/decision-log.ts';
 

@@ -1,6 +1,5 @@
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { Outcome } from '../decision.ts';
-import type { Explanation } from '../explanation.ts';
+import type { Explanation, Outcome } from '../decision/decision.ts';
 import { LoadHistory } from './load-history.ts';
 import { shortened } from './shortened.ts';
 

@@ -1,6 +1,6 @@
 import { objectTime } from '#lib/control/status/conditions.ts';
+import type { Explanation } from '../decision/decision.ts';
 import { explainDecision } from '../explain/explain-decision.ts';
-import type { Explanation } from '../explanation.ts';
 import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
 import { shortened } from './shortened.ts';
 

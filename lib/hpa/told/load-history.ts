@@ -1,4 +1,4 @@
-import type { MetricExplanation } from '../explanation.ts';
+import type { MetricExplanation } from '../decision/decision.ts';
 
 /** Of more metrics of one HPA nothing is kept. */
 const MOST_METRICS = 20;

@@ -1,4 +1,4 @@
-import type { Explanation } from '#lib/hpa/explanation.ts';
+import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An HPA by half of what its pods request of CPU. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { measuredLoads, metricGoals, ratioOnMinimum } from '#lib/hpa/auto-min/measured-loads.ts';
-import type { Explanation } from '#lib/hpa/explanation.ts';
+import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import type { HpaSpec, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 const average = { type: 'AverageValue', averageValue: '500m' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { decide } from '#lib/hpa/decide.ts';
-import type { DecisionInput } from '#lib/hpa/decision.ts';
+import type { DecisionInput } from '#lib/hpa/decision/decision.ts';
 import { explainDecision } from '#lib/hpa/explain/explain-decision.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/decision.ts';
 import { explainMetric } from '#lib/hpa/explain/explain-metric.ts';
-import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/explanation.ts';
 
 const AT_MS = 1_000_000;
 const PROPOSAL: ExplainedProposal = {

@@ -1,4 +1,4 @@
-import type { Explanation } from '#lib/hpa/explanation.ts';
+import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import type { DifferingField } from './differing-fields.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 

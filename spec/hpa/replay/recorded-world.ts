@@ -1,6 +1,6 @@
+import type { DecisionInput } from '#lib/hpa/decision/decision.ts';
 import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
-import type { DecisionInput } from '#lib/hpa/decision.ts';
 import { rivalsOf } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type PodObject, scaledPod } from '#lib/kubernetes/objects/pod.ts';

@@ -1,7 +1,7 @@
 import { conclude } from '#lib/hpa/conclude.ts';
 import { decide } from '#lib/hpa/decide.ts';
+import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
-import type { Outcome } from '#lib/hpa/decision.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 import { decisionInput, NOW_MS } from './recorded-world.ts';
 

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
-import type { Outcome } from '#lib/hpa/decision.ts';
+import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { debugHpa } from '#lib/hpa/told/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/told/hpa-charts.ts';

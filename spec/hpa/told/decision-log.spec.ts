@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Outcome } from '#lib/hpa/decision.ts';
+import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 import { TOLD_AT_MS, ToldHpas } from './told-hpas.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MetricExplanation } from '#lib/hpa/explanation.ts';
+import type { MetricExplanation } from '#lib/hpa/decision/decision.ts';
 import { LoadHistory } from '#lib/hpa/told/load-history.ts';
 
 /** Metrics as far as their history looks at them. */

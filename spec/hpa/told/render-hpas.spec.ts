@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Outcome } from '#lib/hpa/decision.ts';
-import type { Explanation, MetricExplanation } from '#lib/hpa/explanation.ts';
+import type { Explanation, MetricExplanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
 import { hpaText } from '#lib/hpa/told/hpa-text.ts';
 import { hpaUi } from '#lib/hpa/told/hpa-ui.ts';

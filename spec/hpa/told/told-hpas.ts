@@ -1,5 +1,4 @@
-import type { Outcome } from '#lib/hpa/decision.ts';
-import type { Explanation } from '#lib/hpa/explanation.ts';
+import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 
