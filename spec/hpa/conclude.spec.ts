@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { conclude } from '#lib/hpa/conclude.ts';
-import { decide } from '#lib/hpa/decide.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import type { HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, NOW_MS } from './built-world.ts';
 

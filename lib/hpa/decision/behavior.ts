@@ -4,7 +4,7 @@ import type {
   ScalingPolicy,
   ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { minReplicasOf } from '../replica-bounds.ts';
+import { minReplicasOf } from './decide.ts';
 import type { DecisionInput } from './decision.ts';
 import type { Scale } from './decision-input.ts';
 import { MOST_REPLICAS } from './replica-calculator.ts';

@@ -7,8 +7,8 @@ import type {
   MetricValueStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { BoundsStep } from '../replica-bounds.ts';
 import type { Limit, Stabilization } from './behavior.ts';
+import type { BoundsStep } from './decide.ts';
 import type { HpaConfig, MetricReading, Scale, ScaleFailure } from './decision-input.ts';
 import type { MetricFailureOutcome } from './evaluate-metrics.ts';
 import type { Proposal } from './replica-calculator.ts';

@@ -1,5 +1,5 @@
 import { conclude } from '../conclude.ts';
-import { decide } from '../decide.ts';
+import { decide } from '../decision/decide.ts';
 import type { Outcome } from '../decision/decision.ts';
 import { NO_MEMORY } from '../decision/scaling-state.ts';
 import { type LoadPoint, loadAt } from './load-curve.ts';

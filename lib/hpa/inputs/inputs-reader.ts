@@ -7,7 +7,7 @@ import {
   SelectorError,
 } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { needsMetrics } from '../decide.ts';
+import { needsMetrics } from '../decision/decide.ts';
 import type { DecisionInput } from '../decision/decision.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';

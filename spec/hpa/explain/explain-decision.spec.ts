@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { decide } from '#lib/hpa/decide.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import type { DecisionInput } from '#lib/hpa/decision/decision.ts';
 import { explainDecision } from '#lib/hpa/explain/explain-decision.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decide } from '#lib/hpa/decide.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import { metricThresholds } from '#lib/hpa/explain/metric-thresholds.ts';
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { builtInput } from '../built-world.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decide } from '#lib/hpa/decide.ts';
 import { policyLimit, stabilizeWithBehavior, stabilizeWithoutBehavior } from '#lib/hpa/decision/behavior.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import { type GroupingTimes, groupPods } from '#lib/hpa/decision/replica-calculator.ts';
 import type { MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';

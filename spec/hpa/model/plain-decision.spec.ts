@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decide } from '#lib/hpa/decide.ts';
 import { policyLimit, stabilizeWithBehavior } from '#lib/hpa/decision/behavior.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import type { PodUsage } from '#lib/hpa/decision/decision-input.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, builtPod, NOW_MS } from '../built-world.ts';

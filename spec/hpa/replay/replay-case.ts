@@ -1,5 +1,5 @@
 import { conclude } from '#lib/hpa/conclude.ts';
-import { decide } from '#lib/hpa/decide.ts';
+import { decide } from '#lib/hpa/decision/decide.ts';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';

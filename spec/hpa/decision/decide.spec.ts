@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { conclude } from '#lib/hpa/conclude.ts';
-import { decide, needsMetrics } from '#lib/hpa/decide.ts';
+import { decide, needsMetrics, selectionProblem } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
-import { builtInput, NOW_MS } from './built-world.ts';
+import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';
 
 const scaled = (replicas: number): { readonly scale: Scale } => ({
   scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
@@ -183,5 +183,42 @@ describe('decide, with a target that may be scaled to zero', () => {
     expect(decided({ ...off, replicas: 3, queue: '50' })).to.deep.equal({
       ...{ scaleTo: 5, step: 'metrics', condition: undefined },
     });
+  });
+});
+
+describe('selectionProblem', () => {
+  const own = 'default/web';
+
+  it('finds none in a selector of one HPA', () => {
+    expect(selectionProblem('app=web', { own, rivals: [] })).to.equal(undefined);
+  });
+
+  it('is that there is no selector', () => {
+    expect(selectionProblem('', { own, rivals: [] })).to.deep.equal({
+      reason: 'InvalidSelector',
+      eventReason: 'SelectorRequired',
+      message: "the HPA target's scale is missing a selector",
+      error: 'selector is required',
+    });
+  });
+
+  it('is that it cannot be read', () => {
+    expect(selectionProblem('app in (web', { own, rivals: [] })?.message).to.equal(
+      "couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found '', expected: ',' or ')'",
+    );
+  });
+
+  it('is that others select the same pods, sorted', () => {
+    const problem = selectionProblem('app=web', { own, rivals: ['default/x', 'default/a'] });
+    expect(problem).to.deep.include({
+      reason: 'AmbiguousSelector',
+      error: 'pods by selector app=web are controlled by multiple HPAs: [default/a default/web default/x]',
+    });
+  });
+  it('names no more of a thousand others than are read', () => {
+    const rivals = Array.from({ length: 1000 }, (_, place) => `default/x-${place}`);
+    const message = selectionProblem('app=web', { own, rivals })?.message;
+    expect(message).to.match(/HPAs: \[default\/web default\/x-0 default\/x-1 .* and 981 more\]$/);
+    expect(message?.length).to.be.lessThan(1024);
   });
 });

@@ -1,0 +1,362 @@
+import {
+  type ConditionChange,
+  type ConditionRemoval,
+  NO_SCALED_TO_ZERO,
+} from '#lib/control/status/conditions.ts';
+import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
+import { limitReplicas } from './behavior.ts';
+import type { Decision, DecisionInput, Explanation, HpaEvent } from './decision.ts';
+import { type HpaConfig, type Scale, type ScaleFailure, scaleError } from './decision-input.ts';
+import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
+import { tolerancesOf } from './replica-calculator.ts';
+import type { HpaMemory } from './scaling-state.ts';
+
+/**
+ * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.36's controller does.
+ *
+ * It reads nothing and writes nothing: who calls it reads before (`needsMetrics` tells what), writes the scale if the
+ * decision says so, and gives what came of that to `conclude`.
+ */
+export function decide(input: DecisionInput): Decision {
+  const { hpa, scale, config, nowMs } = input;
+  if (!isScale(scale)) return withoutScale(input, scale);
+  const step = boundsStep(hpa, scale, config);
+  const seen = { ...input, memory: withFirstRecommendation(input.memory, scale.specReplicas, nowMs) };
+  return step === undefined ? decideByMetrics(seen, scale, SCALE_WAS_READ) : byBounds(seen, scale, step);
+}
+
+/** Whether metrics have to be read to decide. */
+export function needsMetrics(
+  hpa: HorizontalPodAutoscaler,
+  scale: Scale | ScaleFailure,
+  config: Pick<HpaConfig, 'scaleToZero'>,
+): boolean {
+  return isScale(scale) && boundsStep(hpa, scale, config) === undefined;
+}
+
+const SCALE_WAS_READ: ConditionChange = {
+  type: 'AbleToScale',
+  isTrue: true,
+  reason: 'SucceededGetScale',
+  message: "the HPA controller was able to get the target's current scale",
+};
+
+const SWITCHED_OFF: ConditionChange = {
+  type: 'ScalingActive',
+  isTrue: false,
+  reason: 'ScalingDisabled',
+  message: 'scaling is disabled since the replica count of the target is zero',
+};
+
+const REASONS: Readonly<Record<BoundsStep, string>> = {
+  'switched-off': '',
+  'above-max': 'Current number of replicas above Spec.MaxReplicas',
+  'below-min': 'Current number of replicas below Spec.MinReplicas',
+};
+
+function isScale(scale: Scale | ScaleFailure): scale is Scale {
+  return !('step' in scale);
+}
+
+function byBounds(input: DecisionInput, { specReplicas }: Scale, step: BoundsStep): Decision {
+  const { hpa, memory, config } = input;
+  const scaleTo =
+    step === 'switched-off' ? undefined : step === 'above-max' ? hpa.spec.maxReplicas : minReplicasOf(hpa);
+  const desiredReplicas = scaleTo ?? specReplicas;
+  return {
+    scaleTo,
+    scaleReason: REASONS[step],
+    conditions:
+      step !== 'switched-off'
+        ? [SCALE_WAS_READ]
+        : [SCALE_WAS_READ, SWITCHED_OFF, ...(config.scaleToZero ? [] : [NO_SCALED_TO_ZERO])],
+    scaledToZero: scaledToZeroAfter(desiredReplicas, hpa, config),
+    events: [],
+    error: undefined,
+    status: { currentReplicas: specReplicas, desiredReplicas, currentMetrics: null },
+    memory,
+    explanation: explained(input, { step, currentReplicas: specReplicas, desiredReplicas }),
+  };
+}
+
+function withoutScale(input: DecisionInput, failure: ScaleFailure): Decision {
+  const { message } = failure;
+  const error = scaleError(failure, targetOf(input.hpa));
+  return {
+    scaleTo: undefined,
+    scaleReason: '',
+    conditions: [
+      {
+        type: 'AbleToScale',
+        isTrue: false,
+        reason: 'FailedGetScale',
+        message: `the HPA controller was unable to get the target's current scale: ${message}`,
+      },
+    ],
+    events: [{ type: 'Warning', reason: 'FailedGetScale', message }],
+    error,
+    status: undefined,
+    memory: input.memory,
+    explanation: explained(input, {
+      ...{ step: 'no-scale', currentReplicas: undefined, desiredReplicas: undefined, problem: error },
+    }),
+  };
+}
+
+function explained(
+  { hpa, nowMs }: DecisionInput,
+  known: Omit<Explanation, 'atMs' | 'minReplicas' | 'maxReplicas' | 'metrics'>,
+): Explanation {
+  const { maxReplicas } = hpa.spec;
+  return { atMs: nowMs, minReplicas: minReplicasOf(hpa), maxReplicas, metrics: [], ...known };
+}
+
+/** An HPA that is met for the first time is taken to want what there is. */
+function withFirstRecommendation(memory: HpaMemory, replicas: number, nowMs: number): HpaMemory {
+  if (memory.recommendations.length > 0) return memory;
+  return { ...memory, recommendations: [{ replicas, atMs: nowMs }] };
+}
+
+/** Decides by the metrics of an HPA whose target is within its bounds. */
+function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {
+  const { hpa, rivals, pods, readings, config, nowMs } = input;
+  const { namespace, name } = hpa.metadata;
+  const { specReplicas } = scale;
+  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, rivals });
+  if (problem) return withUnclearPods(input, scale, { problem, scaleWasRead });
+
+  const { metrics = [], behavior } = hpa.spec;
+  const tolerances = tolerancesOf(behavior, config);
+  const context = { ...scale, pods, namespace, tolerances, config, nowMs };
+  const outcome = evaluateMetrics(metrics, readings, context);
+  const { proposal } = outcome;
+  if (!proposal) return withMissingMetrics(input, scale, { outcome, scaleWasRead });
+
+  const proposed = Math.max(proposal.replicas, 0);
+  const limited = limitReplicas(proposed, scale, input);
+  // What was recommended at zero does not hold an HPA there that may not stay.
+  const replicas =
+    specReplicas === 0 ? Math.max(limited.limit.replicas, minReplicasOf(hpa)) : limited.limit.replicas;
+  const isScaling = replicas !== specReplicas;
+  return {
+    scaleTo: isScaling ? replicas : undefined,
+    scaleReason: reasonOf(proposed, specReplicas, proposal.replicas > 0 ? proposal.name : ''),
+    conditions: [
+      scaleWasRead,
+      {
+        type: 'ScalingActive',
+        isTrue: true,
+        reason: 'ValidMetricFound',
+        message: `the HPA was able to successfully calculate a replica count from ${proposal.name}`,
+      },
+      ...limited.conditions,
+    ],
+    scaledToZero: scaledToZeroAfter(replicas, hpa, config),
+    events: eventsOf(outcome),
+    error: outcome.error,
+    status: {
+      currentReplicas: specReplicas,
+      desiredReplicas: replicas,
+      currentMetrics: outcome.statuses,
+    },
+    memory: limited.memory,
+    explanation: explainedByMetrics(input, scale, {
+      step: 'metrics',
+      metrics: outcome.explanations,
+      leadingMetric: proposal.leadingMetric,
+      proposedReplicas: proposal.replicas,
+      stabilization: limited.stabilization,
+      limit: limited.limit,
+      desiredReplicas: replicas,
+      ...(outcome.error === undefined ? {} : { problem: outcome.error }),
+    }),
+  };
+}
+
+/** Why it would scale; what stabilization and limits make of it later has no reason of its own. */
+function reasonOf(proposed: number, current: number, metric: string): string {
+  if (proposed > current) return `${metric} above target`;
+  return proposed < current ? 'All metrics below target' : '';
+}
+
+function withUnclearPods(
+  input: DecisionInput,
+  scale: Scale,
+  { problem, scaleWasRead }: { readonly problem: SelectionProblem; readonly scaleWasRead: ConditionChange },
+): Decision {
+  const { reason, eventReason, message, error } = problem;
+  return undecided(input, scale, {
+    conditions: [scaleWasRead, { type: 'ScalingActive', isTrue: false, reason, message }],
+    events: [{ type: 'Warning', reason: eventReason, message: error }],
+    problem: error,
+    currentMetrics: null,
+    explanation: { step: 'unclear-pods', metrics: [] },
+  });
+}
+
+function withMissingMetrics(
+  input: DecisionInput,
+  scale: Scale,
+  { outcome, scaleWasRead }: { readonly outcome: MetricsOutcome; readonly scaleWasRead: ConditionChange },
+): Decision {
+  const [first = { reason: 'NoMetrics', message: NO_METRICS }] = outcome.failures;
+  const { reason } = first;
+  const message = `the HPA was unable to compute the replica count: ${first.message}`;
+  return undecided(input, scale, {
+    conditions: [scaleWasRead, { type: 'ScalingActive', isTrue: false, reason, message }],
+    events: eventsOf(outcome),
+    problem: outcome.error ?? NO_METRICS,
+    currentMetrics: outcome.statuses,
+    explanation: { step: 'metrics-missing', metrics: outcome.explanations },
+  });
+}
+
+/** The API server gives an HPA without metrics the target of CPU, so only a broken one has none. */
+const NO_METRICS = 'the HPA has no metrics';
+
+/** Leaves the scale alone and says why. */
+function undecided(
+  input: DecisionInput,
+  scale: Scale,
+  found: Pick<Decision, 'conditions' | 'events'> &
+    Pick<NonNullable<Decision['status']>, 'currentMetrics'> & {
+      readonly problem: string;
+      readonly explanation: Pick<Explanation, 'step' | 'metrics'>;
+    },
+): Decision {
+  const { conditions, problem, currentMetrics } = found;
+  const failed: HpaEvent = { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: problem };
+  return {
+    scaleTo: undefined,
+    scaleReason: '',
+    conditions,
+    events: [...found.events, failed],
+    error: `failed to compute desired number of replicas based on listed metrics for ${targetOf(input.hpa)}: ${problem}`,
+    status: { currentReplicas: scale.specReplicas, desiredReplicas: undefined, currentMetrics },
+    memory: input.memory,
+    explanation: explainedByMetrics(input, scale, {
+      ...found.explanation,
+      desiredReplicas: scale.specReplicas,
+      problem,
+    }),
+  };
+}
+
+function eventsOf({ failures }: MetricsOutcome): HpaEvent[] {
+  return failures.map(({ reason, message }) => ({ type: 'Warning', reason, message }));
+}
+
+function explainedByMetrics(
+  { hpa, nowMs }: DecisionInput,
+  { specReplicas }: Scale,
+  known: Omit<Explanation, 'atMs' | 'currentReplicas' | 'minReplicas' | 'maxReplicas'>,
+): Explanation {
+  const { maxReplicas } = hpa.spec;
+  return {
+    ...{ atMs: nowMs, currentReplicas: specReplicas, minReplicas: minReplicasOf(hpa), maxReplicas },
+    ...known,
+  };
+}
+
+/** What decides before metrics do. */
+export type BoundsStep =
+  /** The target has no replicas, and no HPA scaled it to zero: that is how users switch an HPA off. */
+  'switched-off' | 'above-max' | 'below-min';
+
+/** Tells whether a target is off its bounds, so that metrics need not be asked. */
+function boundsStep(
+  hpa: HorizontalPodAutoscaler,
+  { specReplicas }: Scale,
+  { scaleToZero }: Pick<HpaConfig, 'scaleToZero'>,
+): BoundsStep | undefined {
+  if (specReplicas === 0) return scaleToZero && mayLeaveZero(hpa) ? undefined : 'switched-off';
+  if (specReplicas > hpa.spec.maxReplicas) return 'above-max';
+  return specReplicas < minReplicasOf(hpa) ? 'below-min' : undefined;
+}
+
+/** Whether it was this HPA that scaled its target to zero, and it may not stay there or has metrics without pods. */
+function mayLeaveZero(hpa: HorizontalPodAutoscaler): boolean {
+  const scaledToZero = hpa.status?.conditions?.find(({ type }) => type === 'ScaledToZero');
+  return scaledToZero?.status === 'True' && (minReplicasOf(hpa) !== 0 || hasMetricsWithoutPods(hpa));
+}
+
+/** Whether an HPA has a metric that there is while its target has no pods. */
+function hasMetricsWithoutPods({ spec }: HorizontalPodAutoscaler): boolean {
+  return spec.metrics?.some(({ type }) => type === 'Object' || type === 'External') ?? false;
+}
+
+/** The condition ScaledToZero once an HPA has scaled its target. */
+function scaledToZeroAfter(
+  replicas: number,
+  hpa: HorizontalPodAutoscaler,
+  { scaleToZero }: Pick<HpaConfig, 'scaleToZero'>,
+): ConditionChange | ConditionRemoval {
+  if (!scaleToZero) return NO_SCALED_TO_ZERO;
+  const isTrue = replicas === 0 && minReplicasOf(hpa) === 0 && hasMetricsWithoutPods(hpa);
+  return {
+    type: 'ScaledToZero',
+    isTrue,
+    reason: isTrue ? 'ScaledToZero' : 'NotScaledToZero',
+    message: `the HPA controller ${isTrue ? 'scaled' : 'did not scale'} the workload to zero`,
+  };
+}
+
+/** The fewest replicas that an HPA may ask for. */
+export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
+  return spec.minReplicas ?? 1;
+}
+
+/** Why it is not clear which pods an HPA scales. */
+interface SelectionProblem {
+  /** Of event and condition; the event of a missing selector has a reason of its own. */
+  readonly reason: string;
+  readonly eventReason: string;
+  /** Of the condition. */
+  readonly message: string;
+  /** Of the event, and what the reconcile reports. */
+  readonly error: string;
+}
+
+/**
+ * Checks that the scale's selector can be read, and that no other HPA scales the pods that it selects.
+ *
+ * @param own `namespace/name` of the HPA
+ * @param rivals the others that select one of its pods
+ */
+export function selectionProblem(
+  selector: string,
+  { own, rivals }: { readonly own: string; readonly rivals: readonly string[] },
+): SelectionProblem | undefined {
+  if (selector === '') {
+    return {
+      reason: 'InvalidSelector',
+      eventReason: 'SelectorRequired',
+      message: "the HPA target's scale is missing a selector",
+      error: 'selector is required',
+    };
+  }
+  try {
+    parseLabelSelector(selector);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    return problem(
+      'InvalidSelector',
+      `couldn't convert selector into a corresponding internal selector object: ${error.message}`,
+    );
+  }
+  if (rivals.length === 0) return undefined;
+  const all = [...rivals, own].sort();
+  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
+  return problem(
+    'AmbiguousSelector',
+    `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MOST_NAMED).join(' ')}${more}]`,
+  );
+}
+
+/** Each of them is told of all of them, in its status and by events: more would be written than is read. */
+const MOST_NAMED = 20;
+
+function problem(reason: string, message: string): SelectionProblem {
+  return { reason, eventReason: reason, message, error: message };
+}
