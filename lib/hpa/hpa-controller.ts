@@ -9,7 +9,7 @@ import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './auto-min/auto-min-replicas.ts';
-import { conclude } from './conclude.ts';
+import { conclude } from './decision/conclude.ts';
 import { decide } from './decision/decide.ts';
 import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';

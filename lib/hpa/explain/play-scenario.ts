@@ -1,4 +1,4 @@
-import { conclude } from '../conclude.ts';
+import { conclude } from '../decision/conclude.ts';
 import { decide } from '../decision/decide.ts';
 import type { Outcome } from '../decision/decision.ts';
 import { NO_MEMORY } from '../decision/scaling-state.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { conclude } from '#lib/hpa/conclude.ts';
+import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide, needsMetrics, selectionProblem } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
 import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { conclude } from '#lib/hpa/conclude.ts';
+import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';

@@ -1,4 +1,4 @@
-import { conclude } from '#lib/hpa/conclude.ts';
+import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';

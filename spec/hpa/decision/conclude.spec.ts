@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { conclude } from '#lib/hpa/conclude.ts';
+import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import type { HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput, NOW_MS } from './built-world.ts';
+import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 

@@ -10,8 +10,8 @@ import {
   isSameStatus,
   targetOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { Decision, HpaEvent, Outcome } from './decision/decision.ts';
-import { rememberScaling } from './decision/scaling-state.ts';
+import type { Decision, HpaEvent, Outcome } from './decision.ts';
+import { rememberScaling } from './scaling-state.ts';
 
 /**
  * Makes status, events, error and memory of a decision, once the scale was written or did not have to be.
