@@ -1,15 +1,20 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { type HpaMemory, NO_MEMORY } from '../decision/scaling-state.ts';
-import { isOutdated, type KeptMemory, type KeptWindows, keptMemory, restoredMemory } from './kept-memory.ts';
+import {
+  isOutdated,
+  type KeptMemory,
+  type KeptWindows,
+  keptMemory,
+  restoredMemory,
+} from '../memory/kept-memory.ts';
 import {
   formatRecord,
   type MemoryRecord,
   parseRecord,
   type ScaleIntent,
   withIntent,
-} from './memory-record.ts';
-import type { MemoryStore } from './memory-store.ts';
-import { endedBy, endedIn } from './recommended-elsewhere.ts';
+} from '../memory/memory-record.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
 
 /** How long an HPA waits for what was kept of it to be readable. */
 const READ_WITHIN_MS = 30_000;
@@ -17,14 +22,14 @@ const READ_WITHIN_MS = 30_000;
 const LATELY_MS = 300_000;
 
 /** Whose memory is meant. */
-export interface Rememberer {
+interface Rememberer {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
 /** What memories are kept with. */
-export interface HpaMemoriesOptions {
+interface HpaMemoriesOptions {
   readonly store: Pick<MemoryStore, 'get' | 'put' | 'letGo'>;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** Told once, while it lasts, that what was kept in a namespace cannot be read: its HPAs are decided without it. */
@@ -228,5 +233,44 @@ function withoutIntent<Kept extends Pick<MemoryRecord, 'scaleUpEvents' | 'scaleD
     ...kept,
     scaleUpEvents: scaleUpEvents.filter(isOther),
     scaleDownEvents: scaleDownEvents.filter(isOther),
+  };
+}
+
+/** What was kept, with what was being recommended as of then: another controller has wanted since what there is now. */
+function endedBy(
+  kept: KeptMemory,
+  {
+    currentReplicas,
+    decidedAtMs,
+  }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
+): KeptMemory {
+  return {
+    ...kept,
+    recommendations: [...kept.recommendations, ...(kept.latest ? [kept.latest] : [])],
+    latest: currentReplicas === undefined ? undefined : { replicas: currentReplicas, atMs: decidedAtMs },
+  };
+}
+
+/** The same of what is remembered in this term: what was wanted before another controller acted may be older than any window. */
+function endedIn(
+  memory: HpaMemory,
+  {
+    currentReplicas,
+    decidedAtMs,
+    otherDecidedAtMs,
+  }: {
+    readonly currentReplicas: number | undefined;
+    readonly decidedAtMs: number;
+    readonly otherDecidedAtMs: number;
+  },
+): HpaMemory {
+  const { recommendations } = memory;
+  const latestMs = recommendations.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
+  // Where nothing was recommended yet, what there is counts anyway.
+  if (recommendations.length === 0 || otherDecidedAtMs <= latestMs || currentReplicas === undefined)
+    return memory;
+  return {
+    ...memory,
+    recommendations: [...recommendations, { replicas: currentReplicas, atMs: decidedAtMs }],
   };
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
-import { HpaMemories } from '#lib/hpa/memory/hpa-memories.ts';
+import { HpaMemories } from '#lib/hpa/state/scaling-states.ts';
+import { NOW_MS } from '#spec/hpa/built-world.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { NOW_MS } from '../built-world.ts';
 
 const WEB = { namespace: 'shop', name: 'web', uid: 'u' };
 const SECOND_MS = 1000;
