@@ -25,7 +25,7 @@ import type { ReadWorld, World } from './inputs/inputs-reader.ts';
 import type { FollowedPod } from './inputs/pod-lister.ts';
 import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { HpaSeries } from './loop/hpa-series.ts';
-import { keptWindows } from './memory/kept-memory.ts';
+import { keptWindows } from './state/persisted-state.ts';
 import type { HpaMemories } from './state/scaling-states.ts';
 import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 import type { DecisionLog } from './told/decision-log.ts';

@@ -1,20 +1,18 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { type HpaMemory, NO_MEMORY } from '../decision/scaling-state.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
 import {
+  formatRecord,
   isOutdated,
   type KeptMemory,
   type KeptWindows,
   keptMemory,
-  restoredMemory,
-} from '../memory/kept-memory.ts';
-import {
-  formatRecord,
   type MemoryRecord,
   parseRecord,
+  restoredMemory,
   type ScaleIntent,
   withIntent,
-} from '../memory/memory-record.ts';
-import type { MemoryStore } from '../memory/memory-store.ts';
+} from './persisted-state.ts';
 
 /** How long an HPA waits for what was kept of it to be readable. */
 const READ_WITHIN_MS = 30_000;

@@ -10,7 +10,7 @@ import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';
-import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
+import { parseRecord } from '#lib/hpa/state/persisted-state.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';

@@ -15,7 +15,7 @@ import { parseLoadCsv } from '#lib/hpa/explain/load-curve.ts';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
 import { metricValues } from '#lib/hpa/inputs/custom-metrics-client.ts';
 import { podMetricsList } from '#lib/hpa/inputs/pod-metrics-client.ts';
-import { parseRecord } from '#lib/hpa/memory/memory-record.ts';
+import { parseRecord } from '#lib/hpa/state/persisted-state.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
