@@ -27,7 +27,7 @@ import { NamespaceUsage } from './inputs/pod-metrics-client.ts';
 import { FollowedScales } from './inputs/target-scales.ts';
 import { HpaSeries } from './loop/hpa-series.ts';
 import type { ConfigMap } from './memory/memory-part.ts';
-import { MemoryStore } from './memory/memory-store.ts';
+import { MemoryStore } from './state/config-map-store.ts';
 import { HpaMemories } from './state/scaling-states.ts';
 import { debugHpa } from './told/debug-hpa.ts';
 import { DecisionLog } from './told/decision-log.ts';

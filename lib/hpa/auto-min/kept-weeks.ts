@@ -1,8 +1,7 @@
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
-import type { MemoryStore } from '../memory/memory-store.ts';
-import { UnkeptNames } from '../memory/unkept-names.ts';
+import { type MemoryStore, UnkeptNames } from '../state/config-map-store.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import { metricGoals } from './measured-loads.ts';
 import { dayOf, emptyWeek, WEEK_DAYS, type Week, withMetricsOf, withPeak } from './week.ts';

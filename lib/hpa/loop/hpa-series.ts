@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Outcome } from '../decision/decision.ts';
-import { UnkeptNames } from '../memory/unkept-names.ts';
+import { UnkeptNames } from '../state/config-map-store.ts';
 import type { DecisionLog } from '../told/decision-log.ts';
 
 const PREFIX = 'horizontal_pod_autoscaler_controller';

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { type HpaMemory, NO_MEMORY } from '../decision/scaling-state.ts';
-import type { MemoryStore } from '../memory/memory-store.ts';
+import type { MemoryStore } from './config-map-store.ts';
 import {
   formatRecord,
   isOutdated,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bytesOfAll, type ConfigMap } from '#lib/hpa/memory/memory-part.ts';
-import { MemoryStore } from '#lib/hpa/memory/memory-store.ts';
+import { MemoryStore } from '#lib/hpa/state/config-map-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';

@@ -7,11 +7,11 @@ import {
   type MemoryPart,
   MOST_BYTES,
   writePart,
-} from './memory-part.ts';
-import { placeRecords, placesOf, writingOrder } from './place-records.ts';
+} from '../memory/memory-part.ts';
+import { placeRecords, placesOf, writingOrder } from '../memory/place-records.ts';
 
 /** What {@link MemoryStore} works with. */
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   readonly configMaps: ResourceClient<ConfigMap>;
   /** Whether there is an HPA; records of others are dropped when something is written. */
   readonly isKnown: (key: string) => boolean;
@@ -136,4 +136,24 @@ const NO_RECORDS: ReadonlyMap<string, string> = new Map();
 function fullMessage(namespace: string, name: string): string {
   const megabytes = (MEMORY_NAMES.length * MOST_BYTES) / 1e6;
   return `no place is left for ${JSON.stringify(name)}: the ${MEMORY_NAMES.length} ConfigMaps ${MEMORY_NAMES[0]}… of ${namespace} hold ${megabytes} MB; HPAs in more namespaces have more`;
+}
+
+/** Knows of which HPAs something could not be kept lately, so that it is told once while it lasts in a namespace. */
+export class UnkeptNames {
+  readonly #names = new Map<string, Set<string>>();
+
+  /** @returns whether it is the first of its namespace */
+  failed(namespace: string, name: string): boolean {
+    const names = this.#names.get(namespace);
+    names?.add(name);
+    if (!names) this.#names.set(namespace, new Set([name]));
+    return !names;
+  }
+
+  /** Something was kept, or there is nothing to keep any more. */
+  kept(namespace: string, name: string): void {
+    const names = this.#names.get(namespace);
+    names?.delete(name);
+    if (names?.size === 0) this.#names.delete(namespace);
+  }
 }
