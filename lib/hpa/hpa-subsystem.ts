@@ -26,7 +26,7 @@ import { followedPod, POD_INDEXES } from './inputs/pod-lister.ts';
 import { NamespaceUsage } from './inputs/pod-metrics-client.ts';
 import { FollowedScales } from './inputs/target-scales.ts';
 import { HpaSeries } from './loop/hpa-series.ts';
-import type { ConfigMap } from './memory/memory-part.ts';
+import type { ConfigMap } from './state/config-map-parts.ts';
 import { MemoryStore } from './state/config-map-store.ts';
 import { HpaMemories } from './state/scaling-states.ts';
 import { debugHpa } from './told/debug-hpa.ts';

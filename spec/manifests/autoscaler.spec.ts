@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
-import { MEMORY_NAMES } from '#lib/hpa/memory/memory-part.ts';
+import { MEMORY_NAMES } from '#lib/hpa/state/config-map-parts.ts';
 import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 

@@ -1,6 +1,6 @@
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
-import { MEMORY_NAMES } from '../memory/memory-part.ts';
+import { MEMORY_NAMES } from '../state/config-map-parts.ts';
 import { annotations } from './annotations.ts';
 import { HPA_DIAGNOSES } from './diagnoses.ts';
 import { ExaminedHpas } from './examined-hpas.ts';

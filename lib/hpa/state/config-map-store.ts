@@ -6,9 +6,11 @@ import {
   MEMORY_NAMES,
   type MemoryPart,
   MOST_BYTES,
+  placeRecords,
+  placesOf,
   writePart,
-} from '../memory/memory-part.ts';
-import { placeRecords, placesOf, writingOrder } from '../memory/place-records.ts';
+  writingOrder,
+} from './config-map-parts.ts';
 
 /** What {@link MemoryStore} works with. */
 interface MemoryStoreOptions {

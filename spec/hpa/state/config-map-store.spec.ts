@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bytesOfAll, type ConfigMap } from '#lib/hpa/memory/memory-part.ts';
+import { bytesOfAll, type ConfigMap } from '#lib/hpa/state/config-map-parts.ts';
 import { MemoryStore } from '#lib/hpa/state/config-map-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';

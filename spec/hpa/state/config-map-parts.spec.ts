@@ -1,6 +1,11 @@
 import { expect } from 'chai';
-import { bytesOf, type MemoryPart } from '#lib/hpa/memory/memory-part.ts';
-import { placeRecords, placesOf, writingOrder } from '#lib/hpa/memory/place-records.ts';
+import {
+  bytesOf,
+  type MemoryPart,
+  placeRecords,
+  placesOf,
+  writingOrder,
+} from '#lib/hpa/state/config-map-parts.ts';
 
 const isKnown = () => true;
 
