@@ -2,16 +2,15 @@ import type { ToldEvent } from '#lib/control/event.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
+import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from '../auto-min/auto-min-settings.ts';
+import { judgeWeek, type MinimumChange } from '../auto-min/judge-week.ts';
+import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from '../auto-min/kept-weeks.ts';
+import { measuredLoads, metricGoals } from '../auto-min/measured-loads.ts';
+import { dayOf, startOfDayMs, type Week, withPeak } from '../auto-min/week.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
-import type { AutoMinLog } from './auto-min-log.ts';
-import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
-import { judgeWeek, type MinimumChange } from './judge-week.ts';
-import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from './kept-weeks.ts';
-import { measuredLoads, metricGoals } from './measured-loads.ts';
-import { changeMessage } from './minimum-message.ts';
-import { dayOf, startOfDayMs, type Week, withPeak } from './week.ts';
 
 /** What flags say about it. */
 export interface AutoMinOptions {
@@ -187,4 +186,17 @@ function isOwned({ metadata: { ownerReferences = [] } }: FollowedHpa): boolean {
 /** Whether nothing more is to be said today. A day far ahead was told by a clock that was wrong. */
 function isJudged({ judgedDay }: Week, today: number): boolean {
   return judgedDay !== undefined && judgedDay >= today && judgedDay <= today + 1;
+}
+
+/** Tells a change of a minimum: from, to, the metric, the peaks of the days and how heavily they count. */
+export function changeMessage({ from, to, metric, peaks, weights, mean, target }: MinimumChange): string {
+  const days = peaks.map((peak) => (peak === undefined ? '-' : numberText(peak))).join(' ');
+  return (
+    `minReplicas from ${from} to ${to}: the peaks of ${metric} in the last ${peaks.length} days, the latest first, were ` +
+    `${days} (weights ${weights.join(' ')}), ${numberText(mean)} in the mean of a target of ${numberText(target)}`
+  );
+}
+
+function numberText(value: number): string {
+  return `${Number(value.toPrecision(3))}`;
 }

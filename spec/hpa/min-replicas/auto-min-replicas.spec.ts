@@ -1,12 +1,16 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { AutoMinLog } from '#lib/hpa/auto-min/auto-min-log.ts';
-import { type AutoMinDependencies, AutoMinReplicas } from '#lib/hpa/auto-min/auto-min-replicas.ts';
 import { dayOf, startOfDayMs, type Week } from '#lib/hpa/auto-min/week.ts';
+import {
+  type AutoMinDependencies,
+  AutoMinReplicas,
+  changeMessage,
+} from '#lib/hpa/min-replicas/auto-min-replicas.ts';
+import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { explainedAt, followedWeb } from './built-decision.ts';
 
 const MODE = 'autoscaling.stke.com/auto-min-replicas';
 const HOUR_MS = 3_600_000;
@@ -340,5 +344,15 @@ describe('a minReplicas that follows the week, in a cluster', () => {
       'web MinReplicasRecommended minReplicas from 4 to 2: the peaks of External web average in the last 7 days, the latest first, were 5 5 5 5 5 5 5 (weights 7 6 5 4 3 2 1), 5 in the mean of a target of 10',
     );
     expect((await cluster.get('web')).spec.minReplicas).to.equal(4);
+  });
+});
+
+describe('changeMessage', () => {
+  it('tells a change with the peaks that it comes from, to three digits, and days without data as such', () => {
+    const peaks = [0.123456, undefined, 1234.5, 0, 24.96];
+    const change = { from: 10, to: 5, metric: 'Resource cpu utilization', peaks, weights: [5, 4, 3, 2, 1] };
+    expect(changeMessage({ ...change, mean: 27.1828, target: 50 })).to.equal(
+      'minReplicas from 10 to 5: the peaks of Resource cpu utilization in the last 5 days, the latest first, were 0.123 - 1230 0 25 (weights 5 4 3 2 1), 27.2 in the mean of a target of 50',
+    );
   });
 });
