@@ -9,7 +9,7 @@ import {
   text,
   texts,
 } from '#lib/flags/flag.ts';
-import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/auto-min/auto-min-settings.ts';
+import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/min-replicas/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** The feature gates of Kubernetes' HPA controller that change decisions, and our defaults. */

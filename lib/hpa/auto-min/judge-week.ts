@@ -1,4 +1,4 @@
-import type { AutoMinSettings } from './auto-min-settings.ts';
+import type { AutoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import type { MetricGoal } from './measured-loads.ts';
 import { carriedOf, type DayPeak, type Week, wholeDays } from './week.ts';
 

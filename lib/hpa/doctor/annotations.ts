@@ -1,5 +1,5 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
-import { autoMinSettings } from '../auto-min/auto-min-settings.ts';
+import { autoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import { syncSchedule } from '../sync-schedule.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedHpas } from './examined-hpas.ts';

@@ -3,7 +3,6 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
-import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from '../auto-min/auto-min-settings.ts';
 import { judgeWeek, type MinimumChange } from '../auto-min/judge-week.ts';
 import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from '../auto-min/kept-weeks.ts';
 import { measuredLoads, metricGoals } from '../auto-min/measured-loads.ts';
@@ -11,6 +10,7 @@ import { dayOf, startOfDayMs, type Week, withPeak } from '../auto-min/week.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
+import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
 
 /** What flags say about it. */
 export interface AutoMinOptions {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { autoMinSettings } from '#lib/hpa/auto-min/auto-min-settings.ts';
+import { autoMinSettings } from '#lib/hpa/min-replicas/auto-min-settings.ts';
 
 const of = (annotations: Readonly<Record<string, string>>) =>
   autoMinSettings(
