@@ -1,10 +1,17 @@
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import {
+  dayOf,
+  emptyWeek,
+  metricGoals,
+  WEEK_DAYS,
+  type Week,
+  withMetricsOf,
+  withPeak,
+} from '../min-replicas/recommended-minimum.ts';
 import { type MemoryStore, UnkeptNames } from '../state/config-map-store.ts';
 import { spreadOf } from '../sync-schedule.ts';
-import { metricGoals } from './measured-loads.ts';
-import { dayOf, emptyWeek, WEEK_DAYS, type Week, withMetricsOf, withPeak } from './week.ts';
 import { formatWeek, parseWeek, weekKey } from './week-record.ts';
 
 /** What weeks are kept with. */

@@ -2,8 +2,18 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { metricGoals, ratioOnMinimum, sourceOf, targetKind, targetNumber } from './measured-loads.ts';
-import { emptyWeek, startOfDayMs, WEEK_DAYS, type Week, withPeak } from './week.ts';
+import {
+  emptyWeek,
+  metricGoals,
+  ratioOnMinimum,
+  sourceOf,
+  startOfDayMs,
+  targetKind,
+  targetNumber,
+  WEEK_DAYS,
+  type Week,
+  withPeak,
+} from '../min-replicas/recommended-minimum.ts';
 
 /** What a Prometheus is asked with: an instant query. */
 export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly Sample[]>;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { Week } from './week.ts';
+import type { Week } from '../min-replicas/recommended-minimum.ts';
 
 /** What is kept of an HPA's week. */
 export interface WeekRecord {

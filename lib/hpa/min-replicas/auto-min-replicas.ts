@@ -3,14 +3,21 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
-import { judgeWeek, type MinimumChange } from '../auto-min/judge-week.ts';
 import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from '../auto-min/kept-weeks.ts';
-import { measuredLoads, metricGoals } from '../auto-min/measured-loads.ts';
-import { dayOf, startOfDayMs, type Week, withPeak } from '../auto-min/week.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
+import {
+  dayOf,
+  judgeWeek,
+  type MinimumChange,
+  measuredLoads,
+  metricGoals,
+  startOfDayMs,
+  type Week,
+  withPeak,
+} from './recommended-minimum.ts';
 
 /** What flags say about it. */
 export interface AutoMinOptions {

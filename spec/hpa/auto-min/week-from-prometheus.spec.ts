@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { dayOf, startOfDayMs } from '#lib/hpa/auto-min/week.ts';
 import { WeekFromPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
+import { dayOf, startOfDayMs } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 import type { Sample } from '#lib/sources/query.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { followedWeb } from './built-decision.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { emptyWeek, withPeak } from '#lib/hpa/auto-min/week.ts';
 import { formatWeek, hpaOfKey, parseWeek, weekKey } from '#lib/hpa/auto-min/week-record.ts';
+import { emptyWeek, withPeak } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 
 describe('parseWeek', () => {
   it('reads what formatWeek writes', () => {
