@@ -9,7 +9,7 @@ import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
-import { parseWeek } from '#lib/hpa/auto-min/week-record.ts';
+import { parseWeek } from '#lib/hpa/min-replicas/persisted-weeks.ts';
 import { parseRecord } from '#lib/hpa/state/persisted-state.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';

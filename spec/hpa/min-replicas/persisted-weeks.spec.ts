@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatWeek, hpaOfKey, parseWeek, weekKey } from '#lib/hpa/auto-min/week-record.ts';
+import { formatWeek, hpaOfKey, parseWeek, weekKey } from '#lib/hpa/min-replicas/persisted-weeks.ts';
 import { emptyWeek, withPeak } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 
 describe('parseWeek', () => {
