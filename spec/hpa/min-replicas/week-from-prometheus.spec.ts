@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { WeekFromPrometheus } from '#lib/hpa/auto-min/week-from-prometheus.ts';
 import { dayOf, startOfDayMs } from '#lib/hpa/min-replicas/recommended-minimum.ts';
+import { WeekFromPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
 import type { Sample } from '#lib/sources/query.ts';
+import { followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from './built-decision.ts';
 
 const { signal } = new AbortController();
 const HPA = followedWeb({ minReplicas: 4 });

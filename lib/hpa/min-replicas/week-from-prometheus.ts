@@ -13,7 +13,7 @@ import {
   WEEK_DAYS,
   type Week,
   withPeak,
-} from '../min-replicas/recommended-minimum.ts';
+} from './recommended-minimum.ts';
 
 /** What a Prometheus is asked with: an instant query. */
 export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly Sample[]>;
