@@ -13,7 +13,6 @@ import { type FollowedHpa, followedHpa, type HpaVersion } from '#lib/kubernetes/
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import { AutoMinLog } from './auto-min/auto-min-log.ts';
 import { OtherControllers } from './external-controllers.ts';
 import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
 import { StatusClient } from './hpa-status-writer.ts';
@@ -24,6 +23,7 @@ import { NamespaceUsage } from './inputs/pod-metrics-client.ts';
 import { FollowedScales } from './inputs/target-scales.ts';
 import { HpaSeries } from './loop/hpa-series.ts';
 import { AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
+import { AutoMinLog } from './min-replicas/min-replicas-report.ts';
 import { hpaOfKey } from './min-replicas/persisted-weeks.ts';
 import { type AskPrometheus, WeekFromPrometheus } from './min-replicas/week-from-prometheus.ts';
 import type { ConfigMap } from './state/config-map-parts.ts';

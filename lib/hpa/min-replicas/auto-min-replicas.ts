@@ -2,11 +2,11 @@ import type { ToldEvent } from '#lib/control/event.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
+import type { AutoMinLog } from './min-replicas-report.ts';
 import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from './persisted-weeks.ts';
 import {
   dayOf,

@@ -1,5 +1,5 @@
 import type { UiPart } from '#lib/ui/page.ts';
-import type { AutoMinLog } from '../auto-min/auto-min-log.ts';
+import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
 import type { DecisionLog } from './decision-log.ts';
 import { troubleOf } from './trouble-of.ts';
 

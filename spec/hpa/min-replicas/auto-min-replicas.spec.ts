@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { AutoMinLog } from '#lib/hpa/auto-min/auto-min-log.ts';
 import {
   type AutoMinDependencies,
   AutoMinReplicas,
   changeMessage,
 } from '#lib/hpa/min-replicas/auto-min-replicas.ts';
+import { AutoMinLog } from '#lib/hpa/min-replicas/min-replicas-report.ts';
 import { dayOf, startOfDayMs, type Week } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { AutoMinLog } from '#lib/hpa/auto-min/auto-min-log.ts';
+import { AutoMinLog } from '#lib/hpa/min-replicas/min-replicas-report.ts';
 
 describe('AutoMinLog', () => {
   const registry = new Registry();
