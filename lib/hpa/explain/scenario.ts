@@ -8,7 +8,7 @@ import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../decision/decision-input.ts';
-import { hpaSchema, quantitySchema } from './hpa-schema.ts';
+import { hpaSchema, quantitySchema } from './hpa-manifest.ts';
 import { inOrder, type LoadPoint, parseLoadCsv } from './load-curve.ts';
 
 /** An HPA, and what happens to it. */

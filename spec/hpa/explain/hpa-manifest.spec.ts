@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hpaSchema, quantitySchema } from '#lib/hpa/explain/hpa-schema.ts';
+import { hpaSchema, quantitySchema } from '#lib/hpa/explain/hpa-manifest.ts';
 
 const TARGET = { kind: 'Deployment', name: 'web' };
 const average = { type: 'AverageValue', averageValue: '1' };
