@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { explainDecision } from '#lib/hpa/explain/explain-decision.ts';
-import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play-scenario.ts';
+import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario, type Scenario } from '#lib/hpa/explain/scenario.ts';
 import { timelineSvg } from '#lib/hpa/explain/timeline-svg.ts';
 import { timelineTable } from '#lib/hpa/explain/timeline-table.ts';

@@ -1,7 +1,7 @@
 import { formatDuration } from '#lib/time/duration.ts';
 import { html } from '#lib/ui/html.ts';
 import { type ChartPoint, timeChart } from '#lib/ui/time-chart.ts';
-import type { PlayedDecision } from './play-scenario.ts';
+import type { PlayedDecision } from './play.ts';
 
 /** What a timeline is about. */
 export interface TimelineOptions {

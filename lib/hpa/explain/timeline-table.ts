@@ -1,5 +1,5 @@
 import { formatDuration } from '#lib/time/duration.ts';
-import type { PlayedDecision } from './play-scenario.ts';
+import type { PlayedDecision } from './play.ts';
 
 /** Writes decisions as a table: one row a minute, and one for every change of the scale or of what it comes from. */
 export function timelineTable(decisions: Iterable<PlayedDecision>): string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { playScenario } from '#lib/hpa/explain/play-scenario.ts';
+import { playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
 import { highestReplicas, timelineSvg } from '#lib/hpa/explain/timeline-svg.ts';
 import { SCENARIO } from './built-scenario.ts';
