@@ -1,6 +1,6 @@
 import { type Html, html } from '#lib/ui/html.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
-import { highestReplicas } from '../explain/timeline-svg.ts';
+import { highestReplicas } from '../explain/timeline.ts';
 import type { HpaDecisions } from './decision-log.ts';
 
 /** More lines nobody can tell from one another. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
-import { timelineSvg } from '#lib/hpa/explain/timeline-svg.ts';
+import { timelineSvg } from '#lib/hpa/explain/timeline.ts';
 import { SCENARIO } from './built-scenario.ts';
 
 const play = (text: string): PlayedDecision[] => [...playScenario(parseScenario(text))];
