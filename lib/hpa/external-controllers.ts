@@ -9,7 +9,7 @@ import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { HpaEvent } from './decision/decision.ts';
-import type { OtherController } from './told/decision-log.ts';
+import type { OtherController } from './observability/decision-log.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;

@@ -25,10 +25,10 @@ import type { FollowedPod } from './inputs/pod-lister.ts';
 import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { HpaSeries } from './loop/hpa-series.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
+import type { DecisionLog } from './observability/decision-log.ts';
 import { keptWindows } from './state/persisted-state.ts';
 import type { HpaMemories } from './state/scaling-states.ts';
 import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
-import type { DecisionLog } from './told/decision-log.ts';
 
 /** Another controller is left alone until it has not written for so many periods. */
 const QUIET_PERIODS = 3;

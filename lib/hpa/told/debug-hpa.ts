@@ -3,7 +3,7 @@ import { refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
-import type { DecisionLog, HpaDecisions } from './decision-log.ts';
+import type { DecisionLog, HpaDecisions } from '../observability/decision-log.ts';
 import { decisionLine, hpaText } from './hpa-text.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Html, html } from '#lib/ui/html.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import { highestReplicas } from '../explain/timeline.ts';
-import type { HpaDecisions } from './decision-log.ts';
+import type { HpaDecisions } from '../observability/decision-log.ts';
 
 /** More lines nobody can tell from one another. */
 const MOST_LINES = 6;

@@ -1,8 +1,7 @@
 import { objectTime } from '#lib/control/status/conditions.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { explainDecision } from '../explain/explain-decision.ts';
-import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
-import { shortened } from './shortened.ts';
+import { type HpaDecisions, type LoggedDecision, shortened } from '../observability/decision-log.ts';
 
 /** Selectors, and what servers say, may be as long as an object. */
 const LONGEST_LINE = 1000;

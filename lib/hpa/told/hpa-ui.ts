@@ -1,6 +1,6 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
-import type { DecisionLog } from './decision-log.ts';
+import type { DecisionLog } from '../observability/decision-log.ts';
 import { troubleOf } from './trouble-of.ts';
 
 /** What there is to show of HPAs. */

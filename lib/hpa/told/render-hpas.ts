@@ -5,11 +5,10 @@ import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
-import type { HpaDecisions, LoggedDecision } from './decision-log.ts';
+import { type HpaDecisions, type LoggedDecision, shortened } from '../observability/decision-log.ts';
 import { hpaCharts } from './hpa-charts.ts';
 import { hpaText } from './hpa-text.ts';
 import type { HpaUiSource } from './hpa-ui.ts';
-import { shortened } from './shortened.ts';
 import { troubleOf } from './trouble-of.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };

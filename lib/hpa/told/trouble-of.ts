@@ -1,4 +1,4 @@
-import type { HpaDecisions } from './decision-log.ts';
+import type { HpaDecisions } from '../observability/decision-log.ts';
 
 /** Why an HPA does not do what it is meant to, in a word or two: `metric missing`. */
 export interface HpaTrouble {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { HpaSeries } from '#lib/hpa/loop/hpa-series.ts';
-import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
+import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { followedWeb } from '../auto-min/built-decision.ts';
 import { TOLD_AT_MS, ToldHpas } from '../told/told-hpas.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { HpaDecisions } from '#lib/hpa/told/decision-log.ts';
+import { type HpaDecisions, LoadHistory } from '#lib/hpa/observability/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/told/hpa-charts.ts';
-import { LoadHistory } from '#lib/hpa/told/load-history.ts';
 import { TOLD_AT_MS, type ToldFacts, ToldHpas } from './told-hpas.ts';
 
 /** What is written in a drawing, in its order, and what is drawn. */

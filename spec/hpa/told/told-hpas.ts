@@ -1,5 +1,5 @@
 import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
-import { DecisionLog } from '#lib/hpa/told/decision-log.ts';
+import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
 
 /** When what is told was decided. */
