@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Outcome } from '../decision/decision.ts';
-import type { DecisionLog } from '../observability/decision-log.ts';
 import { UnkeptNames } from '../state/config-map-store.ts';
+import type { DecisionLog } from './decision-log.ts';
 
 const PREFIX = 'horizontal_pod_autoscaler_controller';
 /** From a millisecond to 16 s, each twice the one before, as Kubernetes has them. */
