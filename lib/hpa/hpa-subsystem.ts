@@ -25,12 +25,12 @@ import { AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
 import { AutoMinLog } from './min-replicas/min-replicas-report.ts';
 import { hpaOfKey } from './min-replicas/persisted-weeks.ts';
 import { type AskPrometheus, WeekFromPrometheus } from './min-replicas/week-from-prometheus.ts';
+import { debugHpa } from './observability/debug-hpa.ts';
 import { DecisionLog } from './observability/decision-log.ts';
 import { HpaSeries } from './observability/hpa-series.ts';
 import type { ConfigMap } from './state/config-map-parts.ts';
 import { MemoryStore } from './state/config-map-store.ts';
 import { HpaMemories } from './state/scaling-states.ts';
-import { debugHpa } from './told/debug-hpa.ts';
 import { type HpaUiPart, hpaUi } from './told/hpa-ui.ts';
 
 /** What the HPA controller needs from outside. */

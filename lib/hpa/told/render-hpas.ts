@@ -5,9 +5,9 @@ import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
+import { hpaText } from '../observability/debug-hpa.ts';
 import { type HpaDecisions, type LoggedDecision, shortened } from '../observability/decision-log.ts';
 import { hpaCharts } from './hpa-charts.ts';
-import { hpaText } from './hpa-text.ts';
 import type { HpaUiSource } from './hpa-ui.ts';
 import { troubleOf } from './trouble-of.ts';
 
