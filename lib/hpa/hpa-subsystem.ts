@@ -28,10 +28,10 @@ import { type AskPrometheus, WeekFromPrometheus } from './min-replicas/week-from
 import { debugHpa } from './observability/debug-hpa.ts';
 import { DecisionLog } from './observability/decision-log.ts';
 import { HpaSeries } from './observability/hpa-series.ts';
+import { type HpaUiPart, hpaUi } from './observability/hpa-ui.ts';
 import type { ConfigMap } from './state/config-map-parts.ts';
 import { MemoryStore } from './state/config-map-store.ts';
 import { HpaMemories } from './state/scaling-states.ts';
-import { type HpaUiPart, hpaUi } from './told/hpa-ui.ts';
 
 /** What the HPA controller needs from outside. */
 export interface HpaEnvironment {

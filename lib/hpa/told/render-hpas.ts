@@ -7,9 +7,8 @@ import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
 import { hpaText } from '../observability/debug-hpa.ts';
 import { type HpaDecisions, type LoggedDecision, shortened } from '../observability/decision-log.ts';
+import { type HpaUiSource, troubleOf } from '../observability/hpa-ui.ts';
 import { hpaCharts } from './hpa-charts.ts';
-import type { HpaUiSource } from './hpa-ui.ts';
-import { troubleOf } from './trouble-of.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Explanation, MetricExplanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
-import { hpaUi } from '#lib/hpa/told/hpa-ui.ts';
+import { hpaUi } from '#lib/hpa/observability/hpa-ui.ts';
 import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
