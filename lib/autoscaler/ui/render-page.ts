@@ -1,6 +1,6 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { renderCronHpas } from '#lib/cron-hpa/observability/render-cron-hpas.ts';
-import { renderHpas } from '#lib/hpa/told/render-hpas.ts';
+import { renderHpas } from '#lib/hpa/observability/render-hpas.ts';
 import { renderMetrics } from '#lib/metrics-adapter/render-metrics.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
 import type { Html } from '#lib/ui/html.ts';

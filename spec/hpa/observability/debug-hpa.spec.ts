@@ -6,7 +6,7 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { debugHpa, decisionLine, hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
-import { hpaCharts } from '#lib/hpa/told/hpa-charts.ts';
+import { hpaCharts } from '#lib/hpa/observability/render-hpas.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { TOLD_AT_MS, type ToldFacts, ToldHpas } from '#spec/hpa/told/told-hpas.ts';
 
