@@ -1,8 +1,7 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
 import { autoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import { syncSchedule } from '../sync-schedule.ts';
-import { failed } from './diagnoses.ts';
-import type { ExaminedHpas } from './examined-hpas.ts';
+import { type ExaminedHpas, failed } from './examination.ts';
 
 /** Whether the annotations that change how HPAs are decided can be read. */
 export function annotations(

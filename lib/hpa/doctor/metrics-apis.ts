@@ -3,8 +3,7 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { CUSTOM_METRICS_VERSIONS } from '../inputs/custom-metrics-client.ts';
-import { failed } from './diagnoses.ts';
-import type { ExaminedHpas } from './examined-hpas.ts';
+import { type ExaminedHpas, failed } from './examination.ts';
 
 /** Which API has the metrics of a type. */
 const GROUPS: Readonly<Record<MetricSpec['type'], string>> = {

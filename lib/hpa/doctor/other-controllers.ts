@@ -1,7 +1,6 @@
 import { type Check, ok } from '#lib/doctor/check.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
-import { failed } from './diagnoses.ts';
-import type { ExaminedHpas } from './examined-hpas.ts';
+import { type ExaminedHpas, failed } from './examination.ts';
 
 /** Whether somebody else has written statuses of HPAs lately. */
 export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonly latelyMs: number }): Check {

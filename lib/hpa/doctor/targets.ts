@@ -3,8 +3,7 @@ import { type Check, examineEach, type Finding, note, ok, uncheckedBy } from '#l
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { failed } from './diagnoses.ts';
-import type { ExaminedHpas } from './examined-hpas.ts';
+import { type ExaminedHpas, failed } from './examination.ts';
 import { missingRequest } from './missing-request.ts';
 
 /** Whether what HPAs scale is there, can be scaled, and can be measured: one finding an HPA, the first that is wrong. */
