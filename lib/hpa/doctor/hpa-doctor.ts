@@ -3,8 +3,8 @@ import type { Permission } from '#lib/doctor/permissions.ts';
 import { MEMORY_NAMES } from '../state/config-map-parts.ts';
 import { annotations } from './annotations.ts';
 import { ExaminedHpas, HPA_DIAGNOSES } from './examination.ts';
+import { otherControllers } from './external-controllers.ts';
 import { metricsApis } from './metrics-apis.ts';
-import { otherControllers } from './other-controllers.ts';
 import { targets } from './targets.ts';
 
 /** How HPAs are looked at. */
