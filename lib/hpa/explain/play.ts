@@ -2,8 +2,7 @@ import { conclude } from '../decision/conclude.ts';
 import { decide } from '../decision/decide.ts';
 import type { Outcome } from '../decision/decision.ts';
 import { NO_MEMORY } from '../decision/scaling-state.ts';
-import { type LoadPoint, loadAt } from './load-curve.ts';
-import type { Scenario } from './scenario.ts';
+import { type LoadPoint, loadAt, type Scenario } from './scenario.ts';
 import { SimulatedWorkload } from './simulated-workload.ts';
 
 /** One look at the HPA of a scenario. */

@@ -3,8 +3,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type MetricSpec, nameOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { MetricReading, PodUsage } from '../decision/decision-input.ts';
-import type { LoadPoint } from './load-curve.ts';
-import type { Scenario } from './scenario.ts';
+import type { LoadPoint, Scenario } from './scenario.ts';
 
 /** The pods of a scenario: they become ready some time after they are made, and the newest go first. */
 export class SimulatedWorkload {
