@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { missingRequest } from '#lib/hpa/doctor/missing-request.ts';
+import { missingRequest } from '#lib/hpa/doctor/targets.ts';
 import { followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 const utilization = { type: 'Utilization', averageUtilization: 50 };
