@@ -6,9 +6,7 @@ import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts'
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { clusterReader } from '../authentication/cluster-reader.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
-import { readerOfOne } from '../authentication/reader-of-one.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
@@ -16,6 +14,7 @@ import type { TriggerAuthentication } from '../objects/trigger-authentication.ts
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';
+import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints } from '../triggers/cluster/list-endpoints.ts';
 import { listPods } from '../triggers/cluster/list-pods.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';

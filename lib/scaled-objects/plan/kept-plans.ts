@@ -1,9 +1,9 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { containerEnvironment } from '../authentication/container-environment.ts';
-import { readerOfOne } from '../authentication/reader-of-one.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { planTriggers } from './plan-triggers.ts';

@@ -7,11 +7,11 @@ import {
   type AuthenticationReader,
   resolveAuthentication,
 } from '../authentication/resolve-authentication.ts';
-import { UnreadReference } from '../authentication/unread-reference.ts';
 import { MAX_TRIGGERS } from '../checks/check-triggers.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
+import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';

@@ -1,5 +1,5 @@
-import { UnreadReference } from '../authentication/unread-reference.ts';
 import type { MetricType } from '../objects/scaled-object.ts';
+import { UnreadReference } from './authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from './trigger.ts';
 
 /** An external metric of a trigger, under the name that HPAs ask for. */

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
-import type { EnvironmentReader } from './container-environment.ts';
-import type { AuthenticationReader } from './resolve-authentication.ts';
-import { fetchReference } from './unread-reference.ts';
+import type { EnvironmentReader } from '../../authentication/container-environment.ts';
+import type { AuthenticationReader } from '../../authentication/resolve-authentication.ts';
+import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
 
 const SECRETS: ApiResource = {
   group: '',
@@ -26,7 +25,7 @@ const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const FILE = z.record(z.string(), z.string());
 
 /** What {@link clusterReader} works with. */
-export interface ClusterReaderOptions {
+interface ClusterReaderOptions {
   /** One that lets every replica ask for tokens: a POST, though it changes nothing. */
   readonly client: ApiClient;
   readonly authentication: (kind: string, key: string) => TriggerAuthentication | undefined;
@@ -148,4 +147,68 @@ function explainForbidden(
 
 function decode(value: string): string {
   return Buffer.from(value, 'base64').toString('utf8');
+}
+
+/** Each is a request, and all objects wait for the same rate. */
+const MOST_REFERENCES = 100;
+
+type Read<T> = (namespace: string, name: string, signal: AbortSignal) => Promise<T>;
+
+/**
+ * Reads for the triggers of one object: each Secret, ConfigMap and token once, and of all no more than a hundred, however
+ * many triggers and containers refer to them.
+ */
+export function readerOfOne(reader: ClusterReader): ClusterReader {
+  const known = new Map<string, Promise<unknown>>();
+  const once =
+    <T>(kind: string, read: Read<T>): Read<T> =>
+    async (namespace, name, signal) => {
+      const key = JSON.stringify([kind, namespace, name]);
+      if (!known.has(key) && known.size === MOST_REFERENCES)
+        throw new Error(
+          `the triggers refer to more than ${MOST_REFERENCES} Secrets, ConfigMaps and service accounts`,
+        );
+      const reading = (known.get(key) as Promise<T> | undefined) ?? read(namespace, name, signal);
+      known.set(key, reading);
+      return await reading;
+    };
+  const secretData = once('Secret', reader.secretData);
+  const configMapData = once('ConfigMap', reader.configMapData);
+  return {
+    ...reader,
+    ...{ secretData, configMapData },
+    serviceAccountToken: once('token', reader.serviceAccountToken),
+    environmentOf: (namespace, signal) => ({
+      secretData: (name) => secretData(namespace, name, signal),
+      configMapData: (name) => configMapData(namespace, name, signal),
+    }),
+  };
+}
+
+/** What a trigger refers to cannot be read just now, which says nothing of the trigger. */
+export class UnreadReference extends Error {
+  override readonly name = 'UnreadReference';
+}
+
+/** Says that it does not know us, or that it is busy; all else below 500 is about what it was asked for. */
+const NOT_ABOUT_THE_OBJECT = [401, 429];
+
+/**
+ * Reads of the API server what a trigger refers to.
+ *
+ * @throws {UnreadReference} where the API server does not respond, or fails; what it says of the object as it is
+ */
+export async function fetchReference<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (
+      cause instanceof ApiError &&
+      cause.statusCode < 500 &&
+      !NOT_ABOUT_THE_OBJECT.includes(cause.statusCode)
+    )
+      throw cause;
+    throw new UnreadReference('Cannot read what a trigger refers to', { cause });
+  }
 }

@@ -2,7 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { clusterReader } from '#lib/scaled-objects/authentication/cluster-reader.ts';
+import {
+  type ClusterReader,
+  clusterReader,
+  fetchReference,
+  readerOfOne,
+  UnreadReference,
+} from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
@@ -150,5 +156,82 @@ describe('clusterReader', () => {
     expect(await errorOf(reader().file('a/login'))).to.equal(
       'filePath needs a directory of such files, and there is none',
     );
+  });
+});
+
+describe('readerOfOne', () => {
+  const { signal } = new AbortController();
+  let asked: string[];
+  let reader: ClusterReader;
+
+  beforeEach(() => {
+    asked = [];
+    const read = (kind: string) => async (_: string, name: string) => {
+      asked.push(`${kind} ${name}`);
+      return {};
+    };
+    reader = readerOfOne({
+      ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
+      ...{ secretData: read('Secret'), configMapData: read('ConfigMap') },
+      serviceAccountToken: async (_, name) => `token ${asked.push(`token ${name}`)}`,
+      environmentOf: () => {
+        throw new Error('it has its own');
+      },
+    });
+  });
+
+  it('reads once what many triggers of an object, and containers of its target, refer to', async () => {
+    const environment = reader.environmentOf('default', signal);
+    for (let trigger = 0; trigger < 20; trigger++) {
+      await reader.secretData('default', 'a', signal);
+      await reader.configMapData('default', 'a', signal);
+      await reader.serviceAccountToken('default', 'a', signal);
+      await environment.secretData('a');
+      await environment.configMapData('a');
+    }
+    await reader.secretData('keda', 'a', signal);
+    expect(asked).to.deep.equal(['Secret a', 'ConfigMap a', 'token a', 'Secret a']);
+  });
+
+  it('reads a hundred for all triggers of an object, and refuses more', async () => {
+    for (let place = 0; place < 50; place++) {
+      await reader.secretData('default', `s${place}`, signal);
+      await reader.environmentOf('default', signal).configMapData(`c${place}`);
+    }
+    const refused = await reader.secretData('default', 'one more', signal).catch((error: Error) => error);
+    expect(refused).to.be.instanceOf(Error).and.have.property('message');
+    expect(`${refused}`).to.equal(
+      'Error: the triggers refer to more than 100 Secrets, ConfigMaps and service accounts',
+    );
+    expect(await reader.secretData('default', 's0', signal)).to.deep.equal({});
+    expect(asked).to.have.lengthOf(100);
+  });
+});
+
+describe('fetchReference', () => {
+  const { signal } = new AbortController();
+  const thrownBy = async (error: Error, by = signal) =>
+    await fetchReference(() => Promise.reject(error), by).catch((thrown: unknown) => thrown);
+  const apiError = (statusCode: number) =>
+    new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
+
+  it('leaves what the API server says of the object as it is', async () => {
+    expect(await fetchReference(async () => 'read', signal)).to.equal('read');
+    for (const error of [apiError(400), apiError(403), apiError(404), apiError(499)])
+      expect(await thrownBy(error)).to.equal(error);
+  });
+
+  it('tells apart that the API server does not know us, is busy, fails or does not respond', async () => {
+    const errors = [apiError(401), apiError(429), apiError(500), apiError(503), new Error('ECONNRESET')];
+    for (const cause of errors) {
+      const error = await thrownBy(cause);
+      expect(error).to.be.instanceOf(UnreadReference);
+      expect(error).to.deep.include({ message: 'Cannot read what a trigger refers to', cause });
+    }
+  });
+
+  it('ends with its signal, whatever had come', async () => {
+    const ended = new Error('not the leader any more');
+    expect(await thrownBy(apiError(404), AbortSignal.abort(ended))).to.equal(ended);
   });
 });
