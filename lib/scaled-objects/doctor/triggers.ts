@@ -6,7 +6,6 @@ import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts'
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { containerEnvironment } from '../authentication/container-environment.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../objects/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
@@ -14,6 +13,7 @@ import type { TriggerAuthentication } from '../objects/trigger-authentication.ts
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';
+import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints } from '../triggers/cluster/list-endpoints.ts';
 import { listPods } from '../triggers/cluster/list-pods.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { containerEnvironment } from '../authentication/container-environment.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
@@ -9,6 +8,7 @@ import { keepGood, REREAD_MS } from '../plan/kept-plans.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';
 import { tellStarted } from '../plan/tell-started.ts';
+import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError, plannedMetrics } from '../triggers/planned-object.ts';
 import { JobCheckFailure } from './check-scaled-job.ts';

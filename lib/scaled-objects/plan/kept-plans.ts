@@ -1,8 +1,8 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { containerEnvironment } from '../authentication/container-environment.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { containerEnvironment } from '#lib/scaled-objects/authentication/container-environment.ts';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
@@ -10,6 +9,7 @@ import {
   RABBITMQ_CONNECTION,
   rabbitmqConnectionOf,
 } from '#lib/scaled-objects/parameters/rabbitmq-connection.ts';
+import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue } from '#lib/sources/http-value/read-value.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { containerEnvironment } from '#lib/scaled-objects/authentication/container-environment.ts';
+import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
 describe('containerEnvironment', () => {
