@@ -2,16 +2,16 @@ import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import {
-  type AuthenticationContext,
-  type AuthenticationReader,
-  resolveAuthentication,
-} from '../authentication/resolve-authentication.ts';
 import { MAX_TRIGGERS } from '../checks/check-triggers.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
+import {
+  type AuthenticationContext,
+  type AuthenticationReader,
+  resolveAuthentication,
+} from '../triggers/authentication/resolve-authentication.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';

@@ -1,6 +1,5 @@
-import { unsupportedIn } from '../authentication/resolve-authentication.ts';
-import { brokenByAuthentication } from '../checks/check-authentication.ts';
 import { brokenByTriggers } from '../checks/check-triggers.ts';
+import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import {
   type AdmissionRequest,
