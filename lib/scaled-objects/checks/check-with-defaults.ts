@@ -1,5 +1,5 @@
 import type { ScaledObject } from '../objects/scaled-object.ts';
-import { CheckFailure } from './check-failure.ts';
+import { CheckFailure } from '../validation/check-failure.ts';
 import { checkScaledObject, type Neighbours } from './check-scaled-object.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
-import { CheckFailure, STEPS } from './check-failure.ts';
+import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 
 const MOST_REPLICAS = 2 ** 31 - 1;
 

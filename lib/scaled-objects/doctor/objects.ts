@@ -3,7 +3,6 @@ import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/che
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { CheckFailure } from '../checks/check-failure.ts';
 import { checkScaledObject } from '../checks/check-scaled-object.ts';
 import { limitedByDefault } from '../checks/limit-ranges.ts';
 import { pausedReplicasOf } from '../checks/paused-replicas.ts';
@@ -18,6 +17,7 @@ import { targetFailure } from '../loop/scale-target.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { CheckFailure } from '../validation/check-failure.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';
 

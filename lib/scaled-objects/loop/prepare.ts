@@ -1,7 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure, STEPS } from '../checks/check-failure.ts';
 import { checkWithDefaults } from '../checks/check-with-defaults.ts';
 import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
@@ -10,6 +9,7 @@ import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object
 import { tellStarted } from '../plan/tell-started.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
+import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 

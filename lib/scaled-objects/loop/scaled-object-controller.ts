@@ -1,11 +1,11 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CheckFailure } from '../checks/check-failure.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
+import { CheckFailure } from '../validation/check-failure.ts';
 import type { ScaledObjectDependencies } from './dependencies.ts';
 import { finalize } from './finalize.ts';
 import { pause } from './pause.ts';
