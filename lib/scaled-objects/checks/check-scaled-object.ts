@@ -2,7 +2,7 @@ import type { Workload } from '../follow/workloads.ts';
 import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
 import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
-import { checkRivals, type Rivals } from './check-rivals.ts';
+import { checkRivals, type Rivals } from '../validation/find-conflicts.ts';
 import { brokenByTriggers } from './check-triggers.ts';
 
 const LONGEST_NAME = 63;
