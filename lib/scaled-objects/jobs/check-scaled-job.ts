@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import { brokenByTriggers } from '../checks/check-triggers.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
+import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 
 /** A check that a ScaledJob does not pass. */
 export class JobCheckFailure extends Error {

@@ -1,7 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { pausedReplicasOf } from '../checks/paused-replicas.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
@@ -11,6 +10,7 @@ import {
 } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
+import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
 

@@ -1,8 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { checkWithDefaults } from '../checks/check-with-defaults.ts';
-import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { wantedHpa } from '../hpa/wanted-hpa.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
@@ -10,6 +8,7 @@ import { tellStarted } from '../plan/tell-started.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
+import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 

@@ -2,7 +2,6 @@ import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import { MAX_TRIGGERS } from '../checks/check-triggers.ts';
 import type { TriggerSpec } from '../objects/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
@@ -15,6 +14,7 @@ import {
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { MAX_TRIGGERS } from '../validation/validate-scaled-object.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;

@@ -1,6 +1,6 @@
-import { brokenByTriggers } from '../checks/check-triggers.ts';
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import {
   type AdmissionRequest,
   admissionResponse,

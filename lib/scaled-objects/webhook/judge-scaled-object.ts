@@ -1,10 +1,9 @@
-import { checkWithDefaults } from '../checks/check-with-defaults.ts';
-import { irrelevantSettings } from '../checks/irrelevant-settings.ts';
 import type { Workload } from '../follow/workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';
 import { haveOneTarget } from '../validation/find-conflicts.ts';
+import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
 import type { Verdict } from './admission-review.ts';
 
 /** What an object is judged by: what informers have, so that nobody waits. */

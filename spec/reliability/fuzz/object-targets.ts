@@ -32,12 +32,14 @@ import { structuredSelector } from '#lib/metrics-adapter/api/metric-value-list.t
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
-import { checkScaledObject } from '#lib/scaled-objects/checks/check-scaled-object.ts';
-import { irrelevantSettings } from '#lib/scaled-objects/checks/irrelevant-settings.ts';
 import { limitedByDefault } from '#lib/scaled-objects/checks/limit-ranges.ts';
 import { goBoolean, requestsOf } from '#lib/scaled-objects/objects/annotations.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
+import {
+  checkScaledObject,
+  irrelevantSettings,
+} from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
 import { reviewed } from '#lib/scaled-objects/webhook/reviewed-object.ts';
 import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';

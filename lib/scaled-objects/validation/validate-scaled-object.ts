@@ -1,9 +1,14 @@
 import type { Workload } from '../follow/workloads.ts';
-import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
+import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
+import {
+  DEFAULT_MAX_REPLICAS,
+  hpaNameOf,
+  type ScaledObject,
+  type TriggerSpec,
+} from '../objects/scaled-object.ts';
 import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { CheckFailure, STEPS } from '../validation/check-failure.ts';
-import { checkRivals, type Rivals } from '../validation/find-conflicts.ts';
-import { brokenByTriggers } from './check-triggers.ts';
+import { CheckFailure, STEPS } from './check-failure.ts';
+import { checkRivals, type Rivals } from './find-conflicts.ts';
 
 const LONGEST_NAME = 63;
 const RESOURCES = ['cpu', 'memory'];
@@ -119,4 +124,81 @@ function checkFallback({ spec }: ScaledObject): void {
 
 function checkModifiers({ modifiersError: cause }: CompiledScaledObject): void {
   if (cause) throw new CheckFailure(STEPS.triggers, cause.message, { cause, rule: 'scaling-modifiers' });
+}
+
+const UNCACHED = ['cpu', 'memory', 'cron'];
+/** Of one object; KEDA has no limit. One with more is refused, and its triggers are not polled. */
+export const MAX_TRIGGERS = 100;
+
+/** The rule that the triggers of a ScaledObject or ScaledJob break among themselves; `undefined` where they break none. */
+export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | undefined {
+  if (triggers.length === 0) return 'no triggers defined in the ScaledObject/ScaledJob';
+  if (triggers.length > MAX_TRIGGERS)
+    return `the ScaledObject/ScaledJob has ${triggers.length} triggers, maximum allowed is ${MAX_TRIGGERS}`;
+  const names = new Set<string>();
+  for (const { name, type, useCachedMetrics } of triggers) {
+    if (name && names.has(name))
+      return `triggerName "${name}" is defined multiple times in the ScaledObject/ScaledJob, but it must be unique`;
+    if (name) names.add(name);
+    if (useCachedMetrics && UNCACHED.includes(type))
+      return `property "useCachedMetrics" is not supported for "${type}" scaler`;
+  }
+  return undefined;
+}
+
+/**
+ * Checks an object, and asks for the defaults of its namespace only where they alone can make up for what containers do
+ * not request.
+ *
+ * @throws {CheckFailure} for the first rule that is broken; what asking throws
+ */
+export async function checkWithDefaults(
+  object: ScaledObject,
+  neighbours: Omit<Neighbours, 'limitedByDefault'>,
+  askDefaults: () => Promise<Neighbours['limitedByDefault']>,
+): Promise<void> {
+  try {
+    checkScaledObject(object, { ...neighbours, limitedByDefault: [] });
+  } catch (error) {
+    if (!(error instanceof CheckFailure) || error.rule !== 'missing-requests') throw error;
+    checkScaledObject(object, { ...neighbours, limitedByDefault: await askDefaults() });
+  }
+}
+
+const RELEVANT = 'minReplicaCount = 0 or idleReplicaCount = 0';
+
+/** What an object says that changes nothing: an HPA alone scales what never rests. */
+export function irrelevantSettings({ spec }: ScaledObject): readonly string[] {
+  const { minReplicaCount = 0, idleReplicaCount, pollingInterval, cooldownPeriod, triggers } = spec;
+  if (minReplicaCount === 0 || idleReplicaCount === 0) return [];
+  const isCached = triggers.some(({ useCachedMetrics }) => useCachedMetrics);
+  return [
+    ...(pollingInterval !== undefined && !isCached
+      ? [
+          `PollingInterval is configured but is not relevant. PollingInterval is only relevant when ${RELEVANT} or useCachedMetrics is enabled`,
+        ]
+      : []),
+    ...(cooldownPeriod !== undefined
+      ? [`CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when ${RELEVANT}`]
+      : []),
+  ];
+}
+
+const MOST_REPLICAS = 2 ** 31 - 1;
+
+/**
+ * How many replicas the target of a paused object is to have; `undefined` where it is left as it is.
+ *
+ * @throws {CheckFailure} for a text that is no number of replicas
+ */
+export function pausedReplicasOf(object: ScaledObject): number | undefined {
+  const { pausedReplicas: text } = requestsOf(object);
+  if (text === undefined) return undefined;
+  const replicas = Number(text);
+  if (!/^\d{1,10}$/.test(text) || replicas > MOST_REPLICAS)
+    throw new CheckFailure(
+      STEPS.pausedReplicas,
+      `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is no number of replicas`,
+    );
+  return replicas;
 }
