@@ -15,8 +15,6 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { sharedReader } from './authentication/shared-reader.ts';
-import { limitedByDefault } from './checks/limit-ranges.ts';
-import { rememberedLimits } from './checks/remembered-limits.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import { followObjects, rivalsOf } from './follow/followed-objects.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
@@ -50,6 +48,7 @@ import type { JobTerm } from './told/told-object.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './ui/scaled-objects-ui.ts';
+import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
 import { Admission } from './webhook/admission.ts';
 import { WebhookSeries } from './webhook/webhook-series.ts';
 

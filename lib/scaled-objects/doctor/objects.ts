@@ -3,7 +3,6 @@ import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/che
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { limitedByDefault } from '../checks/limit-ranges.ts';
 import { hpaKeyOf } from '../follow/followed-objects.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
 import { hpasBeside, targetNamesOf } from '../hpa/followed-hpas.ts';
@@ -16,6 +15,7 @@ import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
+import { limitedByDefault } from '../validation/limit-ranges.ts';
 import { checkScaledObject, pausedReplicasOf } from '../validation/validate-scaled-object.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';

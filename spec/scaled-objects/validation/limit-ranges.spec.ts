@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rememberedLimits } from '#lib/scaled-objects/checks/remembered-limits.ts';
+import { rememberedLimits } from '#lib/scaled-objects/validation/limit-ranges.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
