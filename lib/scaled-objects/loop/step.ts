@@ -1,7 +1,5 @@
 import { formatTime } from '#lib/control/conditions.ts';
-import { type Decision, decide } from '../decision/decide.ts';
 import { type Evaluation, evaluate } from '../decision/evaluate.ts';
-import { nextStep } from '../decision/next-step.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import {
   type ObjectCondition,
@@ -10,6 +8,7 @@ import {
   type ScaledObjectStatus,
   targetOf,
 } from '../objects/scaled-object.ts';
+import { type Decision, decide, nextStep } from '../scaling/decide-activation.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import type { ReconcileOptions } from './dependencies.ts';
 import { describedStatus } from './described-status.ts';
