@@ -1,5 +1,5 @@
 import { formatTime } from '#lib/control/conditions.ts';
-import { type Evaluation, evaluate } from '../decision/evaluate.ts';
+import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import {
   type ObjectCondition,

@@ -1,5 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { Evaluation } from '../decision/evaluate.ts';
+import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ObjectCondition, ScaledObject } from '../objects/scaled-object.ts';
