@@ -9,7 +9,7 @@ import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
 import { ExaminedObjects } from './examined-objects.ts';
 import { metricsProvider } from './metrics-provider.ts';
 import { objects } from './objects.ts';
-import { otherKeda } from './other-keda.ts';
+import { otherKeda } from './running-keda.ts';
 import { type TriggersCheckOptions, triggers } from './triggers.ts';
 
 /** What ScaledObjects bring to the doctor. */

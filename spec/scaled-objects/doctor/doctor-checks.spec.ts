@@ -6,7 +6,7 @@ import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ExaminedObjects } from '#lib/scaled-objects/doctor/examined-objects.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
-import { otherKeda } from '#lib/scaled-objects/doctor/other-keda.ts';
+import { otherKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
