@@ -3,9 +3,8 @@ import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/che
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { hpaKeyOf } from '../follow/followed-objects.ts';
+import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
-import { hpasBeside, targetNamesOf } from '../hpa/followed-hpas.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
 import { JobClient } from '../jobs/job-client.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { followObjects } from '#lib/scaled-objects/follow/followed-objects.ts';
+import { followObjects, ownersOf } from '#lib/scaled-objects/api/informers.ts';
+import type { ManagedHpa } from '#lib/scaled-objects/hpa/hpa-client.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { startListingServer } from '#spec/support/listing-server.ts';
@@ -53,3 +54,35 @@ const USER: ScaledObject = {
     triggers: [{ type: 'redis', metadata: {}, authenticationRef: { name: 'keys' } }],
   },
 };
+
+describe('ownersOf', () => {
+  const owner = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
+  const hpa = (resourceVersion: string, scalingActive: string, more: object = {}): ManagedHpa => ({
+    metadata: {
+      ...{ name: 'keda-hpa-web', namespace: 'n', uid: 'h', resourceVersion },
+      ownerReferences: [{ ...owner, controller: true }],
+    },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, ...more },
+    status: {
+      conditions: [
+        { type: 'AbleToScale', status: resourceVersion },
+        { type: 'ScalingActive', status: scalingActive },
+      ],
+    },
+  });
+  const owners = (previous: ManagedHpa | undefined, current: ManagedHpa | undefined) => [
+    ...ownersOf({ key: 'n/keda-hpa-web', previous, current }),
+  ];
+
+  it('names the object whose HPA comes, goes, is changed, or scales no longer', () => {
+    expect(owners(undefined, hpa('1', 'True'))).to.deep.equal(['n/web']);
+    expect(owners(hpa('1', 'True'), undefined)).to.deep.equal(['n/web']);
+    expect(owners(hpa('1', 'True'), hpa('2', 'False'))).to.deep.equal(['n/web']);
+    expect(owners(hpa('1', 'True'), hpa('2', 'True', { maxReplicas: 3 }))).to.deep.equal(['n/web']);
+  });
+
+  it("names nobody where an HPA has only looked again, nor for one that is nobody's", () => {
+    expect(owners(hpa('1', 'True'), hpa('2', 'True'))).to.deep.equal([]);
+    expect(owners(undefined, { metadata: { name: 'own', namespace: 'n' } })).to.deep.equal([]);
+  });
+});
