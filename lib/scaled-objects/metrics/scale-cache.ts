@@ -2,7 +2,7 @@ import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What scales are read with. */
-export interface ReadScalesOptions {
+interface ReadScalesOptions {
   readonly scales: Pick<ScaleClient, 'get'>;
   readonly clock: Clock;
 }

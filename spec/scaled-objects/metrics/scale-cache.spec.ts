@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
-import { ReadScales } from '#lib/scaled-objects/follow/read-scales.ts';
+import { ReadScales } from '#lib/scaled-objects/metrics/scale-cache.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
