@@ -18,7 +18,6 @@ import { followHpas, followObjects, hpasBeside, ownersOf, rivalsOf } from './api
 import { sharedReader } from './authentication/shared-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
-import { triggerAuthenticationController } from './follow/trigger-authentication-controller.ts';
 import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
@@ -45,6 +44,7 @@ import { kedaSeries } from './told/keda-series.ts';
 import { registeredSeries } from './told/registered-series.ts';
 import type { JobTerm } from './told/told-object.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
+import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
 import type { TriggerTypes } from './triggers/trigger-types.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './ui/scaled-objects-ui.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';

@@ -4,19 +4,19 @@ import { removeFinalizer } from '#lib/control/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { eventsOf } from '../objects/object-events.ts';
-import { FINALIZER } from '../objects/resources.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
-import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
-import type { WrittenStatuses } from '../statuses/written-statuses.ts';
-import { type AUTHENTICATION_KINDS, authenticationNames } from './authentication-names.ts';
-import type { NamespacedObjects } from './namespaced-objects.ts';
+import { type AUTHENTICATION_KINDS, authenticationNames } from '../../follow/authentication-names.ts';
+import type { NamespacedObjects } from '../../follow/namespaced-objects.ts';
+import { eventsOf } from '../../objects/object-events.ts';
+import { FINALIZER } from '../../objects/resources.ts';
+import type { ScaledJob } from '../../objects/scaled-job.ts';
+import type { ScaledObject } from '../../objects/scaled-object.ts';
+import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
+import type { WrittenStatuses } from '../../statuses/written-statuses.ts';
 
 type Status = NonNullable<TriggerAuthentication['status']>;
 
 /** What the controller of one of the kinds works with. */
-export interface TriggerAuthenticationDependencies {
+interface TriggerAuthenticationDependencies {
   readonly kind: (typeof AUTHENTICATION_KINDS)[number];
   readonly authentications: NamespacedObjects<TriggerAuthentication>;
   readonly objects: NamespacedObjects<ScaledObject>;
