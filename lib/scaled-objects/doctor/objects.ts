@@ -4,7 +4,7 @@ import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
-import { isWorkload, targetName, type Workload, workloadOf } from '../follow/workloads.ts';
+import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
 import { JobClient } from '../jobs/job-client.ts';

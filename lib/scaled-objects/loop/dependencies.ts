@@ -5,7 +5,7 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Workloads } from '../follow/workloads.ts';
+import type { Workloads } from '../api/target-workloads.ts';
 import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';

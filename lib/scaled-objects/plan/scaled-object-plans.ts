@@ -4,7 +4,7 @@ import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { isWorkload, type Workloads } from '../follow/workloads.ts';
+import { isWorkload, type Workloads } from '../api/target-workloads.ts';
 import { evaluate } from '../metrics/evaluate-triggers.ts';
 import { ReadScales } from '../metrics/scale-cache.ts';
 import { requestsOf } from '../objects/annotations.ts';

@@ -1,4 +1,4 @@
-import type { Workload } from '../follow/workloads.ts';
+import type { Workload } from '../api/target-workloads.ts';
 import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
 import {
   DEFAULT_MAX_REPLICAS,

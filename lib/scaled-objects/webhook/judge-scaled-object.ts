@@ -1,4 +1,4 @@
-import type { Workload } from '../follow/workloads.ts';
+import type { Workload } from '../api/target-workloads.ts';
 import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isWorkload, targetName, workloadOf } from '#lib/scaled-objects/follow/workloads.ts';
+import { isWorkload, targetName, workloadOf } from '#lib/scaled-objects/api/target-workloads.ts';
 
 const target = (apiVersion: string, kind: string) => ({
   namespace: 'default',
