@@ -18,7 +18,6 @@ import { followHpas, followObjects, hpasBeside, ownersOf, rivalsOf } from './api
 import { sharedReader } from './authentication/shared-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
-import { HpaClient, type ManagedHpa } from './hpa/hpa-client.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-memory.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
@@ -38,6 +37,7 @@ import { KeySignal } from './plan/key-signal.ts';
 import { PushFollowers } from './plan/push-followers.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
+import { HpaClient, type ManagedHpa } from './scaling/hpa-client.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';

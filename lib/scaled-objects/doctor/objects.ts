@@ -5,7 +5,6 @@ import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/cl
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
-import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { jobRefusal } from '../jobs/plan-job.ts';
@@ -13,6 +12,7 @@ import { targetFailure } from '../loop/scale-target.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { limitedByDefault } from '../validation/limit-ranges.ts';
 import { checkScaledObject, pausedReplicasOf } from '../validation/validate-scaled-object.ts';

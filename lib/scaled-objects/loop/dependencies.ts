@@ -6,11 +6,11 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Workloads } from '../api/target-workloads.ts';
-import type { HpaClient, ManagedHpa } from '../hpa/hpa-client.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { OtherOperator } from '../other-operator/other-operator.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { HpaClient, ManagedHpa } from '../scaling/hpa-client.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { LoopMemories } from './loop-memory.ts';
 

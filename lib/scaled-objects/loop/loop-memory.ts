@@ -1,6 +1,6 @@
-import type { WrittenHpa } from '../hpa/hpa-client.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { NextStep } from '../scaling/decide-activation.ts';
+import type { WrittenHpa } from '../scaling/hpa-client.ts';
 import { HealthCounter } from '../values/metric-health.ts';
 
 /** What a leader remembers of one object beside its status; all of it may be lost. */

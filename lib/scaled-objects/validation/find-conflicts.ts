@@ -1,7 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
-import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 
 const OWNERSHIP = 'validations.keda.sh/hpa-ownership';

@@ -1,6 +1,6 @@
 import type { Workload } from '../api/target-workloads.ts';
-import type { ManagedHpa } from '../hpa/hpa-client.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';
 import { haveOneTarget } from '../validation/find-conflicts.ts';
 import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
