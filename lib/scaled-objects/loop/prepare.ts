@@ -1,9 +1,9 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { wantedHpa } from '../hpa/wanted-hpa.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStarted } from '../plan/tell-started.ts';
+import { wantedHpa } from '../scaling/desired-hpa.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { WantedHpa } from '#lib/scaled-objects/hpa/wanted-hpa.ts';
+import type { WantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 import { HpaClient, type ManagedHpa, type WrittenHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
 
 const OWNER = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };

@@ -21,7 +21,7 @@ export interface WantedHpa {
 }
 
 /** What an HPA is made of. */
-export interface WantedHpaOptions {
+interface WantedHpaOptions {
   readonly plan: PlannedObject;
   /** What serves the target. */
   readonly resource: ApiResource;

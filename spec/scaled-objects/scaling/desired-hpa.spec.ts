@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { wantedHpa } from '#lib/scaled-objects/hpa/wanted-hpa.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 import type { PlannedObject } from '#lib/scaled-objects/triggers/planned-object.ts';
 import { modifiersOf } from '#lib/scaled-objects/values/modifiers.ts';
 
