@@ -3,7 +3,7 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
-import type { FoundJob, FoundPod } from './found-jobs.ts';
+import type { FoundJob, FoundPod } from './job-state.ts';
 import { JOB_LABEL, newJob } from './new-job.ts';
 
 const JOBS: ApiResource = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true };

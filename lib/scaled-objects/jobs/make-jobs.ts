@@ -3,9 +3,9 @@ import type { ObjectEvents } from '../objects/object-events.ts';
 import { jobBounds, type ScaledJob } from '../objects/scaled-job.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
-import { pendingJobs, runningJobs, surplusJobs } from './found-jobs.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
 import { isClockStepped, type JobMemory, noteClocks } from './job-memory.ts';
+import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
 import { newJobCount } from './new-job-count.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 

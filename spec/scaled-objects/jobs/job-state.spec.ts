@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FoundJob, pendingJobs, runningJobs, surplusJobs } from '#lib/scaled-objects/jobs/found-jobs.ts';
+import { type FoundJob, pendingJobs, runningJobs, surplusJobs } from '#lib/scaled-objects/jobs/job-state.ts';
 
 describe('found Jobs', () => {
   const nowMs = Date.parse('2026-07-01T00:00:00Z');
