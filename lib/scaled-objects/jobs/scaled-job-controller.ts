@@ -7,11 +7,17 @@ import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
-import { jobCheckFailed, withJobConditions } from './job-conditions.ts';
-import { pausedStatus, statusOf, tellChanges, tellPaused } from './job-status.ts';
 import { makeJobs } from './make-jobs.ts';
 import { collect, plannedFor } from './plan-job.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
+import {
+  jobCheckFailed,
+  pausedStatus,
+  statusOf,
+  tellChanges,
+  tellPaused,
+  withJobConditions,
+} from './scaled-job-status.ts';
 
 const LOOK_AGAIN_MS = 15_000;
 
