@@ -7,7 +7,7 @@ import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
-import { makeJobs } from './make-jobs.ts';
+import { makeJobs } from './create-jobs.ts';
 import { collect, plannedFor } from './plan-job.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 import {

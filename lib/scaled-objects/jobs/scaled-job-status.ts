@@ -3,7 +3,7 @@ import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../objects/scaled-job.ts';
 import type { ObjectCondition } from '../objects/scaled-object.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
-import type { MadeJobs } from './make-jobs.ts';
+import type { MadeJobs } from './create-jobs.ts';
 
 const condition = (
   type: string,

@@ -10,8 +10,7 @@ import { newJobCount } from './new-job-count.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 /** What making Jobs takes. */
-export interface MakeJobsOptions
-  extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
+interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
   readonly key: string;
   readonly plan: PlannedObject;
   readonly memory: JobMemory;
