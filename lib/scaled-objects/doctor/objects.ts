@@ -5,9 +5,8 @@ import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/cl
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
-import { checkScaledJob, JobCheckFailure } from '../jobs/check-scaled-job.ts';
 import { JobClient } from '../jobs/job-client.ts';
-import { jobRefusal } from '../jobs/plan-job.ts';
+import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
 import { targetFailure } from '../loop/scale-target.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';

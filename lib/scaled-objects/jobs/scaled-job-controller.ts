@@ -6,9 +6,8 @@ import { FINALIZER } from '../objects/resources.ts';
 import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import { checkScaledJob, JobCheckFailure } from './check-scaled-job.ts';
 import { makeJobs } from './create-jobs.ts';
-import { collect, plannedFor } from './plan-job.ts';
+import { checkScaledJob, collect, JobCheckFailure, plannedFor } from './prepare-scaled-job.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 import {
   jobCheckFailed,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { describeError } from '#lib/telemetry/logger.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
@@ -11,9 +12,10 @@ import { tellStarted } from '../plan/tell-started.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError, plannedMetrics } from '../triggers/planned-object.ts';
-import { JobCheckFailure } from './check-scaled-job.ts';
+import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
+import type { JobClient } from './job-client.ts';
 import { type JobMemory, noteClocks } from './job-memory.ts';
-import { rollOut } from './roll-out.ts';
+import { GENERATION_ANNOTATION } from './new-job.ts';
 import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 const VALID_INTERVALS = 3;
@@ -102,4 +104,59 @@ export function collect(
   collection.replace(key, new Map(collectors));
   // All are asked: Jobs are made when all have told something, and what is pushed need not wait for the others' interval.
   pushes.replace(key, plan.triggers, { pollsAll: true });
+}
+
+/** A check that a ScaledJob does not pass. */
+export class JobCheckFailure extends Error {
+  override readonly name = 'JobCheckFailure';
+
+  /** The step, and what was wrong at it: the condition says the step alone. */
+  get full(): string {
+    return this.cause === undefined ? this.message : `${this.message}: ${describeError(this.cause)}`;
+  }
+}
+
+/** Checks what a schema cannot. @throws {JobCheckFailure} for the first rule that is broken */
+export function checkScaledJob({ spec }: ScaledJob): void {
+  if (!spec.jobTargetRef) throw new JobCheckFailure('ScaledJob.spec.jobTargetRef not found');
+  const step = "ScaledJob doesn't have correct triggers specification";
+  const broken = brokenByTriggers(spec.triggers);
+  if (broken) throw new JobCheckFailure(step, { cause: new Error(broken) });
+  if (spec.triggers.some(({ metricType }) => metricType !== undefined))
+    throw new JobCheckFailure('Cannot set metricType in ScaledJob triggers');
+}
+
+/** What rolling out takes. */
+interface RollOutOptions {
+  readonly jobs: JobClient;
+  readonly own: ObjectEvents;
+  readonly signal: AbortSignal;
+}
+
+/** Deletes the Jobs of earlier generations, unless they are to end by themselves. */
+export async function rollOut(object: ScaledJob, { jobs, own, signal }: RollOutOptions): Promise<void> {
+  const { rolloutStrategy, rollout } = object.spec;
+  if ((rolloutStrategy || rollout?.strategy) === 'gradual') return;
+  const generation = `${object.metadata.generation}`;
+  const all = await jobs.list(object, signal);
+  const old = all.filter(({ metadata }) => metadata.annotations?.[GENERATION_ANNOTATION] !== generation);
+  if (old.length === 0) return;
+  const which = `${old.length} jobs owned by the previous version of the scaledJob`;
+  own.normal('ScaledJobRolloutCleanupStarted', `Deleting ${which}`);
+  for (const job of old) {
+    try {
+      await jobs.delete(
+        job,
+        rollout?.propagationPolicy === 'foreground' ? 'Foreground' : 'Background',
+        signal,
+      );
+    } catch (error) {
+      own.warning(
+        'ScaledJobRolloutCleanupFailed',
+        `Failed to delete job ${job.metadata.name}: ${describeError(error)}`,
+      );
+      throw error;
+    }
+  }
+  own.normal('ScaledJobRolloutCleanupCompleted', `Deleted ${which}`);
 }

@@ -2,9 +2,17 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { JobCheckFailure } from '#lib/scaled-objects/jobs/check-scaled-job.ts';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
-import { collect, jobRefusal, plannedFor } from '#lib/scaled-objects/jobs/plan-job.ts';
+import {
+  checkScaledJob,
+  collect,
+  JobCheckFailure,
+  jobRefusal,
+  plannedFor,
+  rollOut,
+} from '#lib/scaled-objects/jobs/prepare-scaled-job.ts';
+import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
+import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('jobRefusal', () => {
@@ -178,5 +186,114 @@ describe('plannedFor', () => {
     expect((refusal as JobCheckFailure).full).to.equal(
       'Failed to ensure ScaledJob is correctly created: no such queue',
     );
+  });
+});
+
+const CRON = { type: 'cron', metadata: {} };
+const TRIGGERS = "ScaledJob doesn't have correct triggers specification";
+
+describe('checkScaledJob', () => {
+  for (const [spec, told] of [
+    [{ jobTargetRef: {}, triggers: [CRON] }, undefined],
+    [{ triggers: [CRON] }, 'ScaledJob.spec.jobTargetRef not found'],
+    [{ jobTargetRef: {}, triggers: [] }, `${TRIGGERS}: no triggers defined in the ScaledObject/ScaledJob`],
+    [{ jobTargetRef: {}, triggers: Array(100).fill(CRON) }, undefined],
+    [
+      { jobTargetRef: {}, triggers: Array(101).fill(CRON) },
+      `${TRIGGERS}: the ScaledObject/ScaledJob has 101 triggers, maximum allowed is 100`,
+    ],
+    [
+      {
+        jobTargetRef: {},
+        triggers: [
+          { ...CRON, name: 'a' },
+          { ...CRON, name: 'a' },
+        ],
+      },
+      `${TRIGGERS}: triggerName "a" is defined multiple times in the ScaledObject/ScaledJob, but it must be unique`,
+    ],
+    [
+      { jobTargetRef: {}, triggers: [{ ...CRON, useCachedMetrics: true }] },
+      `${TRIGGERS}: property "useCachedMetrics" is not supported for "cron" scaler`,
+    ],
+    [
+      { jobTargetRef: {}, triggers: [{ ...CRON, metricType: 'AverageValue' }] },
+      'Cannot set metricType in ScaledJob triggers',
+    ],
+  ] as const) {
+    it(`says ${JSON.stringify(told)} of ${JSON.stringify(spec)}`, () => {
+      expect(fullOf(() => checkScaledJob({ metadata: { name: 'a' }, spec } as ScaledJob))).to.equal(told);
+    });
+  }
+});
+
+/** What the event says, which has more than the condition. */
+function fullOf(check: () => void): unknown {
+  try {
+    check();
+  } catch (error) {
+    return (error as { readonly full: string }).full;
+  }
+  return undefined;
+}
+
+describe('rollOut', () => {
+  const { signal } = new AbortController();
+  const job = (name: string, generation?: string) => ({
+    metadata: {
+      name,
+      ...(generation && { annotations: { 'scaledjob.keda.sh/generation': generation } }),
+    },
+  });
+  const JOBS = [job('a', '1'), job('b', '2'), job('c')];
+  const rolledOut = async (spec: object, { jobs = JOBS, refused = '' } = {}) => {
+    const done: string[] = [];
+    const own = {
+      normal: (reason: string, message: string) => done.push(`${reason} ${message}`),
+      warning: (reason: string, message: string) => done.push(`Warning ${reason} ${message}`),
+    };
+    const client = {
+      list: async () => jobs,
+      delete: async ({ metadata: { name } }: { metadata: { name: string } }, policy: string) => {
+        if (name === refused) throw new Error('refused');
+        done.push(`${policy} ${name}`);
+      },
+    };
+    const object = { metadata: { name: 'work', generation: 2 }, spec };
+    const error = await errorOf(
+      rollOut(object as never, { jobs: client as never, own: own as never, signal }),
+    );
+    return error === 'no error' ? done : [...done, error];
+  };
+  const begun =
+    'ScaledJobRolloutCleanupStarted Deleting 2 jobs owned by the previous version of the scaledJob';
+  const ended =
+    'ScaledJobRolloutCleanupCompleted Deleted 2 jobs owned by the previous version of the scaledJob';
+
+  it('deletes the Jobs of other generations in the background, and tells when that begins and ends', async () => {
+    for (const spec of [{}, { rolloutStrategy: 'default' }, { rollout: { propagationPolicy: 'background' } }])
+      expect(await rolledOut(spec)).to.deep.equal([begun, 'Background a', 'Background c', ended]);
+  });
+
+  it('waits for their pods where that is asked for', async () => {
+    expect(await rolledOut({ rollout: { propagationPolicy: 'foreground' } })).to.deep.equal([
+      ...[begun, 'Foreground a', 'Foreground c', ended],
+    ]);
+  });
+
+  it('leaves them to end by themselves where that is asked for, and tells nothing where there are none', async () => {
+    expect(await rolledOut({ rolloutStrategy: 'gradual' })).to.deep.equal([]);
+    expect(await rolledOut({ rollout: { strategy: 'gradual' } })).to.deep.equal([]);
+    const both = { rolloutStrategy: 'default', rollout: { strategy: 'gradual' } };
+    expect(await rolledOut(both)).to.have.lengthOf(4);
+    expect(await rolledOut({}, { jobs: JOBS.slice(1, 2) })).to.deep.equal([]);
+  });
+
+  it('tells which one could not be deleted, and fails', async () => {
+    expect(await rolledOut({}, { refused: 'c' })).to.deep.equal([
+      ...[begun, 'Background a'],
+      'Warning ScaledJobRolloutCleanupFailed Failed to delete job c: refused',
+      'refused',
+    ]);
   });
 });
