@@ -19,7 +19,7 @@ import { sharedReader } from './authentication/shared-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { JobClient } from './jobs/job-client.ts';
-import { JobMemories } from './jobs/job-memory.ts';
+import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
 import { LoopMemories } from './loop/loop-memory.ts';
 import { scaledObjectController } from './loop/scaled-object-controller.ts';

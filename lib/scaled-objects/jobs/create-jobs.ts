@@ -3,11 +3,10 @@ import type { ObjectEvents } from '../objects/object-events.ts';
 import { jobBounds, type ScaledJob } from '../objects/scaled-job.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
+import { isClockStepped, type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
-import { isClockStepped, type JobMemory, noteClocks } from './job-memory.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
 import { newJobCount } from './new-job-count.ts';
-import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 /** What making Jobs takes. */
 interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {

@@ -14,9 +14,8 @@ import { readerOfOne, UnreadReference } from '../triggers/authentication/referen
 import { type PlannedObject, planError, plannedMetrics } from '../triggers/planned-object.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import type { JobClient } from './job-client.ts';
-import { type JobMemory, noteClocks } from './job-memory.ts';
+import { type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
 import { GENERATION_ANNOTATION } from './new-job.ts';
-import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 
 const VALID_INTERVALS = 3;
 const TOO_MANY = 429;

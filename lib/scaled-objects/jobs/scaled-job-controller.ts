@@ -7,8 +7,8 @@ import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { makeJobs } from './create-jobs.ts';
+import type { ScaledJobDependencies } from './job-context.ts';
 import { checkScaledJob, collect, JobCheckFailure, plannedFor } from './prepare-scaled-job.ts';
-import type { ScaledJobDependencies } from './scaled-job-dependencies.ts';
 import {
   jobCheckFailed,
   pausedStatus,

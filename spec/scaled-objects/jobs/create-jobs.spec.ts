@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Collection } from '#lib/collection/collection.ts';
 import { makeJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
-import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-memory.ts';
+import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-context.ts';
 import type { FoundJob } from '#lib/scaled-objects/jobs/job-state.ts';
 import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
 import type { PlannedObject } from '#lib/scaled-objects/triggers/planned-object.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
+import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
 import {
   checkScaledJob,
   collect,

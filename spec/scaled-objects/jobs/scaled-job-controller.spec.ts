@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { JobMemories } from '#lib/scaled-objects/jobs/job-memory.ts';
+import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
 import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
