@@ -2,7 +2,7 @@ import { removeFinalizer } from '#lib/control/finalizers.ts';
 import { FINALIZER } from '../objects/resources.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import type { ReconcileOptions } from './dependencies.ts';
+import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 
 /** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
 export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {

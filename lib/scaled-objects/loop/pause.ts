@@ -9,9 +9,9 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
+import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
-import type { ReconcileOptions } from './dependencies.ts';
 import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
 
 /**

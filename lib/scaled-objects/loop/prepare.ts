@@ -5,11 +5,11 @@ import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object
 import { tellStarted } from '../plan/tell-started.ts';
 import { wantedHpa } from '../scaling/desired-hpa.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
+import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
-import type { ReconcileOptions } from './dependencies.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
 /** An object that is as it should be, with its HPA. */

@@ -9,8 +9,8 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { type Decision, decide, nextStep } from '../scaling/decide-activation.ts';
+import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
-import type { ReconcileOptions } from './dependencies.ts';
 import { describedStatus } from './described-status.ts';
 import type { Prepared } from './prepare.ts';
 import { kindText, setReplicas } from './scale-target.ts';

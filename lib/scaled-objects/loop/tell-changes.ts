@@ -3,8 +3,8 @@ import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import type { ObjectCondition, ScaledObject } from '../objects/scaled-object.ts';
+import type { LoopMemories } from '../scaling/reconcile-context.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
-import type { LoopMemories } from './loop-memory.ts';
 import { CONDITIONS, statusOf } from './scaled-object-conditions.ts';
 
 interface Options {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { finalize } from '#lib/scaled-objects/loop/finalize.ts';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { pause } from '#lib/scaled-objects/loop/pause.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 const UID = 'uid-web';
 

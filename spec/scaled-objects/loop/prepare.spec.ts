@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { prepare } from '#lib/scaled-objects/loop/prepare.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { UnreadReference } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
 import { toldTrigger } from '#spec/support/told-scaled-objects.ts';

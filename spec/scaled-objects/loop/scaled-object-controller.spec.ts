@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import { scaledObjectController } from '#lib/scaled-objects/loop/scaled-object-controller.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 describe('scaledObjectController', () => {
   it('remembers nothing of an object that is gone, so that one of its name begins with its own cooldown', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
 import {
   pauseConditions,
   tellFailures,
   tellFallback,
   tellUnpaused,
 } from '#lib/scaled-objects/loop/tell-changes.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 describe('tellFailures', () => {
   it('tells of a failure once while it lasts, and remembers nothing of a metric that is gone', () => {

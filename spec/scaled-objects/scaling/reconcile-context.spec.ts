@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LoopMemories } from '#lib/scaled-objects/loop/loop-memory.ts';
+import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 describe('LoopMemories', () => {
   it('knows an object as it was written last, until the informer has a later version', () => {

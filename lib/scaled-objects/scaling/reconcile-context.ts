@@ -1,0 +1,122 @@
+import type { Collection } from '#lib/collection/collection.ts';
+import type { Watched } from '#lib/control/controller.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { Workloads } from '../api/target-workloads.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { OtherOperator } from '../other-operator/other-operator.ts';
+import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { WrittenStatuses } from '../statuses/written-statuses.ts';
+import { HealthCounter } from '../values/metric-health.ts';
+import type { NextStep } from './decide-activation.ts';
+import type { HpaClient, ManagedHpa, WrittenHpa } from './hpa-client.ts';
+
+/** What the controller of ScaledObjects works with. */
+export interface ScaledObjectDependencies {
+  readonly objects: Watched & {
+    find(key: string): ScaledObject | undefined;
+    /** Those that may want the same target or HPA as one, itself among them. */
+    rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
+  };
+  readonly hpas: {
+    find(key: string): ManagedHpa | undefined;
+    /** Those of an object's target, and that which has the name of its own. */
+    beside(object: ScaledObject): Iterable<ManagedHpa>;
+  };
+  /** What has objects looked at again beside their own changes: their HPAs, their targets. */
+  readonly others: readonly Watched[];
+  readonly workloads: Workloads;
+  readonly plans: ScaledObjectPlans;
+  readonly collection: Collection;
+  readonly client: ResourceClient<ScaledObject>;
+  readonly statuses: WrittenStatuses<ScaledObjectStatus, ScaledObject>;
+  readonly hpaClient: HpaClient;
+  readonly scales: Pick<ScaleClient, 'get' | 'set'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly memories: LoopMemories;
+  /** Who says which objects are to be left alone. */
+  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of this program. */
+  readonly version: string;
+  /** Resources of which a namespace gives containers a default. */
+  readonly limitedByDefault: (namespace: string, signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** The same for one reconcile of one object. */
+export interface ReconcileOptions extends ScaledObjectDependencies {
+  /** Of this object. */
+  readonly own: ObjectEvents;
+  readonly signal: AbortSignal;
+}
+
+/** What a leader remembers of one object beside its status; all of it may be lost. */
+interface LoopMemory {
+  /** The generation of which it was told that its triggers are asked. */
+  startedGeneration: number | undefined;
+  /** By the monotonic clock. More exact than the status, which is not written every time, and does not follow the wall clock. */
+  lastActiveAtMs: number | undefined;
+  /** As it was after our last write: informers are later. */
+  latest: ScaledObject | undefined;
+  /** What was written of its HPA. */
+  hpa: WrittenHpa | undefined;
+  readonly health: HealthCounter;
+  /** What was told last of a failing trigger, by metric, so that it is told once. */
+  readonly failures: Map<string, string>;
+  /** What happens next, for those who look at the program. */
+  next: NextStep | undefined;
+}
+
+/** What a leader remembers of objects; it begins and ends with its term. */
+export class LoopMemories {
+  readonly #memories = new Map<string, LoopMemory>();
+
+  of(key: string): LoopMemory {
+    const known = this.#memories.get(key);
+    if (known) return known;
+    const fresh: LoopMemory = {
+      startedGeneration: undefined,
+      lastActiveAtMs: undefined,
+      latest: undefined,
+      hpa: undefined,
+      health: new HealthCounter(),
+      failures: new Map(),
+      next: undefined,
+    };
+    this.#memories.set(key, fresh);
+    return fresh;
+  }
+
+  /** What comes next for an object, without beginning to remember it. */
+  nextOf(key: string): LoopMemory['next'] {
+    return this.#memories.get(key)?.next;
+  }
+
+  /**
+   * The object as it is now: as we wrote it last, where the informer does not know that yet. One that went with its last
+   * finalizer comes back in the version that it had.
+   */
+  latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
+    const { latest } = this.#memories.get(key) ?? {};
+    if (!found || !latest) return found;
+    if (found.metadata.uid !== latest.metadata.uid) {
+      this.forget(key); // it was deleted and made again before anybody saw that it was gone
+      return found;
+    }
+    return Number(latest.metadata.resourceVersion) >= Number(found.metadata.resourceVersion) ? latest : found;
+  }
+
+  forget(key: string): void {
+    this.#memories.delete(key);
+  }
+
+  /** Ends the term: who acts meanwhile may do otherwise. */
+  clear(): void {
+    this.#memories.clear();
+  }
+}
