@@ -1,6 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { CONDITIONS, statusOf, withConditions } from '../loop/scaled-object-conditions.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
@@ -9,10 +10,9 @@ import {
   targetOf,
 } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
-import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
-import { CONDITIONS, statusOf, withConditions } from './scaled-object-conditions.ts';
+import type { ReconcileOptions } from './reconcile-context.ts';
 
 /**
  * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.

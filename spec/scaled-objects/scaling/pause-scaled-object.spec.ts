@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { pause } from '#lib/scaled-objects/loop/pause.ts';
+import { pause } from '#lib/scaled-objects/scaling/pause-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 const UID = 'uid-web';
