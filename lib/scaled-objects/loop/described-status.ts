@@ -1,7 +1,7 @@
 import { hpaNameOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { Prepared } from '../scaling/ensure-hpa.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
-import type { Prepared } from './prepare.ts';
 import { kindText } from './scale-target.ts';
 
 /** What the status says of the object apart from how its triggers are. */

@@ -5,11 +5,11 @@ import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
+import { prepare } from '../scaling/ensure-hpa.ts';
 import { pause } from '../scaling/pause-scaled-object.ts';
 import type { ScaledObjectDependencies } from '../scaling/reconcile-context.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { finalize } from './finalize.ts';
-import { prepare } from './prepare.ts';
 import { UnreadableReplicas } from './scale-target.ts';
 import {
   CONDITIONS,

@@ -1,16 +1,16 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { type TargetReading, targetReading } from '../loop/scale-target.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStarted } from '../plan/tell-started.ts';
-import { wantedHpa } from '../scaling/desired-hpa.ts';
-import type { ManagedHpa } from '../scaling/hpa-client.ts';
-import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
-import { type TargetReading, targetReading } from './scale-target.ts';
+import { wantedHpa } from './desired-hpa.ts';
+import type { ManagedHpa } from './hpa-client.ts';
+import type { ReconcileOptions } from './reconcile-context.ts';
 
 /** An object that is as it should be, with its HPA. */
 export interface Prepared {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { prepare } from '#lib/scaled-objects/loop/prepare.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { prepare } from '#lib/scaled-objects/scaling/ensure-hpa.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { UnreadReference } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
