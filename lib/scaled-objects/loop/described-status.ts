@@ -1,8 +1,8 @@
 import { hpaNameOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
 import type { Prepared } from '../scaling/ensure-hpa.ts';
+import { kindText } from '../scaling/scale-target.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
-import { kindText } from './scale-target.ts';
 
 /** What the status says of the object apart from how its triggers are. */
 export function describedStatus(

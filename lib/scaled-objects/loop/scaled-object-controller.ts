@@ -8,9 +8,9 @@ import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../object
 import { prepare } from '../scaling/ensure-hpa.ts';
 import { pause } from '../scaling/pause-scaled-object.ts';
 import type { ScaledObjectDependencies } from '../scaling/reconcile-context.ts';
+import { UnreadableReplicas } from '../scaling/scale-target.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { finalize } from './finalize.ts';
-import { UnreadableReplicas } from './scale-target.ts';
 import {
   CONDITIONS,
   checkFailed,

@@ -11,9 +11,9 @@ import {
 import { type Decision, decide, nextStep } from '../scaling/decide-activation.ts';
 import type { Prepared } from '../scaling/ensure-hpa.ts';
 import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
+import { kindText, setReplicas } from '../scaling/scale-target.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { describedStatus } from './described-status.ts';
-import { kindText, setReplicas } from './scale-target.ts';
 import { CONDITIONS, hpaActive, statusOf, withConditions } from './scaled-object-conditions.ts';
 import { pauseConditions, tellFailures, tellFallback, tellUnpaused } from './tell-changes.ts';
 

@@ -1,7 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { type TargetReading, targetReading } from '../loop/scale-target.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { tellStarted } from '../plan/tell-started.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
@@ -11,6 +10,7 @@ import { checkWithDefaults, irrelevantSettings } from '../validation/validate-sc
 import { wantedHpa } from './desired-hpa.ts';
 import type { ManagedHpa } from './hpa-client.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
+import { type TargetReading, targetReading } from './scale-target.ts';
 
 /** An object that is as it should be, with its HPA. */
 export interface Prepared {

@@ -5,8 +5,8 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
-import type { ScaledObjectDependencies } from '../scaling/reconcile-context.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
+import type { ScaledObjectDependencies } from './reconcile-context.ts';
 
 /** What is scaled, as far as is known. */
 export interface TargetReading {

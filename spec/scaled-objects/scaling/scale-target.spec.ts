@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { targetReading } from '#lib/scaled-objects/loop/scale-target.ts';
+import { targetReading } from '#lib/scaled-objects/scaling/scale-target.ts';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
