@@ -9,15 +9,15 @@ import { prepare } from '../scaling/ensure-hpa.ts';
 import { pause } from '../scaling/pause-scaled-object.ts';
 import type { ScaledObjectDependencies } from '../scaling/reconcile-context.ts';
 import { UnreadableReplicas } from '../scaling/scale-target.ts';
-import { CheckFailure } from '../validation/check-failure.ts';
-import { finalize } from './finalize.ts';
 import {
   CONDITIONS,
   checkFailed,
   replicasUnreadable,
   statusOf,
   withConditions,
-} from './scaled-object-conditions.ts';
+} from '../scaling/scaled-object-status.ts';
+import { CheckFailure } from '../validation/check-failure.ts';
+import { finalize } from './finalize.ts';
 import { step } from './step.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */

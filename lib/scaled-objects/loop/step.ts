@@ -12,10 +12,18 @@ import { type Decision, decide, nextStep } from '../scaling/decide-activation.ts
 import type { Prepared } from '../scaling/ensure-hpa.ts';
 import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
 import { kindText, setReplicas } from '../scaling/scale-target.ts';
+import {
+  CONDITIONS,
+  describedStatus,
+  hpaActive,
+  pauseConditions,
+  statusOf,
+  tellFailures,
+  tellFallback,
+  tellUnpaused,
+  withConditions,
+} from '../scaling/scaled-object-status.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
-import { describedStatus } from './described-status.ts';
-import { CONDITIONS, hpaActive, statusOf, withConditions } from './scaled-object-conditions.ts';
-import { pauseConditions, tellFailures, tellFallback, tellUnpaused } from './tell-changes.ts';
 
 /** Steady activity is written down no more often than this. */
 const ACTIVE_WRITE_MS = 60_000;

@@ -1,7 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { CONDITIONS, statusOf, withConditions } from '../loop/scaled-object-conditions.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
@@ -13,6 +12,7 @@ import { tellStopped } from '../plan/tell-started.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
+import { CONDITIONS, statusOf, withConditions } from './scaled-object-status.ts';
 
 /**
  * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.

@@ -1,0 +1,231 @@
+import { describeError } from '#lib/telemetry/logger.ts';
+import type { Evaluation } from '../metrics/evaluate-triggers.ts';
+import { requestsOf } from '../objects/annotations.ts';
+import type { ObjectEvents } from '../objects/object-events.ts';
+import {
+  hpaNameOf,
+  type ObjectCondition,
+  type ScaledObject,
+  type ScaledObjectStatus,
+} from '../objects/scaled-object.ts';
+import { plannedMetrics } from '../triggers/planned-object.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+import type { Prepared } from './ensure-hpa.ts';
+import type { LoopMemories } from './reconcile-context.ts';
+import { kindText } from './scale-target.ts';
+
+/** Conditions of which an object has each from its beginning. */
+const INITIAL: readonly ObjectCondition[] = [
+  { type: 'Ready', status: 'Unknown' },
+  { type: 'Active', status: 'Unknown' },
+  { type: 'Fallback', status: 'Unknown' },
+  { type: 'Paused', status: 'False' },
+];
+
+/** The conditions with some of them as they are now; the others stay. */
+export function withConditions(
+  before: readonly ObjectCondition[] | undefined,
+  found: readonly ObjectCondition[],
+): readonly ObjectCondition[] {
+  const byType = new Map(INITIAL.map((one) => [one.type, one]));
+  for (const { type, status, reason, message } of [...(before ?? []), ...found])
+    byType.set(type, { type, status, ...(reason && { reason }), ...(message && { message }) });
+  return [...byType.values()];
+}
+
+/** The status of a condition. */
+export function statusOf(
+  conditions: readonly ObjectCondition[] | undefined,
+  type: string,
+): ObjectCondition['status'] {
+  return conditions?.find((one) => one.type === type)?.status ?? 'Unknown';
+}
+
+const condition = (
+  type: string,
+  status: ObjectCondition['status'],
+  reason: string,
+  message: string,
+): ObjectCondition => ({ type, status, reason, message });
+
+/** What a ScaledObject says of itself. */
+export const CONDITIONS = {
+  ready: condition(
+    'Ready',
+    'True',
+    'ScaledObjectReady',
+    'ScaledObject is defined correctly and is ready for scaling',
+  ),
+  readyPaused: condition('Ready', 'True', 'ScaledObjectReady', 'ScaledObject is paused'),
+  partialError: condition(
+    'Ready',
+    'Unknown',
+    'PartialTriggerError',
+    'Some triggers defined in ScaledObject are not working correctly',
+  ),
+  triggerError: condition(
+    'Ready',
+    'False',
+    'TriggerError',
+    'Triggers defined in ScaledObject are not working correctly',
+  ),
+  active: condition('Active', 'True', 'ScalerActive', 'Scaling is performed because triggers are active'),
+  forced: condition(
+    'Active',
+    'True',
+    'ScalerActive',
+    'Scaling is performed because activation is being forced by annotation',
+  ),
+  notActive: condition(
+    'Active',
+    'False',
+    'ScalerNotActive',
+    'Scaling is not performed because triggers are not active',
+  ),
+  cooldown: condition(
+    'Active',
+    'False',
+    'ScalerCooldown',
+    'Scaler cooling down because triggers are not active',
+  ),
+  /** Nobody asks its triggers. */
+  activePaused: condition('Active', 'Unknown', 'ScaledObjectPaused', 'ScaledObject is paused'),
+  unknownState: condition('Active', 'Unknown', 'UnknownState', 'ScaledObject check failed'),
+  fallback: condition(
+    'Fallback',
+    'True',
+    'FallbackExists',
+    'At least one trigger is falling back on this scaled object',
+  ),
+  noFallback: condition(
+    'Fallback',
+    'False',
+    'NoFallbackFound',
+    'No fallbacks are active on this scaled object',
+  ),
+  paused: condition('Paused', 'True', 'ScaledObjectPaused', 'ScaledObject is paused'),
+  unpaused: condition('Paused', 'False', 'ScaledObjectUnpaused', 'pause annotation removed for ScaledObject'),
+} as const;
+
+/** That the object cannot be used as it is. */
+export function checkFailed(message: string): readonly ObjectCondition[] {
+  return [condition('Ready', 'False', 'ScaledObjectCheckFailed', message), CONDITIONS.unknownState];
+}
+
+/** That the target's replicas cannot be read. */
+export function replicasUnreadable(reason: string): ObjectCondition {
+  return condition(
+    'Ready',
+    'False',
+    'ErrorGettingCurrentReplicas',
+    `Error getting current replicas count for ScaleTarget: ${reason}`,
+  );
+}
+
+interface HpaCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** What the HPA says of its scaling; `undefined` while it says nothing. */
+export function hpaActive(conditions: readonly HpaCondition[] | undefined): ObjectCondition | undefined {
+  const found = conditions?.find(({ type }) => type === 'ScalingActive');
+  if (!found) return undefined;
+  const { status, reason = '', message = '' } = found;
+  if (status === 'True') return condition('HPAActive', 'True', 'HPAActive', 'HPA is actively scaling');
+  if (reason === 'ScalingDisabled') return condition('HPAActive', 'True', reason, message);
+  return condition(
+    'HPAActive',
+    'False',
+    reason || 'HPAMetricsUnavailable',
+    `HPA is not actively scaling: ${message}`,
+  );
+}
+
+/** What the status says of the object apart from how its triggers are. */
+export function describedStatus(
+  object: ScaledObject,
+  { plan, target, isRetargeted }: Pick<Prepared, 'plan' | 'target' | 'isRetargeted'>,
+): ScaledObjectStatus {
+  const { status = {}, spec } = object;
+  const { health: _, pausedReplicaCount: _paused, ...before } = status;
+  const { group, version, kind, plural } = target.resource;
+  const isFirst = isRetargeted || status.scaleTargetKind !== kindText(object);
+  const resources = plan.triggers.flatMap(({ resource }) => (resource ? [resource.resource] : []));
+  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
+  const { compositeScalerName: _composite, ...rest } = before;
+  return {
+    ...rest,
+    scaleTargetKind: kindText(object),
+    scaleTargetGVKR: { group, version, kind, resource: plural },
+    originalReplicaCount: isFirst ? target.replicas : (status.originalReplicaCount ?? target.replicas),
+    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
+    resourceMetricNames: resources,
+    ...(spec.advanced?.scalingModifiers?.formula && { compositeScalerName: COMPOSITE_METRIC }),
+    hpaName: hpaNameOf(object),
+    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
+    authenticationsTypes: [...new Set(authentications)].join(','),
+  };
+}
+
+interface Options {
+  readonly own: ObjectEvents;
+  readonly memories: LoopMemories;
+  readonly key: string;
+}
+
+/** What the annotations of an object that is not paused altogether mean for its condition. */
+export function pauseConditions(object: ScaledObject): readonly ObjectCondition[] {
+  const { isScaleInPaused, isScaleOutPaused } = requestsOf(object);
+  if (isScaleInPaused || isScaleOutPaused) return [CONDITIONS.paused];
+  return statusOf(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
+}
+
+/** Tells that a pause of one direction begins, or that a pause ends. */
+export function tellUnpaused(object: ScaledObject, { own }: Pick<Options, 'own'>): void {
+  const [found] = pauseConditions(object);
+  const before = statusOf(object.status?.conditions, 'Paused');
+  if (!found || found.status === before) return;
+  if (found.status === 'True') own.normal('ScaledObjectPaused', 'ScaledObject is paused');
+  else own.normal('ScaledObjectUnpaused', 'pause annotation removed for ScaledObject');
+}
+
+/** Tells that the fallback begins or ends to count. */
+export function tellFallback(
+  object: ScaledObject,
+  { isFallingBack }: Evaluation,
+  { own }: Pick<Options, 'own'>,
+): void {
+  const wasFallingBack = statusOf(object.status?.conditions, 'Fallback') === 'True';
+  if (isFallingBack && !wasFallingBack)
+    own.normal('ScaledObjectFallbackActivated', 'ScaledObject fallback is active');
+  if (!isFallingBack && wasFallingBack)
+    own.normal('ScaledObjectFallbackDeactivated', 'ScaledObject fallback is no longer active');
+}
+
+/** Tells of a trigger that fails, once for each reason. */
+export function tellFailures(
+  object: ScaledObject,
+  observed: readonly ObservedMetric[],
+  { own, memories, key }: Options,
+): void {
+  const { failures } = memories.of(key);
+  const names = new Set(observed.map(({ metric }) => metric.metricName));
+  for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // gone, as is the failure of a plan by now
+  const reason = object.spec.advanced?.scalingModifiers?.formula
+    ? 'KEDAMetricSourceFailed'
+    : 'KEDAScalerFailed';
+  for (const { metric, state } of observed) {
+    if (state.kind === 'pending' || state.kind === 'value') {
+      failures.delete(metric.metricName);
+      continue;
+    }
+    const message = describeError(state.error);
+    if (failures.get(metric.metricName) === message) continue;
+    failures.set(metric.metricName, message);
+    own.warning(reason, message);
+  }
+}
