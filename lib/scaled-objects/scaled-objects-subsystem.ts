@@ -21,7 +21,6 @@ import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objec
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import { scaledObjectController } from './loop/scaled-object-controller.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -38,6 +37,7 @@ import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { HpaClient, type ManagedHpa } from './scaling/hpa-client.ts';
 import { LoopMemories } from './scaling/reconcile-context.ts';
+import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
 import { debugScaledObjects } from './told/debug-scaled-objects.ts';
 import { kedaSeries } from './told/keda-series.ts';

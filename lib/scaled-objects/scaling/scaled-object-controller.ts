@@ -1,24 +1,24 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
-import { addFinalizer } from '#lib/control/finalizers.ts';
+import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
+import { step } from '../loop/step.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
-import { periodsOf, type ScaledObject, type ScaledObjectStatus } from '../objects/scaled-object.ts';
-import { prepare } from '../scaling/ensure-hpa.ts';
-import { pause } from '../scaling/pause-scaled-object.ts';
-import type { ScaledObjectDependencies } from '../scaling/reconcile-context.ts';
-import { UnreadableReplicas } from '../scaling/scale-target.ts';
+import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../objects/scaled-object.ts';
+import { tellStopped } from '../plan/tell-started.ts';
+import { CheckFailure } from '../validation/check-failure.ts';
+import { prepare } from './ensure-hpa.ts';
+import { pause } from './pause-scaled-object.ts';
+import type { ReconcileOptions, ScaledObjectDependencies } from './reconcile-context.ts';
+import { UnreadableReplicas } from './scale-target.ts';
 import {
   CONDITIONS,
   checkFailed,
   replicasUnreadable,
   statusOf,
   withConditions,
-} from '../scaling/scaled-object-status.ts';
-import { CheckFailure } from '../validation/check-failure.ts';
-import { finalize } from './finalize.ts';
-import { step } from './step.ts';
+} from './scaled-object-status.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */
 const LOOK_AGAIN_MS = 15_000;
@@ -124,4 +124,33 @@ function tellReady(object: ScaledObject, status: ScaledObjectStatus, own: Object
   const before = statusOf(object.status?.conditions, 'Ready');
   if (before !== 'True' && statusOf(status.conditions, CONDITIONS.ready.type) === 'True')
     own.normal('ScaledObjectReady', 'ScaledObject is ready for scaling');
+}
+
+/** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
+export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {
+  const { client, clock, own, memories, signal } = options;
+  if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  const memory = memories.of(`${object.metadata.namespace}/${object.metadata.name}`);
+  if (memory.startedGeneration !== undefined) tellStopped(own);
+  memory.startedGeneration = undefined; // it is told once, however often the rest is tried
+  await restore(object, options);
+  memory.latest = await removeFinalizer(object, FINALIZER, { client, clock, signal });
+  if (memory.latest) own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
+}
+
+/** What cannot be restored keeps nobody from deleting. */
+async function restore(object: ScaledObject, { scales, logger, signal }: ReconcileOptions): Promise<void> {
+  const { originalReplicaCount: original, scaleTargetGVKR } = object.status ?? {};
+  if (!object.spec.advanced?.restoreToOriginalReplicaCount || original === undefined || !scaleTargetGVKR)
+    return;
+  try {
+    const scale = await scales.get(targetOf(object), signal);
+    const why = 'the ScaledObject is deleted and restores the original replicas';
+    const cause = { by: `scaledobject ${object.metadata.name}`, why };
+    if (scale.specReplicas !== original) await scales.set(scale, original, cause, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { namespace, name } = object.metadata;
+    logger.error('Cannot restore the replicas of a target', error, { scaledObject: `${namespace}/${name}` });
+  }
 }
