@@ -1,7 +1,6 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import { step } from '../loop/step.ts';
 import { requestsOf } from '../objects/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
@@ -11,6 +10,7 @@ import { CheckFailure } from '../validation/check-failure.ts';
 import { prepare } from './ensure-hpa.ts';
 import { pause } from './pause-scaled-object.ts';
 import type { ReconcileOptions, ScaledObjectDependencies } from './reconcile-context.ts';
+import { step } from './reconcile-scaling.ts';
 import { UnreadableReplicas } from './scale-target.ts';
 import {
   CONDITIONS,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { step } from '#lib/scaled-objects/loop/step.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { step } from '#lib/scaled-objects/scaling/reconcile-scaling.ts';
 import type { ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

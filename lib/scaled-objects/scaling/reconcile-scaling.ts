@@ -8,10 +8,11 @@ import {
   type ScaledObjectStatus,
   targetOf,
 } from '../objects/scaled-object.ts';
-import { type Decision, decide, nextStep } from '../scaling/decide-activation.ts';
-import type { Prepared } from '../scaling/ensure-hpa.ts';
-import type { ReconcileOptions } from '../scaling/reconcile-context.ts';
-import { kindText, setReplicas } from '../scaling/scale-target.ts';
+import { plannedMetrics } from '../triggers/planned-object.ts';
+import { type Decision, decide, nextStep } from './decide-activation.ts';
+import type { Prepared } from './ensure-hpa.ts';
+import type { ReconcileOptions } from './reconcile-context.ts';
+import { kindText, setReplicas } from './scale-target.ts';
 import {
   CONDITIONS,
   describedStatus,
@@ -22,8 +23,7 @@ import {
   tellFallback,
   tellUnpaused,
   withConditions,
-} from '../scaling/scaled-object-status.ts';
-import { plannedMetrics } from '../triggers/planned-object.ts';
+} from './scaled-object-status.ts';
 
 /** Steady activity is written down no more often than this. */
 const ACTIVE_WRITE_MS = 60_000;
@@ -31,7 +31,7 @@ const ACTIVE_WRITE_MS = 60_000;
 type Options = ReconcileOptions & Prepared & { readonly key: string };
 
 /** What came of one look at an object. */
-export interface StepResult {
+interface StepResult {
   readonly status: ScaledObjectStatus;
   /** When to look again at the latest, though nothing changes. */
   readonly againAtMs: number | undefined;
