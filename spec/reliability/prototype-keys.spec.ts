@@ -5,7 +5,7 @@ import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import { requestsOf } from '#lib/scaled-objects/objects/annotations.ts';
+import { requestsOf } from '#lib/scaled-objects/api/annotations.ts';
 import { mergePatch } from '#lib/scaled-objects/statuses/merge-patch.ts';
 import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { resolveAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';

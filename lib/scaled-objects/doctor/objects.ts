@@ -3,11 +3,11 @@ import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/che
 import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { requestsOf } from '../api/annotations.ts';
 import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
-import { requestsOf } from '../objects/annotations.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';

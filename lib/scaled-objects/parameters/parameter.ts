@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { goBoolean } from '../objects/annotations.ts';
+import { goBoolean } from '../api/annotations.ts';
 
 /** Where a parameter may stand: the trigger's metadata, its authentication, or the environment of the target. */
 export type Place = 'metadata' | 'authentication' | 'environment';

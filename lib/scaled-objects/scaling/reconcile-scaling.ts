@@ -1,6 +1,6 @@
 import { formatTime } from '#lib/control/conditions.ts';
+import { requestsOf } from '../api/annotations.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
-import { requestsOf } from '../objects/annotations.ts';
 import {
   type ObjectCondition,
   periodsOf,

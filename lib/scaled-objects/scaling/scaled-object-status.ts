@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/logger.ts';
+import { requestsOf } from '../api/annotations.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
-import { requestsOf } from '../objects/annotations.ts';
 import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,

@@ -1,7 +1,7 @@
 import { exposition, type SeriesFamily, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
+import { requestsOf } from '../api/annotations.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
-import { requestsOf } from '../objects/annotations.ts';
 import { scalerName } from '../triggers/scaler-names.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';

@@ -1,5 +1,5 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
-import { requestsOf } from '../objects/annotations.ts';
+import { requestsOf } from '../api/annotations.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';

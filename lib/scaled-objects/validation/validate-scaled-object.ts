@@ -1,5 +1,5 @@
+import { PAUSED_REPLICAS, requestsOf } from '../api/annotations.ts';
 import type { Workload } from '../api/target-workloads.ts';
-import { PAUSED_REPLICAS, requestsOf } from '../objects/annotations.ts';
 import {
   DEFAULT_MAX_REPLICAS,
   hpaNameOf,

@@ -32,7 +32,7 @@ import { structuredSelector } from '#lib/metrics-adapter/api/metric-value-list.t
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
-import { goBoolean, requestsOf } from '#lib/scaled-objects/objects/annotations.ts';
+import { goBoolean, requestsOf } from '#lib/scaled-objects/api/annotations.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
 import { limitedByDefault } from '#lib/scaled-objects/validation/limit-ranges.ts';
