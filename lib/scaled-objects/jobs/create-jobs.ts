@@ -1,5 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { ObjectEvents } from '../objects/object-events.ts';
+import type { ObjectEvents } from '../api/object-events.ts';
 import { jobBounds, type ScaledJob } from '../objects/scaled-job.ts';
 import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';

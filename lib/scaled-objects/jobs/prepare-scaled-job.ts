@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { ObjectEvents } from '../objects/object-events.ts';
+import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
 import { keepGood, REREAD_MS } from '../plan/kept-plans.ts';

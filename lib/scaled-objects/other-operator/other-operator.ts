@@ -6,7 +6,7 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { eventsOf } from '../objects/object-events.ts';
+import { eventsOf } from '../api/object-events.ts';
 import {
   type LeaseLook,
   OPERATOR_LEASE,

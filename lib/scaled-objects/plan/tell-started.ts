@@ -1,4 +1,4 @@
-import type { ObjectEvents } from '../objects/object-events.ts';
+import type { ObjectEvents } from '../api/object-events.ts';
 import type { PlannedTrigger } from '../triggers/planned-object.ts';
 
 /** So many keys of one trigger are told of, by so many of their characters. */

@@ -2,7 +2,7 @@ import { type Controller, DONE, type ReconcileResult } from '#lib/control/contro
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../api/annotations.ts';
-import { eventsOf, type ObjectEvents, tellUnwritten } from '../objects/object-events.ts';
+import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../objects/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../objects/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';

@@ -1,7 +1,7 @@
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../api/annotations.ts';
+import type { ObjectEvents } from '../api/object-events.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
-import type { ObjectEvents } from '../objects/object-events.ts';
 import {
   hpaNameOf,
   type ObjectCondition,

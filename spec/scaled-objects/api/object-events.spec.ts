@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { eventsOf, tellUnwritten } from '#lib/scaled-objects/objects/object-events.ts';
+import { eventsOf, tellUnwritten } from '#lib/scaled-objects/api/object-events.ts';
 
 describe('eventsOf', () => {
   const recorded: unknown[] = [];
