@@ -5,7 +5,7 @@ import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import { findHpas, untilAllowed, untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
-import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/objects/resources.ts';
+import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/api/resources.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,

@@ -15,18 +15,18 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { followHpas, followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
+import {
+  CLUSTER_TRIGGER_AUTHENTICATIONS,
+  SCALED_JOBS,
+  SCALED_OBJECTS,
+  TRIGGER_AUTHENTICATIONS,
+} from './api/resources.ts';
 import { sharedReader } from './authentication/shared-reader.ts';
 import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import {
-  CLUSTER_TRIGGER_AUTHENTICATIONS,
-  SCALED_JOBS,
-  SCALED_OBJECTS,
-  TRIGGER_AUTHENTICATIONS,
-} from './objects/resources.ts';
 import type { ScaledJob } from './objects/scaled-job.ts';
 import type { ScaledObject } from './objects/scaled-object.ts';
 import type { TriggerAuthentication } from './objects/trigger-authentication.ts';

@@ -1,7 +1,7 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { FOLLOWED_KINDS } from '../objects/resources.ts';
+import { FOLLOWED_KINDS } from '../api/resources.ts';
 import { failed } from './diagnoses.ts';
 
 /** Whether the API server knows what there is to be followed; a cluster without any of it needs none of it. */

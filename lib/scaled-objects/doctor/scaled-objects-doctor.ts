@@ -1,7 +1,7 @@
 import { LEASES } from '#lib/control/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
-import { FOLLOWED_KINDS } from '../objects/resources.ts';
+import { FOLLOWED_KINDS } from '../api/resources.ts';
 import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { definitions, isAnyServed, whereServed } from './definitions.ts';

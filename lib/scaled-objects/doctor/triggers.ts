@@ -6,7 +6,7 @@ import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts'
 import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../objects/resources.ts';
+import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';

@@ -1,5 +1,5 @@
 import { controllerReference } from '#lib/control/owner-references.ts';
-import { API_VERSION } from '../objects/resources.ts';
+import { API_VERSION } from '../api/resources.ts';
 import type { ScaledJob } from '../objects/scaled-job.ts';
 
 /** What Jobs of a ScaledJob are found by. */

@@ -2,7 +2,7 @@ import { type Controller, DONE, type ReconcileResult } from '#lib/control/contro
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
-import { FINALIZER } from '../objects/resources.ts';
+import { FINALIZER } from '../api/resources.ts';
 import type { ScaledJobStatus } from '../objects/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';

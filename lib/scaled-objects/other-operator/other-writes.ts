@@ -4,7 +4,7 @@ import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/object
 import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { FIELD_MANAGER } from '../objects/resources.ts';
+import { FIELD_MANAGER } from '../api/resources.ts';
 import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
 import { kedaLabelManagers } from './keda-label-managers.ts';
 

@@ -2,7 +2,7 @@ import { controllerReference } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { type Requests, requestsOf } from '../api/annotations.ts';
-import { API_VERSION, NAME_LABEL } from '../objects/resources.ts';
+import { API_VERSION, NAME_LABEL } from '../api/resources.ts';
 import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../objects/scaled-object.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import { formatAmount, formatTruncated } from '../values/amount.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields } from '#lib/kubernetes/objects/managed-fields.ts';
-import { FIELD_MANAGER } from '../objects/resources.ts';
+import { FIELD_MANAGER } from '../api/resources.ts';
 import type { WantedHpa } from './desired-hpa.ts';
 
 /** An HPA, as far as ScaledObjects need it. */

@@ -3,7 +3,7 @@ import { plainStatus, type StatefulObject, StatusWriter } from '#lib/control/sta
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { FIELD_MANAGER } from '../objects/resources.ts';
+import { FIELD_MANAGER } from '../api/resources.ts';
 import { mergePatch } from './merge-patch.ts';
 
 /** Writes statuses of one kind. */
