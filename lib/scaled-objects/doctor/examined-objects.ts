@@ -2,7 +2,7 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { SCALED_JOBS, SCALED_OBJECTS } from '../api/resources.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 
 /** What there is of both kinds. */

@@ -7,7 +7,7 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';

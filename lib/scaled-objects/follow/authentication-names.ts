@@ -1,4 +1,4 @@
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 
 /** The kinds of authentications: of one namespace, and of all. */

@@ -2,7 +2,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import type { FoundJob, FoundPod } from './job-state.ts';
 import { JOB_LABEL, newJob } from './new-job.ts';
 

@@ -1,4 +1,4 @@
-import type { ScalingStrategy } from '../objects/scaled-job.ts';
+import type { ScalingStrategy } from '../api/scaled-job.ts';
 import type { JobDemand } from './job-demand.ts';
 
 /** How many Jobs there are, and how many there may be. */

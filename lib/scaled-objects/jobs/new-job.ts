@@ -1,6 +1,6 @@
 import { controllerReference } from '#lib/control/owner-references.ts';
 import { API_VERSION } from '../api/resources.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 
 /** What Jobs of a ScaledJob are found by. */
 export const JOB_LABEL = 'scaledjob.keda.sh/name';

@@ -3,7 +3,7 @@ import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
-import type { ScaledJobStatus } from '../objects/scaled-job.ts';
+import type { ScaledJobStatus } from '../api/scaled-job.ts';
 import { REREAD_MS } from '../plan/kept-plans.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { makeJobs } from './create-jobs.ts';

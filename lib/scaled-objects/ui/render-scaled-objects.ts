@@ -7,7 +7,7 @@ import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { requestsOf } from '../api/annotations.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';

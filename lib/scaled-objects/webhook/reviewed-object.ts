@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { ScaledJob } from '../objects/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import { UnreadableReview } from './unreadable-review.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { JobClient } from '#lib/scaled-objects/jobs/job-client.ts';
-import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
 
 const WORK = { metadata: { namespace: 'shop', name: 'work' } } as ScaledJob;
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
 import {
   checkScaledJob,
@@ -11,7 +12,6 @@ import {
   plannedFor,
   rollOut,
 } from '#lib/scaled-objects/jobs/prepare-scaled-job.ts';
-import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ScaledJob } from '#lib/scaled-objects/objects/scaled-job.ts';
+import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
 import { scaledObjectsUi } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
