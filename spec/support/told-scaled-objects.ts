@@ -1,5 +1,5 @@
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
-import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { DebugOptions } from '#lib/scaled-objects/told/debug-scaled-objects.ts';
 import type { PlannedTrigger } from '#lib/scaled-objects/triggers/planned-object.ts';

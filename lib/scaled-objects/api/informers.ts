@@ -6,7 +6,6 @@ import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { AUTHENTICATION_KINDS, authenticationNames } from '../follow/authentication-names.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
-import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import {
@@ -16,6 +15,7 @@ import {
   TRIGGER_AUTHENTICATIONS,
 } from './resources.ts';
 import type { ScaledJob } from './scaled-job.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from './scaled-object.ts';
 import { targetName, Workloads } from './target-workloads.ts';
 
 /** What every replica follows of its own kinds, and of what they scale. */

@@ -3,7 +3,7 @@ import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { SCALED_JOBS, SCALED_OBJECTS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 
 /** What there is of both kinds. */
 export interface FoundObjects {

@@ -6,10 +6,10 @@ import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts'
 import { requestsOf } from '../api/annotations.ts';
 import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
+import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { targetFailure } from '../scaling/scale-target.ts';
 import { CheckFailure } from '../validation/check-failure.ts';

@@ -1,5 +1,5 @@
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 
 /** The kinds of authentications: of one namespace, and of all. */
 export const AUTHENTICATION_KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;

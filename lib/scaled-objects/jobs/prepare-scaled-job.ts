@@ -4,7 +4,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
+import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 import { keepGood, REREAD_MS } from '../plan/kept-plans.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { PushFollowers } from '../plan/push-followers.ts';

@@ -1,4 +1,4 @@
-import type { Fallback } from '../objects/scaled-object.ts';
+import type { Fallback } from '../api/scaled-object.ts';
 import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from '../values/fallback.ts';

@@ -5,7 +5,7 @@ import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/mana
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
-import { DEFAULT_POLLING_S } from '../objects/scaled-object.ts';
+import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 import { kedaLabelManagers } from './keda-label-managers.ts';
 
 /** An object whose status is looked at, and how often it is polled. */

@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';

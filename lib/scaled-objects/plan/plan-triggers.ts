@@ -2,7 +2,7 @@ import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import type { TriggerSpec } from '../objects/scaled-object.ts';
+import type { TriggerSpec } from '../api/scaled-object.ts';
 import { secretParameters } from '../parameters/secret-parameters.ts';
 import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';

@@ -1,5 +1,5 @@
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { type CompiledScaledObject, compileScaledObject } from './prepared-scaled-object.ts';
 
 /** ScaledObjects as they were compiled, one generation of each. */

@@ -1,4 +1,4 @@
-import type { Fallback, ScaledObject } from '../objects/scaled-object.ts';
+import type { Fallback, ScaledObject } from '../api/scaled-object.ts';
 import { type Modifiers, modifiersOf } from '../values/modifiers.ts';
 
 /** What the spec of a ScaledObject means, compiled once for each generation; annotations do not raise that. */

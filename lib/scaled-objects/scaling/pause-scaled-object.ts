@@ -7,7 +7,7 @@ import {
   type ScaledObject,
   type ScaledObjectStatus,
   targetOf,
-} from '../objects/scaled-object.ts';
+} from '../api/scaled-object.ts';
 import { tellStopped } from '../plan/tell-started.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';

@@ -1,13 +1,13 @@
 import { formatTime } from '#lib/control/conditions.ts';
 import { requestsOf } from '../api/annotations.ts';
-import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
 import {
   type ObjectCondition,
   periodsOf,
   type ScaledObject,
   type ScaledObjectStatus,
   targetOf,
-} from '../objects/scaled-object.ts';
+} from '../api/scaled-object.ts';
+import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';

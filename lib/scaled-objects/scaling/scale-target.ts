@@ -4,7 +4,7 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import type { ScaledObjectDependencies } from './reconcile-context.ts';
 

@@ -1,13 +1,13 @@
 import { describeError } from '#lib/telemetry/logger.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import {
   hpaNameOf,
   type ObjectCondition,
   type ScaledObject,
   type ScaledObjectStatus,
-} from '../objects/scaled-object.ts';
+} from '../api/scaled-object.ts';
+import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import { plannedMetrics } from '../triggers/planned-object.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';

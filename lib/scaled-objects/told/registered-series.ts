@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { exposition, type SeriesFamily, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
-import type { TriggerSpec } from '../objects/scaled-object.ts';
+import type { TriggerSpec } from '../api/scaled-object.ts';
 
 /** What is counted. */
 export interface RegisteredOptions {

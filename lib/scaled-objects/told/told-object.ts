@@ -1,7 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
 import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';

@@ -1,4 +1,4 @@
-import type { MetricType } from '../objects/scaled-object.ts';
+import type { MetricType } from '../api/scaled-object.ts';
 import { UnreadReference } from './authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from './trigger.ts';
 

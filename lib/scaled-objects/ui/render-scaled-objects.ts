@@ -8,7 +8,7 @@ import { ago } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { DebugOptions } from '../told/debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';
 import { isReady } from './scaled-objects-ui.ts';

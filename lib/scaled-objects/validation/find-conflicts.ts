@@ -1,6 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { requestsOf } from '../api/annotations.ts';
-import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
+import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 

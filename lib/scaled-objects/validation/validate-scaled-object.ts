@@ -1,11 +1,11 @@
 import { PAUSED_REPLICAS, requestsOf } from '../api/annotations.ts';
-import type { Workload } from '../api/target-workloads.ts';
 import {
   DEFAULT_MAX_REPLICAS,
   hpaNameOf,
   type ScaledObject,
   type TriggerSpec,
-} from '../objects/scaled-object.ts';
+} from '../api/scaled-object.ts';
+import type { Workload } from '../api/target-workloads.ts';
 import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 import { checkRivals, type Rivals } from './find-conflicts.ts';

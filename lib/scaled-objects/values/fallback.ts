@@ -1,4 +1,4 @@
-import type { Fallback } from '../objects/scaled-object.ts';
+import type { Fallback } from '../api/scaled-object.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';
 import type { Modifiers } from './modifiers.ts';
 

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { MetricHealth, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { MetricHealth, ScaledObjectStatus } from '../api/scaled-object.ts';
 
 /** What is known of how often metrics were asked for. */
 export interface AskedMetric {

@@ -1,6 +1,6 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { Fallback, ScaledObjectStatus } from '../objects/scaled-object.ts';
+import type { Fallback, ScaledObjectStatus } from '../api/scaled-object.ts';
 import {
   type PlannedMetric,
   type PlannedObject,

@@ -1,4 +1,4 @@
-import type { ScaledObject } from '../objects/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { compileFormula, type Formula } from './formula.ts';
 
 /** What goes instead of all external metrics. */

@@ -1,5 +1,5 @@
+import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { Workload } from '../api/target-workloads.ts';
-import { hpaNameOf, type ScaledObject, targetOf } from '../objects/scaled-object.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';
 import { haveOneTarget } from '../validation/find-conflicts.ts';

@@ -1,5 +1,5 @@
 import { describeError } from '#lib/telemetry/logger.ts';
-import type { TriggerSpec } from '../objects/scaled-object.ts';
+import type { TriggerSpec } from '../api/scaled-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
 import { MOST_WARNINGS } from './admission-review.ts';
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ObjectCondition } from '#lib/scaled-objects/api/scaled-object.ts';
 import {
   JOB_CONDITIONS,
   jobCheckFailed,
@@ -8,7 +9,6 @@ import {
   tellPaused,
   withJobConditions,
 } from '#lib/scaled-objects/jobs/scaled-job-status.ts';
-import type { ObjectCondition } from '#lib/scaled-objects/objects/scaled-object.ts';
 
 describe('JOB_CONDITIONS', () => {
   it('say what KEDA says', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Fallback } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compositeOf, evaluate } from '#lib/scaled-objects/metrics/evaluate-triggers.ts';
-import type { Fallback } from '#lib/scaled-objects/objects/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';

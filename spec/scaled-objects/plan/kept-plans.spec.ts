@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
-import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { KeptPlans } from '#lib/scaled-objects/plan/kept-plans.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
 
 describe('PreparedObjects', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
-import type { ScaledObject } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
 import { scaledObjectsUi } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';

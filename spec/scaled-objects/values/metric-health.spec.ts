@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ScaledObjectStatus } from '#lib/scaled-objects/objects/scaled-object.ts';
+import type { ScaledObjectStatus } from '#lib/scaled-objects/api/scaled-object.ts';
 import { HealthCounter } from '#lib/scaled-objects/values/metric-health.ts';
 
 type Health = NonNullable<ScaledObjectStatus['health']>;

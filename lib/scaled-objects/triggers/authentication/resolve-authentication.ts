@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { TriggerSpec } from '../../objects/scaled-object.ts';
+import type { TriggerSpec } from '../../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
 
 type Data = Readonly<Record<string, string>>;

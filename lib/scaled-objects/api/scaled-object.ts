@@ -21,7 +21,7 @@ export interface Fallback {
 }
 
 /** What a formula makes of the values of triggers. */
-export interface ScalingModifiers {
+interface ScalingModifiers {
   readonly formula?: string;
   readonly target?: string;
   readonly activationTarget?: string;
@@ -29,7 +29,7 @@ export interface ScalingModifiers {
 }
 
 /** Rules of one direction, as in autoscaling/v2. */
-export type ScalingRules = Readonly<Record<string, unknown>>;
+type ScalingRules = Readonly<Record<string, unknown>>;
 
 /** `keda.sh/v1alpha1` ScaledObject, as its schema lets it be. */
 export interface ScaledObject extends KubernetesObject {
