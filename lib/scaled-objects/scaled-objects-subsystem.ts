@@ -23,13 +23,12 @@ import {
 } from './api/resources.ts';
 import type { ScaledJob } from './api/scaled-job.ts';
 import type { ScaledObject } from './api/scaled-object.ts';
+import { AUTHENTICATION_KINDS, type TriggerAuthentication } from './api/trigger-authentication.ts';
 import { sharedReader } from './authentication/shared-reader.ts';
-import { AUTHENTICATION_KINDS } from './follow/authentication-names.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import type { TriggerAuthentication } from './objects/trigger-authentication.ts';
 import { OtherOperator } from './other-operator/other-operator.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import { PushFollowers } from './plan/push-followers.ts';

@@ -4,9 +4,7 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { AUTHENTICATION_KINDS, authenticationNames } from '../follow/authentication-names.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
-import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -17,6 +15,11 @@ import {
 import type { ScaledJob } from './scaled-job.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from './scaled-object.ts';
 import { targetName, Workloads } from './target-workloads.ts';
+import {
+  AUTHENTICATION_KINDS,
+  authenticationNames,
+  type TriggerAuthentication,
+} from './trigger-authentication.ts';
 
 /** What every replica follows of its own kinds, and of what they scale. */
 interface FollowedObjects extends AsyncDisposable {

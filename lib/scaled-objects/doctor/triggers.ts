@@ -9,7 +9,7 @@ import { startDeadline } from '#lib/time/deadline.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 import { planTriggers } from '../plan/plan-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
-import type { TriggerAuthentication } from '../objects/trigger-authentication.ts';
+import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 import { UnreadableReview } from './unreadable-review.ts';
 
 const text = z.optional(z.string());

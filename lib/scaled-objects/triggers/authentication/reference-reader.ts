@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
+import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
 import type { EnvironmentReader } from './container-environment.ts';
 import type { AuthenticationReader } from './resolve-authentication.ts';
 

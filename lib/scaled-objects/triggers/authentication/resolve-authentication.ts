@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { TriggerSpec } from '../../api/scaled-object.ts';
-import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
+import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
 
 type Data = Readonly<Record<string, string>>;
 

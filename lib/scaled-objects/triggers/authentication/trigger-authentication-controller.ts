@@ -8,9 +8,12 @@ import { eventsOf } from '../../api/object-events.ts';
 import { FINALIZER } from '../../api/resources.ts';
 import type { ScaledJob } from '../../api/scaled-job.ts';
 import type { ScaledObject } from '../../api/scaled-object.ts';
-import { type AUTHENTICATION_KINDS, authenticationNames } from '../../follow/authentication-names.ts';
+import {
+  type AUTHENTICATION_KINDS,
+  authenticationNames,
+  type TriggerAuthentication,
+} from '../../api/trigger-authentication.ts';
 import type { NamespacedObjects } from '../../follow/namespaced-objects.ts';
-import type { TriggerAuthentication } from '../../objects/trigger-authentication.ts';
 import type { WrittenStatuses } from '../../statuses/written-statuses.ts';
 
 type Status = NonNullable<TriggerAuthentication['status']>;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TriggerAuthentication } from '#lib/scaled-objects/objects/trigger-authentication.ts';
+import type { TriggerAuthentication } from '#lib/scaled-objects/api/trigger-authentication.ts';
 import {
   type AuthenticationReader,
   brokenByAuthentication,

@@ -1,4 +1,6 @@
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { ScaledJob } from './scaled-job.ts';
+import type { ScaledObject } from './scaled-object.ts';
 
 interface KeyReference {
   readonly parameter: string;
@@ -37,4 +39,18 @@ export interface TriggerAuthentication extends KubernetesObject {
     readonly awsSecretManager?: object;
   };
   readonly status?: { readonly scaledobjects?: string; readonly scaledjobs?: string };
+}
+
+/** The kinds of authentications: of one namespace, and of all. */
+export const AUTHENTICATION_KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;
+
+/** `KIND KEY` of each authentication that an object refers to. */
+export function authenticationNames({ metadata, spec }: ScaledObject | ScaledJob): readonly string[] {
+  const [namespaced, clusterWide] = AUTHENTICATION_KINDS;
+  const names = spec.triggers.flatMap(({ authenticationRef }) => {
+    if (!authenticationRef) return [];
+    const { name, kind } = authenticationRef;
+    return `${kind || namespaced} ${kind === clusterWide ? name : `${metadata.namespace}/${name}`}`;
+  });
+  return [...new Set(names)];
 }
