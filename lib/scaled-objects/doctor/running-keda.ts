@@ -4,9 +4,14 @@ import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { OPERATOR_LEASE, OPERATOR_LEASE_SELECTOR } from '../other-operator/operator-lease.ts';
+import {
+  GRACE_MS,
+  leaseAtOneLook,
+  OPERATOR_LEASE,
+  OPERATOR_LEASE_SELECTOR,
+  renewedAgoMs,
+} from '../coexistence/keda-lease.ts';
 import { OtherWrites } from '../other-operator/other-writes.ts';
-import { GRACE_MS, leaseAtOneLook, renewedAgoMs } from '../other-operator/seen-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';

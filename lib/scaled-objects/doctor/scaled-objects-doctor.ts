@@ -2,7 +2,7 @@ import { LEASES } from '#lib/control/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
 import { FOLLOWED_KINDS } from '../api/resources.ts';
-import { OPERATOR_LEASE } from '../other-operator/operator-lease.ts';
+import { OPERATOR_LEASE } from '../coexistence/keda-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { definitions, isAnyServed, whereServed } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';

@@ -12,7 +12,7 @@ import {
   OPERATOR_LEASE,
   OperatorLease,
   type OperatorLeaseOptions,
-} from './operator-lease.ts';
+} from '../coexistence/keda-lease.ts';
 import { OtherWrites, type WrittenObject } from './other-writes.ts';
 
 /** Objects of one kind, and what becomes of them. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { OperatorLease } from '#lib/scaled-objects/other-operator/operator-lease.ts';
+import { OperatorLease } from '#lib/scaled-objects/coexistence/keda-lease.ts';
 import type { Rule } from '#simulator/access/rbac.ts';
 import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { errorOf } from '#spec/support/error-of.ts';
