@@ -8,7 +8,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
-import type { OtherOperator } from '../other-operator/other-operator.ts';
+import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import { HealthCounter } from '../values/metric-health.ts';

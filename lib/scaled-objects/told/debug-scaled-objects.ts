@@ -3,7 +3,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { OtherOperator } from '../other-operator/other-operator.ts';
+import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { LoopMemories } from '../scaling/reconcile-context.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import {

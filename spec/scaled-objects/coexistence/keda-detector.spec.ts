@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { followObjects } from '#lib/scaled-objects/api/informers.ts';
-import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/other-operator/other-operator.ts';
+import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/coexistence/keda-detector.ts';
 import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
