@@ -7,8 +7,8 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventsOf } from '../api/object-events.ts';
-import { OtherWrites, type WrittenObject } from '../other-operator/other-writes.ts';
 import { type LeaseLook, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
+import { OtherWrites, type WrittenObject } from './keda-writes.ts';
 
 /** Objects of one kind, and what becomes of them. */
 export interface FollowedKind extends ChangeSource<ObjectChange<WrittenObject>> {

@@ -11,7 +11,7 @@ import {
   OPERATOR_LEASE_SELECTOR,
   renewedAgoMs,
 } from '../coexistence/keda-lease.ts';
-import { OtherWrites } from '../other-operator/other-writes.ts';
+import { OtherWrites } from '../coexistence/keda-writes.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';

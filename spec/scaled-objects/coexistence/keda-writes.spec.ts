@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { OtherWrites, type WrittenObject } from '#lib/scaled-objects/other-operator/other-writes.ts';
+import { OtherWrites, type WrittenObject } from '#lib/scaled-objects/coexistence/keda-writes.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const WRITES_WEB = '"keda" writes the status of ScaledObject default/web';

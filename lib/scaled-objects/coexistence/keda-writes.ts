@@ -6,7 +6,6 @@ import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
-import { kedaLabelManagers } from './keda-label-managers.ts';
 
 /** An object whose status is looked at, and how often it is polled. */
 export interface WrittenObject extends KubernetesObject {
@@ -135,4 +134,23 @@ function managersOf({ metadata }: KubernetesObject) {
 /** Names of others are as long and as strange as they like. */
 function shortened(name: string): string {
   return printable(name.slice(0, LONGEST_NAME));
+}
+
+/** KEDA's operator by the name that its binary gives it. */
+const MANAGER = /^keda/;
+/** It has its own version in this one, so that it takes the label from us as it keeps its HPA in step. */
+const LABEL = 'f:app.kubernetes.io/version';
+
+/** Who has written the label of an HPA by which KEDA's operator cannot but write over ours, and when. */
+function kedaLabelManagers({ metadata }: KubernetesObject): readonly StatusManager[] {
+  const entries = propertyOf(metadata, 'managedFields');
+  if (!Array.isArray(entries)) return [];
+  return entries.flatMap((entry: unknown) => {
+    const [manager, time] = [propertyOf(entry, 'manager'), propertyOf(entry, 'time')];
+    const labels = propertyOf(propertyOf(propertyOf(entry, 'fieldsV1'), 'f:metadata'), 'f:labels');
+    const isMeant =
+      typeof manager === 'string' && MANAGER.test(manager) && propertyOf(labels, LABEL) !== undefined;
+    const writtenAtMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+    return isMeant && !Number.isNaN(writtenAtMs) ? [{ manager, writtenAtMs }] : [];
+  });
 }
