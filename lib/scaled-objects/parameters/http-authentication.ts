@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { authorityIn } from './authority.ts';
-import { clientKey } from './client-key.ts';
+import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
 import { parameter, secret, text } from './parameter.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;

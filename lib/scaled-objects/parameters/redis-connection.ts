@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
-import { authorityIn } from './authority.ts';
-import { clientKey } from './client-key.ts';
+import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
 import { hostAndPort } from './host-and-port.ts';
 import {
   AUTHENTICATION,
