@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { expect } from 'chai';
-import { httpIdentity } from '#lib/scaled-objects/parameters/http-authentication.ts';
+import { httpIdentity } from '#lib/scaled-objects/triggers/parameters/http-authentication.ts';
 import { authorityIn, clientKey } from '#lib/scaled-objects/triggers/parameters/tls-parameters.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 

@@ -1,7 +1,10 @@
 import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { HTTP_AUTHENTICATION, httpIdentity } from '#lib/scaled-objects/parameters/http-authentication.ts';
+import {
+  HTTP_AUTHENTICATION,
+  httpIdentity,
+} from '#lib/scaled-objects/triggers/parameters/http-authentication.ts';
 
 const CA = rootCertificates[0] ?? '';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
-import { parameter, secret, text } from './parameter.ts';
+import { parameter, secret, text } from '../../parameters/parameter.ts';
+import { authorityIn, clientKey } from './tls-parameters.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;
 type Mode = (typeof MODES)[number];
@@ -25,7 +25,7 @@ export const HTTP_AUTHENTICATION = {
 };
 
 /** Who asks, and how it is said. */
-export interface HttpIdentity {
+interface HttpIdentity {
   readonly credentials: CredentialSource;
   /** Beside those that the credentials make. */
   readonly headers: Readonly<Record<string, string>>;
