@@ -1,4 +1,4 @@
-import { factsOf, type Place } from '#lib/scaled-objects/parameters/parameter.ts';
+import { factsOf, type Place } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 
 const LETTERS: Readonly<Record<Place, string>> = { metadata: 'M', authentication: 'A', environment: 'E' };

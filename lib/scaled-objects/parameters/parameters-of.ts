@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { factsOf, type Place } from './parameter.ts';
+import { factsOf, type Place } from '../triggers/parameters/parameter.ts';
 
 /** Where the parameters of one trigger are looked for. */
 export interface ParameterSources {

@@ -2,8 +2,16 @@ import type { z } from 'zod';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { SourceTls } from '#lib/sources/network/guarded-socket.ts';
 import type { AmqpBroker } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import {
+  AUTHENTICATION,
+  oneOf,
+  type Place,
+  parameter,
+  secret,
+  text,
+  UNSAFE_SSL,
+} from '../triggers/parameters/parameter.ts';
 import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
-import { AUTHENTICATION, oneOf, type Place, parameter, secret, text, UNSAFE_SSL } from './parameter.ts';
 
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
 

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import type { RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
-import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
-import { hostAndPort } from './host-and-port.ts';
 import {
   AUTHENTICATION,
   boolean,
+  hostAndPort,
   integer,
   METADATA,
   oneOf,
@@ -13,7 +12,8 @@ import {
   secret,
   text,
   UNSAFE_SSL,
-} from './parameter.ts';
+} from '../triggers/parameters/parameter.ts';
+import { authorityIn, clientKey } from '../triggers/parameters/tls-parameters.ts';
 
 const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
 /** Each may be tried until one responds. */

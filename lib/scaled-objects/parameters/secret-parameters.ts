@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { factsOf } from './parameter.ts';
+import { factsOf } from '../triggers/parameters/parameter.ts';
 import type { ParameterSources } from './parameters-of.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { factsOf } from './parameter.ts';
+import { factsOf } from '../triggers/parameters/parameter.ts';
 
 /** Keys in the metadata of a trigger that stand for none of its parameters: most likely they are misspelled. */
 export function unmatchedKeys(

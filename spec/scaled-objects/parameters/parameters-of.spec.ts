@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { factsOf } from '#lib/scaled-objects/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
+import { factsOf } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { TRIGGER_PARAMETERS } from '#spec/support/trigger-parameters.ts';

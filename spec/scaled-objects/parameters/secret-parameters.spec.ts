@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { parameter, text } from '#lib/scaled-objects/parameters/parameter.ts';
 import { secretParameters } from '#lib/scaled-objects/parameters/secret-parameters.ts';
+import { parameter, text } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 
 const SCHEMA = z.object({
   query: parameter(text, { from: ['metadata', 'authentication'], description: 'What is asked.' }),

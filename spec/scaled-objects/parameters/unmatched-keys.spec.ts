@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { parameter, text } from '#lib/scaled-objects/parameters/parameter.ts';
 import { unmatchedKeys } from '#lib/scaled-objects/parameters/unmatched-keys.ts';
+import { parameter, text } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 
 describe('unmatchedKeys', () => {
   const schema = z.object({

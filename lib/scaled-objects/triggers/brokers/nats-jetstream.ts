@@ -2,9 +2,16 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { jetstreamLag } from '#lib/sources/nats/jetstream-consumer.ts';
-import { hostAndPort } from '../../parameters/host-and-port.ts';
-import { boolean, integer, METADATA, type Place, parameter, text } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
+import {
+  boolean,
+  hostAndPort,
+  integer,
+  METADATA,
+  type Place,
+  parameter,
+  text,
+} from '../parameters/parameter.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 

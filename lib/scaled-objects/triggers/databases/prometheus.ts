@@ -5,6 +5,8 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
 import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { parametersOf } from '../../parameters/parameters-of.ts';
+import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
 import {
   boolean,
   duration,
@@ -14,9 +16,7 @@ import {
   parameter,
   text,
   UNSAFE_SSL,
-} from '../../parameters/parameter.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
-import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
+} from '../parameters/parameter.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 import { readPrometheusValue } from './prometheus-value.ts';

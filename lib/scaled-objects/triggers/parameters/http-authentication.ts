@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type CredentialSource, fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { parameter, secret, text } from '../../parameters/parameter.ts';
+import { parameter, secret, text } from './parameter.ts';
 import { authorityIn, clientKey } from './tls-parameters.ts';
 
 const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;

@@ -8,9 +8,16 @@ import { digestOf, type Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { hostAndPort } from '../../parameters/host-and-port.ts';
-import { boolean, METADATA, parameter, secret, text, UNSAFE_SSL } from '../../parameters/parameter.ts';
 import { parametersOf } from '../../parameters/parameters-of.ts';
+import {
+  boolean,
+  hostAndPort,
+  METADATA,
+  parameter,
+  secret,
+  text,
+  UNSAFE_SSL,
+} from '../parameters/parameter.ts';
 import { clientKey } from '../parameters/tls-parameters.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from '../trigger.ts';
 
