@@ -3,14 +3,13 @@ import { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
-import { secretParameters } from '../parameters/secret-parameters.ts';
-import { unmatchedKeys } from '../parameters/unmatched-keys.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import {
   type AuthenticationContext,
   type AuthenticationReader,
   resolveAuthentication,
 } from '../triggers/authentication/resolve-authentication.ts';
+import { secretParameters, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';

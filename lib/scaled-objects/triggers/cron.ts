@@ -3,8 +3,8 @@ import type { Schedule } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { parametersOf } from '../parameters/parameters-of.ts';
 import { integer, METADATA, parameter, text } from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
 import { oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({

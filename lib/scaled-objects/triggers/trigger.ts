@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RequestTally } from '#lib/sources/http/observed-requester.ts';
 import type { Query, Sample } from '#lib/sources/query.ts';
 import type { MetricType } from '../api/scaled-object.ts';
-import type { ParameterSources } from '../parameters/parameters-of.ts';
+import type { ParameterSources } from './parameters/read-parameters.ts';
 
 /** A trigger that is to be planned. */
 export interface TriggerRequest extends ParameterSources {

@@ -3,9 +3,9 @@ import {
   parseMysqlConnection,
   parsePostgresConnection,
 } from '#lib/scaled-objects/parameters/connection-text.ts';
-import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
+import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
   decodeIsActive,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import type { AwsCredentials, CountedMessages, SqsQueue, SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import {
   boolean,
   integer,
@@ -13,6 +12,7 @@ import {
   secret,
   text,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 

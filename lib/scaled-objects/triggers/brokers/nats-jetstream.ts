@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { jetstreamLag } from '#lib/sources/nats/jetstream-consumer.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import {
   boolean,
   hostAndPort,
@@ -12,6 +11,7 @@ import {
   parameter,
   text,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { patientQuery, type Sample } from '#lib/sources/query.ts';
 import type { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '../../parameters/rabbitmq-connection.ts';
 import {
   boolean,
@@ -14,6 +13,7 @@ import {
   parameter,
   text,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, type Judgement, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
 import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import { REDIS_CONNECTION, REDIS_FORMS, redisPlaceOf } from '../../parameters/redis-connection.ts';
 import { integer, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
 
 const listParameters = z.object({

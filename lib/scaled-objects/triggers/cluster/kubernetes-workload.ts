@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import { boolean, float, METADATA, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 
 const parameters = z.object({

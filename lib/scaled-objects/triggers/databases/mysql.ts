@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parseMysqlConnection } from '../../parameters/connection-text.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import { float, METADATA, type Place, parameter, text } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from '../trigger.ts';
 import type { SqlTriggerOptions } from './postgresql.ts';
 

@@ -5,7 +5,6 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
 import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
 import {
   boolean,
@@ -17,6 +16,7 @@ import {
   text,
   UNSAFE_SSL,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import type { TriggerClients } from '../trigger-clients.ts';
 import { readPrometheusValue } from './prometheus-value.ts';

@@ -8,7 +8,6 @@ import { digestOf, type Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import {
   boolean,
   hostAndPort,
@@ -18,6 +17,7 @@ import {
   text,
   UNSAFE_SSL,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { clientKey } from '../parameters/tls-parameters.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from '../trigger.ts';
 

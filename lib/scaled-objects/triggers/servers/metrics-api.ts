@@ -7,7 +7,6 @@ import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { parametersOf } from '../../parameters/parameters-of.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
 import {
@@ -20,6 +19,7 @@ import {
   text,
   UNSAFE_SSL,
 } from '../parameters/parameter.ts';
+import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 import {
   AGGREGATIONS,

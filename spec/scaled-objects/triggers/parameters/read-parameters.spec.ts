@@ -1,6 +1,11 @@
 import { expect } from 'chai';
-import { parametersOf } from '#lib/scaled-objects/parameters/parameters-of.ts';
-import { factsOf } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
+import { z } from 'zod';
+import { factsOf, parameter, text } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
+import {
+  parametersOf,
+  secretParameters,
+  unmatchedKeys,
+} from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { TRIGGER_PARAMETERS } from '#spec/support/trigger-parameters.ts';
@@ -145,3 +150,49 @@ function put(sources: Sources, letter: Letter, key: string, value: string): void
 function none(): never {
   throw new Error('the table has a kind that there is not');
 }
+
+const SCHEMA = z.object({
+  query: parameter(text, { from: ['metadata', 'authentication'], description: 'What is asked.' }),
+  host: parameter(text, {
+    ...{ from: ['metadata', 'authentication', 'environment'], isSecret: true },
+    description: 'Where.',
+  }),
+  password: parameter(text, {
+    ...{ from: ['authentication', 'environment'], aliases: ['pass'] },
+    description: 'The password.',
+  }),
+});
+
+describe('secretParameters', () => {
+  it('names what nobody must be told, by all of its names, and of URLs the password as it is written and meant', () => {
+    const sources = {
+      metadata: { query: 'asked', host: 'https://a:open@h', passFromEnv: 'PASS', hostFromEnv: 'HOST' },
+      authentication: { query: 'told', password: 'hidden', host: 'amqp://a:p%2Fw@h' },
+      environment: { PASS: 'env-hidden', HOST: 'amqp://b:%zz@h', OTHER: 'other' },
+    };
+    expect(secretParameters(SCHEMA, sources as never)).to.have.members([
+      ...['amqp://a:p%2Fw@h', 'p%2Fw', 'p/w', 'amqp://b:%zz@h', '%zz', '%zz', 'hidden', 'env-hidden'],
+    ]);
+  });
+});
+
+describe('unmatchedKeys', () => {
+  const schema = z.object({
+    host: parameter(text, { from: ['metadata', 'environment'], aliases: ['address'], description: 'Where.' }),
+    password: parameter(text, { from: ['authentication', 'environment'], description: 'A secret.' }),
+    query: parameter(text, { from: ['metadata'], description: 'What.' }),
+  });
+  const keysOf = (...keys: readonly string[]) =>
+    unmatchedKeys(schema, Object.fromEntries(keys.map((key) => [key, 'a'])));
+
+  it('knows parameters by all their names, and those of the environment', () => {
+    expect(
+      keysOf('host', 'address', 'hostFromEnv', 'addressFromEnv', 'passwordFromEnv', 'query'),
+    ).to.deep.equal([]);
+  });
+
+  it('finds what is misspelled, or does not belong into metadata', () => {
+    const unmatched = ['Host', 'queryFromEnv', 'password', '__proto__x', 'constructor'];
+    expect(keysOf(...unmatched, 'host')).to.deep.equal(unmatched);
+  });
+});

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { factsOf, type Place } from '../triggers/parameters/parameter.ts';
+import { factsOf, type Place } from './parameter.ts';
 
 /** Where the parameters of one trigger are looked for. */
 export interface ParameterSources {
@@ -64,4 +64,59 @@ function findParameter(
 function missing(name: string, type: z.ZodType): string {
   const places = factsOf(type).from.map((place) => PLACES[place]);
   return `missing required parameter "${name}" in [${places.join(' ')}]`;
+}
+
+/**
+ * What of a trigger's parameters nobody must be told: those that the metadata may not have, and those that say so, unless they
+ * stand in the metadata, where everybody who sees the object reads them.
+ */
+export function secretParameters(
+  schema: z.ZodObject,
+  { metadata, authentication, environment }: ParameterSources,
+): readonly string[] {
+  const secrets: string[] = [];
+  for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const { from, aliases = [], isSecret = !from.includes('metadata') } = factsOf(type);
+    if (!isSecret) continue;
+    for (const key of [name, ...aliases]) {
+      const variable = getOwn(metadata, `${key}FromEnv`);
+      for (const value of [
+        getOwn(authentication, key),
+        variable === undefined ? undefined : getOwn(environment, variable),
+      ])
+        if (value !== undefined) secrets.push(...secretsInside(value));
+    }
+  }
+  return secrets;
+}
+
+/** The whole, and of a URL its password. */
+function secretsInside(value: string): readonly string[] {
+  if (!URL.canParse(value)) return [value];
+  const { password } = new URL(value);
+  return [value, password, decoded(password)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Keys in the metadata of a trigger that stand for none of its parameters: most likely they are misspelled. */
+export function unmatchedKeys(
+  schema: z.ZodObject,
+  metadata: Readonly<Record<string, string>>,
+): readonly string[] {
+  const known = new Set<string>();
+  for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const { from, aliases = [] } = factsOf(type);
+    for (const key of [name, ...aliases]) {
+      if (from.includes('metadata')) known.add(key);
+      if (from.includes('environment')) known.add(`${key}FromEnv`);
+    }
+  }
+  return Object.keys(metadata).filter((key) => !known.has(key));
 }
