@@ -9,7 +9,12 @@ import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts'
 import { isWorkload, type Workloads } from '../api/target-workloads.ts';
 import { evaluate } from '../metrics/evaluate-triggers.ts';
 import { ReadScales } from '../metrics/scale-cache.ts';
-import { PreparedObjects } from '../preparation/prepared-objects.ts';
+import {
+  KeptPlans,
+  type KeptPlansOptions,
+  PreparedObjects,
+  REREAD_MS,
+} from '../preparation/prepared-objects.ts';
 import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
@@ -18,7 +23,6 @@ import { asksForReplicas } from '../values/fallback.ts';
 import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { HeardStates } from './heard-states.ts';
-import { KeptPlans, type KeptPlansOptions, REREAD_MS } from './kept-plans.ts';
 import { KeySignal } from './key-signal.ts';
 import { PushFollowers } from './push-followers.ts';
 import { servedMetrics, servedValues } from './served-metrics.ts';

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
+import { z } from 'zod';
+import { Collection } from '#lib/collection/collection.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import { PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
+import { KeptPlans, PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
+import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('PreparedObjects', () => {
   it('compiles an object once for each generation, and again where another has its name', () => {
@@ -55,3 +61,94 @@ describe('PreparedObjects', () => {
     expect(modifiersError?.message).to.match(/^error trying to compile custom formula: /);
   });
 });
+
+const KEY = 'default/web';
+
+describe('KeptPlans', () => {
+  let clock: ManualClock;
+  let planned: number;
+  let error: Error | undefined;
+  let authentications: string[];
+  let plans: KeptPlans;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    planned = 0;
+    error = undefined;
+    authentications = [];
+    const trigger: Trigger = {
+      ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}) },
+      plan() {
+        planned++;
+        if (error) throw error;
+        const query = { key: 'queue', description: 'a queue', ask: async () => [] };
+        return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
+      },
+    };
+    const logger = new RecordingLogger();
+    plans = new KeptPlans({
+      collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} }),
+      ...{ clock, types: new TriggerTypes([trigger]), reader: {} as never },
+      readTarget: async () => undefined,
+      authenticationsOf: () => authentications,
+    });
+  });
+
+  it('plans once for each generation, whenever that is', async () => {
+    const first = await current(1);
+    await clock.advance(3_600_000);
+    expect(await current(1)).to.equal(first);
+    expect((await current(2)).generation).to.equal(2);
+    expect(planned).to.equal(2);
+  });
+
+  it('plans again when authentications change, and every five minutes where there are some', async () => {
+    authentications = ['a 1'];
+    await current(1);
+    authentications = ['a 2'];
+    expect(plans.isCurrent(KEY, object(1))).to.equal(false);
+    await current(1);
+    await clock.advance(299_999);
+    await current(1);
+    expect(planned).to.equal(2);
+    await clock.advance(1);
+    await current(1);
+    expect(planned).to.equal(3);
+  });
+
+  it('keeps a trigger that cannot be planned just now, but none of an earlier generation', async () => {
+    authentications = ['a 1'];
+    await current(1);
+    error = new Error('the source is away');
+    await clock.advance(300_000);
+    const [kept] = (await current(1)).triggers;
+    expect([planned, kept?.error, kept?.metrics.length]).to.deep.equal([2, undefined, 1]);
+    const [failed] = (await current(2)).triggers;
+    expect([failed?.error, failed?.metrics.length]).to.deep.equal([error, 0]);
+  });
+
+  it('plans again each time that it is asked while a trigger cannot be planned', async () => {
+    error = new Error('a parameter is missing');
+    await current(1);
+    expect(plans.isCurrent(KEY, object(1))).to.equal(false);
+    await current(1);
+    expect(planned).to.equal(2);
+  });
+
+  it('knows nothing of an object that has gone', async () => {
+    await current(1);
+    expect([plans.delete(KEY), plans.delete(KEY)]).to.deep.equal([true, false]);
+    expect([plans.find(KEY), plans.isCurrent(KEY, object(1))]).to.deep.equal([undefined, false]);
+  });
+
+  function current(generation: number) {
+    return plans.current(KEY, object(generation), new AbortController().signal);
+  }
+});
+
+function object(generation: number): ScaledObject {
+  return {
+    metadata: { namespace: 'default', name: 'web', uid: 'a', generation },
+    spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'queue', metadata: {} }] },
+  };
+}
