@@ -1,4 +1,4 @@
-import { planTriggers } from '#lib/scaled-objects/plan/plan-triggers.ts';
+import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { EchoingSource } from './echoing-sources.ts';

@@ -10,7 +10,7 @@ import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
-import { planTriggers } from '../plan/plan-triggers.ts';
+import { planTriggers } from '../preparation/prepare-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { allTriggers } from '../triggers/all-triggers.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';

@@ -3,11 +3,11 @@ import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
-import { planTriggers } from '../plan/plan-triggers.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import { planTriggers } from './prepare-triggers.ts';
 import { type CompiledScaledObject, compileScaledObject } from './prepared-scaled-object.ts';
 
 /** ScaledObjects as they were compiled, one generation of each. */

@@ -24,7 +24,7 @@ const MOST_MISSING = 3;
 const LONGEST_MISSING = 400;
 
 /** Whose triggers are planned, and with what. */
-export interface PlanTriggersOptions extends AuthenticationContext {
+interface PlanTriggersOptions extends AuthenticationContext {
   readonly objectKind: TriggerRequest['objectKind'];
   readonly objectName: string;
   readonly hasFormula: boolean;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { planTriggers } from '#lib/scaled-objects/plan/plan-triggers.ts';
+import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 
 describe('planTriggers', () => {
