@@ -30,8 +30,8 @@ import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objec
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
+import { PushFollowers } from './metrics/push-scalers.ts';
 import { KeySignal } from './plan/key-signal.ts';
-import { PushFollowers } from './plan/push-followers.ts';
 import { ScaledObjectPlans } from './plan/scaled-object-plans.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { HpaClient, type ManagedHpa } from './scaling/hpa-client.ts';

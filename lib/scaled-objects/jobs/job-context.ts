@@ -8,7 +8,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
-import type { PushFollowers } from '../plan/push-followers.ts';
+import type { PushFollowers } from '../metrics/push-scalers.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-types.ts';

@@ -8,6 +8,7 @@ import { requestsOf } from '../api/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, type Workloads } from '../api/target-workloads.ts';
 import { evaluate } from '../metrics/evaluate-triggers.ts';
+import { PushFollowers } from '../metrics/push-scalers.ts';
 import { ReadScales } from '../metrics/scale-cache.ts';
 import {
   KeptPlans,
@@ -24,7 +25,6 @@ import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../value
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { HeardStates } from './heard-states.ts';
 import { KeySignal } from './key-signal.ts';
-import { PushFollowers } from './push-followers.ts';
 import { servedMetrics, servedValues } from './served-metrics.ts';
 
 /** What plans are made and kept with. */

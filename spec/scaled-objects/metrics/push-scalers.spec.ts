@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type PushActions, PushFollowers } from '#lib/scaled-objects/plan/push-followers.ts';
+import { type PushActions, PushFollowers } from '#lib/scaled-objects/metrics/push-scalers.ts';
 import type { PlannedTrigger } from '#lib/scaled-objects/triggers/planned-object.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource } from '../triggers/trigger.ts';
 
-export interface PushFollowersOptions {
+interface PushFollowersOptions {
   readonly clock: Clock;
   /** Polls the metrics of triggers that were pushed. */
   readonly collection: Pick<Collection, 'askSoon'>;
