@@ -9,7 +9,7 @@ import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
-import type { ScaledObjectPlans } from '../plan/scaled-object-plans.ts';
+import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import { HealthCounter } from '../values/metric-health.ts';
 import type { NextStep } from './decide-activation.ts';

@@ -4,7 +4,7 @@ import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import { ScaledObjectPlans } from '#lib/scaled-objects/plan/scaled-object-plans.ts';
+import { ScaledObjectPlans } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

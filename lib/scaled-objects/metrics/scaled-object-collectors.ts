@@ -7,9 +7,8 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, type Workloads } from '../api/target-workloads.ts';
-import { evaluate } from '../metrics/evaluate-triggers.ts';
-import { PushFollowers } from '../metrics/push-scalers.ts';
-import { ReadScales } from '../metrics/scale-cache.ts';
+import { KeySignal } from '../plan/key-signal.ts';
+import { servedMetrics, servedValues } from '../plan/served-metrics.ts';
 import {
   KeptPlans,
   type KeptPlansOptions,
@@ -23,12 +22,12 @@ import { ActivityLog } from '../values/activity-log.ts';
 import { asksForReplicas } from '../values/fallback.ts';
 import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
-import { HeardStates } from './heard-states.ts';
-import { KeySignal } from './key-signal.ts';
-import { servedMetrics, servedValues } from './served-metrics.ts';
+import { evaluate } from './evaluate-triggers.ts';
+import { PushFollowers } from './push-scalers.ts';
+import { ReadScales } from './scale-cache.ts';
 
 /** What plans are made and kept with. */
-export interface ScaledObjectPlansOptions extends KeptPlansOptions {
+interface ScaledObjectPlansOptions extends KeptPlansOptions {
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
   /** What has objects planned again: their authentications, their targets. */
   readonly others: readonly Watched[];
@@ -264,4 +263,58 @@ function onlyMetric(plan: PlannedObject, metricName: string): Pick<PlannedObject
     if (metrics.length > 0) return { triggers: [{ ...trigger, metrics }] };
   }
   return { triggers: [] };
+}
+
+interface Heard {
+  /** `undefined` while something fails. */
+  text: string | undefined;
+  /** When a poll has last left a trigger active, by the monotonic clock. */
+  lastActiveAtMs: number | undefined;
+}
+
+/** Tells polls that change what is to be done for an object from those that confirm it, of which there are many more. */
+export class HeardStates {
+  readonly #heard = new Map<string, Heard>();
+
+  /**
+   * Takes in what a poll has left.
+   *
+   * @param countsValues whether a value that is another one may change what is to be done, as where a formula reads it
+   * @param isActive whether it is activity that a cooldown counts from
+   * @returns whether there is nothing new in it; a failure always is, for it is counted
+   */
+  confirms(
+    key: string,
+    observed: readonly ObservedMetric[],
+    options: { readonly countsValues: boolean; readonly isActive: boolean; readonly monotonicMs: number },
+  ): boolean {
+    const heard = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
+    this.#heard.set(key, heard);
+    if (options.isActive) heard.lastActiveAtMs = options.monotonicMs;
+    const text = textOf(observed, options.countsValues);
+    const isSame = text !== undefined && text === heard.text;
+    heard.text = text;
+    return isSame;
+  }
+
+  /** When a poll has last found an object active, by the monotonic clock; `undefined` where none did. */
+  lastActiveAtMs(key: string): number | undefined {
+    return this.#heard.get(key)?.lastActiveAtMs;
+  }
+
+  forget(key: string): void {
+    this.#heard.delete(key);
+  }
+}
+
+/** `undefined` where a metric has no value. */
+function textOf(observed: readonly ObservedMetric[], countsValues: boolean): string | undefined {
+  const parts: string[] = [];
+  for (const { metric, state, isPushed } of observed) {
+    if (state.kind !== 'value') return undefined;
+    parts.push(
+      `${metric.metricName} ${state.isActive}${isPushed ? ' pushed' : ''}${countsValues ? ` ${state.values.join()}` : ''}`,
+    );
+  }
+  return parts.join('\n');
 }
