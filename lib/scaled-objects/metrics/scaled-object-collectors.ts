@@ -8,7 +8,6 @@ import { requestsOf } from '../api/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, type Workloads } from '../api/target-workloads.ts';
 import { KeySignal } from '../plan/key-signal.ts';
-import { servedMetrics, servedValues } from '../plan/served-metrics.ts';
 import {
   KeptPlans,
   type KeptPlansOptions,
@@ -23,6 +22,7 @@ import { asksForReplicas } from '../values/fallback.ts';
 import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { evaluate } from './evaluate-triggers.ts';
+import { servedMetrics, servedValues } from './external-metrics.ts';
 import { PushFollowers } from './push-scalers.ts';
 import { ReadScales } from './scale-cache.ts';
 

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { servedMetrics, servedValues } from '#lib/scaled-objects/plan/served-metrics.ts';
+import {
+  formatAmount,
+  formatTruncated,
+  servedMetrics,
+  servedValues,
+} from '#lib/scaled-objects/metrics/external-metrics.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
 
@@ -84,5 +89,34 @@ describe('servedValues', () => {
     expect(told({ kind: 'pending' }, spec, { name })).to.equal(failed(name));
     expect(told({ kind: 'failing', error: ERROR }, spec, { name })).to.equal(`${failed(name)}: refused`);
     expect(told(LOST, { ...spec, fallback: FALLBACK }, { name })).to.equal('12 at 9');
+  });
+});
+
+describe('formatAmount', () => {
+  for (const [value, text] of [
+    [5, '5'],
+    [2.5, '2500m'],
+    [0.0625, '62m'],
+    [0.1875, '188m'],
+    [0.0005, '1m'],
+    [-1, '0'],
+    [Number.NaN, '0'],
+    [Number.POSITIVE_INFINITY, '0'],
+    [9_007_199_254_740_991, '9007199254740991'],
+    [Number.MAX_VALUE, '9223372036854775807'],
+  ] as const)
+    it(`writes ${value} as ${text}`, () => {
+      expect(formatAmount(value)).to.equal(text);
+    });
+});
+
+describe('formatTruncated', () => {
+  it('cuts off what is finer than a thousandth', () => {
+    expect([0.0629, 7.9999, -2].map(formatTruncated)).to.deep.equal(['62m', '7999m', '0']);
+  });
+
+  it('writes the greatest numbers as the greatest quantity', () => {
+    for (const value of [1e19, 1e306, Number.MAX_VALUE])
+      expect(formatTruncated(value)).to.equal('9223372036854775807');
   });
 });
