@@ -6,7 +6,7 @@ import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
-import { tellStarted } from '../plan/tell-started.ts';
+import { tellStarted } from '../metrics/scaler-events.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
 import { keepGood, REREAD_MS } from '../preparation/prepared-objects.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';

@@ -4,7 +4,7 @@ import { requestsOf } from '../api/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
 import type { ScaledJobStatus } from '../api/scaled-job.ts';
-import { tellStopped } from '../plan/tell-started.ts';
+import { tellStopped } from '../metrics/scaler-events.ts';
 import { REREAD_MS } from '../preparation/prepared-objects.ts';
 import { makeJobs } from './create-jobs.ts';
 import type { ScaledJobDependencies } from './job-context.ts';

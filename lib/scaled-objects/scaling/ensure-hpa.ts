@@ -2,7 +2,7 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import { tellStarted } from '../plan/tell-started.ts';
+import { tellStarted } from '../metrics/scaler-events.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';

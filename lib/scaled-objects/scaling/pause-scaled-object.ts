@@ -8,7 +8,7 @@ import {
   type ScaledObjectStatus,
   targetOf,
 } from '../api/scaled-object.ts';
-import { tellStopped } from '../plan/tell-started.ts';
+import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';

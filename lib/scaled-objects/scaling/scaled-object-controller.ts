@@ -5,7 +5,7 @@ import { requestsOf } from '../api/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
-import { tellStopped } from '../plan/tell-started.ts';
+import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { prepare } from './ensure-hpa.ts';
 import { pause } from './pause-scaled-object.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tellStarted, tellStopped } from '#lib/scaled-objects/plan/tell-started.ts';
+import { tellStarted, tellStopped } from '#lib/scaled-objects/metrics/scaler-events.ts';
 
 describe('tellStarted', () => {
   it('warns of keys that mean nothing, and of what an authentication refers to that is not there', () => {
