@@ -9,7 +9,7 @@ import { type Column, facts, type Row, type RowState, stateWord, table } from '#
 import { requestsOf } from '../api/annotations.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import type { DebugOptions } from '../told/debug-scaled-objects.ts';
+import type { DebugOptions } from '../observability/debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';
 import { isReady } from './scaled-objects-ui.ts';
 import { triggerTable } from './trigger-table.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { debugScaledObjects } from '#lib/scaled-objects/told/debug-scaled-objects.ts';
+import { debugScaledObjects } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 import { servePage } from '#spec/support/served-page.ts';
 import { TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
