@@ -6,13 +6,13 @@ import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import { findHpas, untilAllowed, untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/api/resources.ts';
+import { buildSeries } from '#lib/scaled-objects/observability/keda-series.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,
   type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
-import { buildSeries } from '#lib/scaled-objects/told/build-series.ts';
 import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
 import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { kedaSeries } from '#lib/scaled-objects/told/keda-series.ts';
+import { versionInfo } from '#lib/program.ts';
+import { buildSeries, kedaSeries, registeredSeries } from '#lib/scaled-objects/observability/keda-series.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
@@ -265,3 +266,30 @@ async function lines(cluster: ScaledObjectsCluster, name: string): Promise<reado
   const samples = exposition.split('\n').filter((line) => line.startsWith(`${name}{`));
   return samples.map((line) => line.slice(name.length));
 }
+
+describe('buildSeries', () => {
+  it('tells what runs, under the labels that dashboards join by', () => {
+    const info = versionInfo({ version: 'v24.1.0', platform: 'linux', arch: 'x64' });
+    const series = buildSeries({ ...info, gitVersion: 'v1.2.3' });
+    expect([...series.slices()].join('')).to.equal(
+      '# HELP keda_build_info What this program is and runs on\n# TYPE keda_build_info gauge\n' +
+        'keda_build_info{version="v1.2.3",git_commit="",goversion="nodev24.1.0",goos="linux",goarch="amd64"} 1\n',
+    );
+  });
+});
+
+describe('registeredSeries', () => {
+  it('tells types apart that differ behind the end of a line, so that no series comes twice', () => {
+    const object = (type: string) => ({
+      metadata: { name: 'a', namespace: 'shop' },
+      spec: { triggers: [{ type, metadata: {} }] },
+    });
+    const kinds = { scaled_object: { values: () => [object('a\nb'), object('a\nc'), object('a\nb')] } };
+    const lines = [...registeredSeries({ kinds }).slices()].join('').split('\n');
+    expect(lines.filter((line) => line.startsWith('keda_'))).to.deep.equal([
+      'keda_trigger_registered_total{type="a\\nb"} 2',
+      'keda_trigger_registered_total{type="a\\nc"} 1',
+      'keda_resource_registered_total{type="scaled_object",namespace="shop"} 3',
+    ]);
+  });
+});
