@@ -5,13 +5,13 @@ import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { LoopMemories } from '../scaling/reconcile-context.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,
   toldScaledJobs,
   toldScaledObjects,
-} from '../told/told-object.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
+} from './object-report.ts';
 
 /** What is looked at. */
 export interface DebugOptions extends ToldObjectsOptions {

@@ -5,15 +5,15 @@ import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
+import { scalerName } from '../triggers/scaler-names.ts';
+import type { ObservedMetric } from '../values/metric-state.ts';
+import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,
   toldScaledJobs,
   toldScaledObjects,
-} from '../told/told-object.ts';
-import { scalerName } from '../triggers/scaler-names.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+} from './object-report.ts';
 
 /** The `keda_*` series of objects, under the names and labels that dashboards know. */
 export function kedaSeries(options: ToldObjectsOptions): SlicedSeries {

@@ -10,7 +10,7 @@ import { requestsOf } from '../api/annotations.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { DebugOptions } from '../observability/debug-scaled-objects.ts';
-import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../told/told-object.ts';
+import { type ToldObject, toldScaledJobs, toldScaledObjects } from '../observability/object-report.ts';
 import { isReady } from './scaled-objects-ui.ts';
 import { triggerTable } from './trigger-table.ts';
 
