@@ -13,11 +13,10 @@ import {
   type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
-import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
 import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
+import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';

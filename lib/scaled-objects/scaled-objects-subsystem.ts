@@ -43,7 +43,7 @@ import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { writtenStatuses } from './statuses/written-statuses.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
 import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
-import type { TriggerTypes } from './triggers/trigger-types.ts';
+import type { TriggerTypes } from './triggers/trigger-registry.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './ui/scaled-objects-ui.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
 import { Admission } from './webhook/admission.ts';

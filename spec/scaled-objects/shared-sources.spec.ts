@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { planned } from '#spec/support/planned-trigger.ts';

@@ -1,5 +1,5 @@
-import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { allTriggers } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { systemClock } from '#lib/time/clock.ts';
 

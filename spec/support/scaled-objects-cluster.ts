@@ -16,10 +16,9 @@ import {
   type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
-import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';

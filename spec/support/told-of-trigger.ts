@@ -1,5 +1,5 @@
 import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
-import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { EchoingSource } from './echoing-sources.ts';
 

@@ -12,14 +12,13 @@ import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
-import { allTriggers } from '../triggers/all-triggers.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints } from '../triggers/cluster/list-endpoints.ts';
 import { listPods } from '../triggers/cluster/list-pods.ts';
 import type { PlannedMetric } from '../triggers/planned-object.ts';
+import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
 import { openTriggerSources } from '../triggers/trigger-sources.ts';
-import { TriggerTypes } from '../triggers/trigger-types.ts';
 import { failed } from './diagnoses.ts';
 import type { ExaminedObjects } from './examined-objects.ts';
 

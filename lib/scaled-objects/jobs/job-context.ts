@@ -11,7 +11,7 @@ import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { PlannedObject } from '../triggers/planned-object.ts';
-import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 import { evaluationPauseMs } from '../values/metric-state.ts';
 import type { JobClient } from './job-client.ts';

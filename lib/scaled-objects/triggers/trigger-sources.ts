@@ -7,11 +7,11 @@ import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { AllTriggersOptions } from './all-triggers.ts';
 import type { ListPods } from './cluster/kubernetes-workload.ts';
 import { type RequestDurations, requestDurations } from './request-durations.ts';
 import type { ListEndpoints } from './servers/service-endpoints.ts';
 import { TriggerClients } from './trigger-clients.ts';
+import type { AllTriggersOptions } from './trigger-registry.ts';
 
 /** What sources are opened with. */
 export interface TriggerSourcesOptions {

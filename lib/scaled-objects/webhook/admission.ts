@@ -1,5 +1,5 @@
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
-import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import {
   type AdmissionRequest,

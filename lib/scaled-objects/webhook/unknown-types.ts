@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
-import type { TriggerTypes } from '../triggers/trigger-types.ts';
+import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { MOST_WARNINGS } from './admission-review.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
-import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 
 describe('planTriggers', () => {
   it('works the environment of each container out once for all triggers and parameters', async () => {

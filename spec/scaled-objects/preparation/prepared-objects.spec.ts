@@ -4,7 +4,7 @@ import { Collection } from '#lib/collection/collection.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { KeptPlans, PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

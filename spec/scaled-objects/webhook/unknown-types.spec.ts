@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
+import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { unknownTypes } from '#lib/scaled-objects/webhook/unknown-types.ts';
 
 /** As many as the bound of a review's values lets through. */

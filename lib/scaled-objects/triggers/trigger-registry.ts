@@ -9,8 +9,7 @@ import { resourceTrigger } from './cluster/resource.ts';
 import { cronTrigger } from './cron.ts';
 import { influxdbTrigger } from './databases/influxdb.ts';
 import { mysqlTrigger } from './databases/mysql.ts';
-import type { SqlTriggerOptions } from './databases/postgresql.ts';
-import { postgresqlTrigger } from './databases/postgresql.ts';
+import { postgresqlTrigger, type SqlTriggerOptions } from './databases/postgresql.ts';
 import { prometheusTrigger } from './databases/prometheus.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
 import { metricsApiTrigger } from './servers/metrics-api.ts';
@@ -52,4 +51,23 @@ export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
     redisTrigger(options),
     redisStreamsTrigger(options),
   ];
+}
+
+/** The triggers that there are, by their types. */
+export class TriggerTypes {
+  readonly #byType: ReadonlyMap<string, Trigger>;
+
+  constructor(triggers: readonly Trigger[]) {
+    this.#byType = new Map(
+      triggers.flatMap((trigger) => trigger.types.map((type) => [type, trigger] as const)),
+    );
+  }
+
+  /** @throws an Error that names the types that there are */
+  get(type: string): Trigger {
+    const trigger = this.#byType.get(type);
+    if (trigger) return trigger;
+    const known = [...this.#byType.keys()].sort().join(', ');
+    throw new Error(`no scaler found for type: ${type}; there are ${known}`);
+  }
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { allTriggers } from '#lib/scaled-objects/triggers/all-triggers.ts';
+import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
-import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-types.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
