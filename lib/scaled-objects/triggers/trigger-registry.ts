@@ -1,6 +1,6 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { awsSqsQueueTrigger, type SqsTriggerOptions } from './brokers/aws-sqs-queue.ts';
+import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
 import { natsJetstreamTrigger } from './brokers/nats-jetstream.ts';
 import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './brokers/rabbitmq.ts';
 import { redisStreamsTrigger, redisTrigger } from './brokers/redis.ts';

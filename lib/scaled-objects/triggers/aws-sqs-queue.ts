@@ -11,10 +11,10 @@ import {
   parameter,
   secret,
   text,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import { above, oneMetric, type Trigger } from '../trigger.ts';
-import type { TriggerClients } from '../trigger-clients.ts';
+} from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerClients } from './trigger-clients.ts';
 
 /** It becomes a part of a host's name. */
 const REGION = /^[a-z0-9-]{1,50}$/;
