@@ -10,10 +10,10 @@ import {
   type Place,
   parameter,
   text,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import { above, oneMetric, type Trigger } from '../trigger.ts';
-import type { TriggerClients } from '../trigger-clients.ts';
+} from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerClients } from './trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
-import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/brokers/nats-jetstream.ts';
+import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/nats-jetstream.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
