@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/brokers/rabbitmq.ts';
+import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';

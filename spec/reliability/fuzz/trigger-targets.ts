@@ -3,13 +3,10 @@ import {
   parseMysqlConnection,
   parsePostgresConnection,
 } from '#lib/scaled-objects/parameters/connection-text.ts';
-import {
-  RABBITMQ_CONNECTION,
-  rabbitmqConnectionOf,
-} from '#lib/scaled-objects/parameters/rabbitmq-connection.ts';
 import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
+import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue } from '#lib/sources/http-value/read-value.ts';
