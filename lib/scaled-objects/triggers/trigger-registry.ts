@@ -1,7 +1,6 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
-import { redisStreamsTrigger, redisTrigger } from './brokers/redis.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './cluster/kubernetes-workload.ts';
 import { resourceTrigger } from './cluster/resource.ts';
 import { cronTrigger } from './cron.ts';
@@ -11,6 +10,7 @@ import { postgresqlTrigger, type SqlTriggerOptions } from './databases/postgresq
 import { prometheusTrigger } from './databases/prometheus.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';
 import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
+import { redisStreamsTrigger, redisTrigger } from './redis.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
 import { metricsApiTrigger } from './servers/metrics-api.ts';
 import type { ListEndpoints } from './servers/service-endpoints.ts';

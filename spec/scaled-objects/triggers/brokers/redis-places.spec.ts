@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redisStreamsTrigger, redisTrigger } from '#lib/scaled-objects/triggers/brokers/redis.ts';
+import { redisStreamsTrigger, redisTrigger } from '#lib/scaled-objects/triggers/redis.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';

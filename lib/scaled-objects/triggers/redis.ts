@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
+import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
+import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
+import {
+  AUTHENTICATION,
+  boolean,
+  hostAndPort,
+  integer,
+  METADATA,
+  oneOf,
+  type Place,
+  parameter,
+  secret,
+  text,
+  UNSAFE_SSL,
+} from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
+import { above, oneMetric, type Trigger } from './trigger.ts';
+
+const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
+
+const HOST: readonly Place[] = ['metadata', 'environment', 'authentication'];
+
+/** Where a Redis server is, and who asks it. */
+export const REDIS_CONNECTION = {
+  address: parameter(text.optional(), {
+    from: ADDRESS,
+    aliases: ['addresses'],
+    description: 'host:port; for a cluster and sentinels, a list with commas between.',
+  }),
+  host: parameter(text.optional(), { from: HOST, aliases: ['hosts'], description: 'The host, beside port.' }),
+  port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Its port.' }),
+  username: parameter(text.optional(), { from: HOST, description: 'Who asks.' }),
+  password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'The password.' }),
+  databaseIndex: parameter(integer.default(0), {
+    from: METADATA,
+    description: 'Which database.',
+    default: '0',
+  }),
+  enableTLS: parameter(boolean.optional(), {
+    from: METADATA,
+    description: 'Whether the connection is encrypted.',
+  }),
+  tls: parameter(oneOf('enable', 'disable').optional(), {
+    from: AUTHENTICATION,
+    description: 'The same: enable or disable.',
+  }),
+  unsafeSsl: UNSAFE_SSL,
+  ca: secret('PEM of the authorities that the server may have its certificate of.'),
+  cert: secret('PEM of a client certificate.', ['Cert']),
+  key: secret('PEM of its key.'),
+  keyPassword: secret('The passphrase of the key.'),
+  sentinelMaster: parameter(text.optional(), {
+    from: ADDRESS,
+    description: 'Of sentinels: the name under which they know the server. They need it.',
+  }),
+  sentinelUsername: parameter(text.optional(), {
+    from: ADDRESS,
+    description: 'Of sentinels: who asks them.',
+  }),
+  sentinelPassword: parameter(text.optional(), {
+    from: ADDRESS,
+    isSecret: true,
+    description: 'Of sentinels: their password.',
+  }),
+};
+
+const listParameters = z.object({
+  listName: parameter(text, { from: METADATA, description: 'The key of a list, set, sorted set or hash.' }),
+  listLength: parameter(integer.default(5), {
+    from: METADATA,
+    description: 'How many elements one replica is to have.',
+    default: '5',
+  }),
+  activationListLength: parameter(integer.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active.',
+    default: '0',
+  }),
+  ...REDIS_CONNECTION,
+});
+
+/** The length of a list, set, sorted set or hash of Redis. */
+export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
+  return {
+    types: ['redis', 'redis-cluster', 'redis-sentinel'],
+    description: 'The length of a list, set, sorted set or hash of Redis.',
+    parameters: listParameters,
+    plan(request) {
+      const given = parametersOf(listParameters, request);
+      const place = redisPlaceOf(given, formOf(request.type));
+      const { listName } = given;
+      return oneMetric({
+        name: `redis-${listName}`,
+        query: {
+          key: JSON.stringify(['redis', placeKey(place), listName]),
+          description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(place)}`,
+          ask: async (signal) => [
+            {
+              value: await askPlace(redis, { place, work: (send) => redisLength(send, listName) }, signal),
+              labels: {},
+            },
+          ],
+        },
+        target: given.listLength,
+        judge: above(given.activationListLength),
+      });
+    },
+  };
+}
+
+const streamParameters = z.object({
+  stream: parameter(text, { from: METADATA, description: 'The key of the stream.' }),
+  consumerGroup: parameter(text.optional(), {
+    from: METADATA,
+    description: 'The group of consumers whose entries count.',
+  }),
+  pendingEntriesCount: parameter(integer.default(5), {
+    from: METADATA,
+    description:
+      'How many entries that were delivered to the group, but not acknowledged, one replica is to have.',
+    default: '5',
+  }),
+  streamLength: parameter(integer.default(5), {
+    from: METADATA,
+    description: 'Without a group, how many entries one replica is to have.',
+    default: '5',
+  }),
+  lagCount: parameter(integer.optional(), {
+    from: METADATA,
+    description:
+      'How many entries that were not delivered to the group yet one replica is to have; from Redis 7 on.',
+  }),
+  activationLagCount: parameter(integer.default(0), {
+    from: METADATA,
+    description: 'Above this the trigger is active, whatever counts.',
+    default: '0',
+  }),
+  ...REDIS_CONNECTION,
+});
+
+/** Entries of a stream of Redis. */
+export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
+  return {
+    types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
+    description: 'Entries of a stream of Redis: all, those that are pending, or the lag of a group.',
+    parameters: streamParameters,
+    plan(request) {
+      const given = parametersOf(streamParameters, request);
+      const place = redisPlaceOf(given, formOf(request.type));
+      const { stream, consumerGroup: group, lagCount } = given;
+      const counted = group === undefined ? 'length' : lagCount === undefined ? 'pending' : 'lag';
+      const targets = { length: given.streamLength, pending: given.pendingEntriesCount, lag: lagCount ?? 0 };
+      return oneMetric({
+        name: `redis-streams-${stream}`,
+        query: {
+          key: JSON.stringify(['redis-streams', placeKey(place), stream, group, counted]),
+          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(place)}`,
+          async ask(signal) {
+            const count = { stream, group, counted } as const;
+            return [
+              {
+                value: await askPlace(
+                  redis,
+                  { place, work: (send) => redisStreamCount(send, count) },
+                  signal,
+                ),
+                labels: {},
+              },
+            ];
+          },
+        },
+        target: targets[counted],
+        judge: above(given.activationLagCount),
+      });
+    },
+  };
+}
+
+/** Of a type like `redis-sentinel-streams`. */
+function formOf(type: string): (typeof REDIS_FORMS)[number] {
+  return REDIS_FORMS.find((form) => type.startsWith(`redis-${form}`)) ?? 'server';
+}
+
+function shownPlace({ addresses }: RedisPlace): string {
+  return addresses
+    .slice(0, 3)
+    .map(({ host, port }) => `${host}:${port}`)
+    .join(', ');
+}
+
+/** Each may be tried until one responds. */
+const MOST_ADDRESSES = 50;
+
+type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
+
+/** The forms in which servers of Redis belong together. */
+export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;
+
+/** The servers that parameters mean: a plain one is the first of several. @throws an Error that says which parameter is wrong */
+export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisPlace {
+  const { databaseIndex: database, username, password, enableTLS, tls, unsafeSsl } = given;
+  if (enableTLS !== undefined && tls !== undefined)
+    throw new Error('unable to set `tls` in both ScaledObject and TriggerAuthentication together');
+  const [hosts, ports] = [listOf(given.host), listOf(given.port)];
+  if (hosts.length !== ports.length)
+    throw new Error(
+      'not enough hosts or ports given. number of hosts should be equal to the number of ports',
+    );
+  const texts = [...listOf(given.address), ...hosts.map((host, index) => `${host}:${ports[index]}`)];
+  if (texts.length === 0)
+    throw new Error(
+      'no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values',
+    );
+  if (texts.length > MOST_ADDRESSES)
+    throw new Error(`parameter "address" must be a list of no more than ${MOST_ADDRESSES}`);
+  if (form === 'cluster' && database !== 0)
+    throw new Error('parameter "databaseIndex" cannot be set for a cluster');
+  const addresses = texts.map((text) => hostAndPort('address', text));
+  const { cert, keyPassword: passphrase } = given;
+  const ca = authorityIn(given.ca);
+  const isEncrypted = enableTLS === true || tls === 'enable';
+  const secured = isEncrypted
+    ? { ca, cert, key: clientKey(given.key, { passphrase }), isUnverified: unsafeSsl }
+    : undefined;
+  const access = { database, username, password, tls: secured };
+  if (form !== 'sentinel') return { kind: form, addresses, access };
+  const { sentinelMaster: master, sentinelUsername, sentinelPassword } = given;
+  if (master === undefined)
+    throw new Error(
+      'missing required parameter "sentinelMaster" in [triggerMetadata authParams resolvedEnv]',
+    );
+  const sentinel = { database: 0, username: sentinelUsername, password: sentinelPassword, tls: secured };
+  return { kind: form, addresses, access, sentinelAccess: sentinel, master: master.trim() };
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
