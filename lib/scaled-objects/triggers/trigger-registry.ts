@@ -1,13 +1,13 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
-import { kubernetesWorkloadTrigger, type ListPods } from './cluster/kubernetes-workload.ts';
 import { resourceTrigger } from './cluster/resource.ts';
 import { cronTrigger } from './cron.ts';
 import { influxdbTrigger } from './databases/influxdb.ts';
 import { mysqlTrigger } from './databases/mysql.ts';
 import { postgresqlTrigger, type SqlTriggerOptions } from './databases/postgresql.ts';
 import { prometheusTrigger } from './databases/prometheus.ts';
+import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';
 import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
 import { redisStreamsTrigger, redisTrigger } from './redis.ts';

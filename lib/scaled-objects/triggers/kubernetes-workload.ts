@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { boolean, float, METADATA, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
+import { boolean, float, METADATA, parameter, text } from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   podSelector: parameter(text, { from: METADATA, description: 'The labels of the pods that count.' }),
@@ -23,7 +23,7 @@ const parameters = z.object({
 });
 
 /** A pod, as far as it is counted. */
-export interface CountedPod {
+interface CountedPod {
   /** Empty while it has none. */
   readonly nodeName: string;
 }
