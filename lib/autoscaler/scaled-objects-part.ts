@@ -13,8 +13,7 @@ import {
   type ScaledObjectsSubsystem,
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
-import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
-import { listPods } from '#lib/scaled-objects/triggers/cluster/list-pods.ts';
+import { listEndpoints, listPods } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';

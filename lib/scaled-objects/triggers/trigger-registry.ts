@@ -2,6 +2,7 @@ import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
 import { resourceTrigger } from './cluster/resource.ts';
+import type { ListEndpoints } from './cluster-lookups.ts';
 import { cronTrigger } from './cron.ts';
 import { influxdbTrigger } from './databases/influxdb.ts';
 import { mysqlTrigger } from './databases/mysql.ts';
@@ -13,7 +14,6 @@ import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
 import { redisStreamsTrigger, redisTrigger } from './redis.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './servers/external.ts';
 import { metricsApiTrigger } from './servers/metrics-api.ts';
-import type { ListEndpoints } from './servers/service-endpoints.ts';
 import type { Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 

@@ -7,9 +7,9 @@ import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ListEndpoints } from './cluster-lookups.ts';
 import type { ListPods } from './kubernetes-workload.ts';
 import { type RequestDurations, requestDurations } from './request-durations.ts';
-import type { ListEndpoints } from './servers/service-endpoints.ts';
 import { TriggerClients } from './trigger-clients.ts';
 import type { AllTriggersOptions } from './trigger-registry.ts';
 

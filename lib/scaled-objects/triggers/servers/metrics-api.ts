@@ -7,6 +7,15 @@ import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import {
+  AGGREGATIONS,
+  aggregated,
+  askEach,
+  endpointUrls,
+  type ListEndpoints,
+  type ServiceName,
+  serviceIn,
+} from '../cluster-lookups.ts';
 import type { HttpTriggerOptions } from '../databases/prometheus.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
 import {
@@ -21,15 +30,6 @@ import {
 } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
-import {
-  AGGREGATIONS,
-  aggregated,
-  askEach,
-  endpointUrls,
-  type ListEndpoints,
-  type ServiceName,
-  serviceIn,
-} from './service-endpoints.ts';
 
 const parameters = z.object({
   url: parameter(text, { from: METADATA, description: 'What is asked for, by GET.' }),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listEndpoints } from '#lib/scaled-objects/triggers/cluster/list-endpoints.ts';
+import { endpointUrls, listEndpoints } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
 import { startJsonApi } from '#spec/support/json-api.ts';
 
 const SLICE = {
@@ -68,6 +68,20 @@ describe('listEndpoints', () => {
     expect(found).to.deep.equal([
       { addresses: ['fd00::2', 'fd00::3', 'fd00::4'], ports: [8080] },
       { addresses: ['10.0.0.1', '10.0.0.4', '10.0.0.5'], ports: [8080] },
+    ]);
+  });
+});
+
+describe('endpointUrls', () => {
+  it('keep the path and the query, which may hold the key, at each address once', () => {
+    const urls = endpointUrls(new URL('https://shop.orders:8443/depth?queue=a%20b&api_key=k'), [
+      { addresses: ['10.0.0.1', 'fd00::1'], ports: [8443] },
+      { addresses: ['10.0.0.1', '10.0.0.2'], ports: [9] },
+    ]);
+    expect(urls.map(({ href }) => href)).to.deep.equal([
+      'https://10.0.0.1:8443/depth?queue=a%20b&api_key=k',
+      'https://[fd00::1]:8443/depth?queue=a%20b&api_key=k',
+      'https://10.0.0.2/depth?queue=a%20b&api_key=k',
     ]);
   });
 });
