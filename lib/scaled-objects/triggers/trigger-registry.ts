@@ -1,8 +1,8 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
-import { resourceTrigger } from './cluster/resource.ts';
 import type { ListEndpoints } from './cluster-lookups.ts';
+import { resourceTrigger } from './cpu-memory.ts';
 import { cronTrigger } from './cron.ts';
 import { influxdbTrigger } from './databases/influxdb.ts';
 import { mysqlTrigger } from './databases/mysql.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { resourceTrigger } from '#lib/scaled-objects/triggers/cluster/resource.ts';
+import { resourceTrigger } from '#lib/scaled-objects/triggers/cpu-memory.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
-import { METADATA, parameter, text } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import type { Trigger } from '../trigger.ts';
+import { METADATA, parameter, text } from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import type { Trigger } from './trigger.ts';
 
 const parameters = z.object({
   value: parameter(text, {
