@@ -5,10 +5,10 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/influxdb/influxdb3-server.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { float, METADATA, oneOf, type Place, parameter, text, UNSAFE_SSL } from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
-import type { TriggerClients } from '../trigger-clients.ts';
+import { float, METADATA, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerClients } from './trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 

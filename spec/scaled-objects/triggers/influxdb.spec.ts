@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { influxdbTrigger } from '#lib/scaled-objects/triggers/databases/influxdb.ts';
+import { influxdbTrigger } from '#lib/scaled-objects/triggers/influxdb.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
