@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parseMysqlConnection } from '../parameters/connection-text.ts';
-import type { SqlTriggerOptions } from './databases/postgresql.ts';
 import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
+import type { SqlTriggerOptions } from './postgresql.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { postgresqlTrigger } from '#lib/scaled-objects/triggers/databases/postgresql.ts';
 import { mysqlTrigger } from '#lib/scaled-objects/triggers/mysql.ts';
+import { postgresqlTrigger } from '#lib/scaled-objects/triggers/postgresql.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { systemClock } from '#lib/time/clock.ts';
