@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
-import { type ConnectionText, parseMysqlConnection } from '../parameters/connection-text.ts';
+import { type ConnectionText, parseMysqlConnection } from './parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import type { SqlTriggerOptions } from './postgresql.ts';

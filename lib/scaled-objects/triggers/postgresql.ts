@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import { type SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
-import { type ConnectionText, parsePostgresConnection } from '../parameters/connection-text.ts';
+import { type ConnectionText, parsePostgresConnection } from './parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
-} from '#lib/scaled-objects/parameters/connection-text.ts';
-import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
+} from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '#lib/scaled-objects/triggers/rabbitmq.ts';

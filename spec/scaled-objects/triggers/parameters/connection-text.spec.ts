@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
-} from '#lib/scaled-objects/parameters/connection-text.ts';
+} from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
 
 const UNREADABLE = 'the connection string cannot be read';
 
