@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
 } from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
+import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
 import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
   decodeIsActive,

@@ -1,4 +1,4 @@
-import { readPrometheusValue } from '#lib/scaled-objects/triggers/databases/prometheus-value.ts';
+import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,

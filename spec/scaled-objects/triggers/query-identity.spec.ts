@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
+import { prometheusTrigger } from '#lib/scaled-objects/triggers/prometheus.ts';
 import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';

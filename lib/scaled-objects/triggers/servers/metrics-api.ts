@@ -16,7 +16,6 @@ import {
   type ServiceName,
   serviceIn,
 } from '../cluster-lookups.ts';
-import type { HttpTriggerOptions } from '../databases/prometheus.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
 import {
   boolean,
@@ -29,6 +28,7 @@ import {
   UNSAFE_SSL,
 } from '../parameters/parameter.ts';
 import { parametersOf } from '../parameters/read-parameters.ts';
+import type { HttpTriggerOptions } from '../prometheus.ts';
 import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
 
 const parameters = z.object({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prometheusTrigger } from '#lib/scaled-objects/triggers/databases/prometheus.ts';
+import { prometheusTrigger } from '#lib/scaled-objects/triggers/prometheus.ts';
 import { EmptyResponse } from '#lib/sources/sample.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
