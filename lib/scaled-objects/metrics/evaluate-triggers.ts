@@ -1,6 +1,5 @@
 import type { Fallback } from '../api/scaled-object.ts';
-import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '../triggers/planned-object.ts';
+import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import type { Modifiers } from '../values/modifiers.ts';

@@ -6,8 +6,11 @@ import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { NAME_LABEL } from '../api/resources.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
-import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { type PlannedObject, plannedMetrics } from '../triggers/planned-object.ts';
+import {
+  type CompiledScaledObject,
+  type PlannedObject,
+  plannedMetrics,
+} from '../preparation/prepared-scaled-object.ts';
 import { fallbackValue } from '../values/fallback.ts';
 import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';

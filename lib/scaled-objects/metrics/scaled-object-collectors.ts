@@ -14,9 +14,12 @@ import {
   PreparedObjects,
   REREAD_MS,
 } from '../preparation/prepared-objects.ts';
-import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
+import {
+  type CompiledScaledObject,
+  type PlannedObject,
+  planError,
+} from '../preparation/prepared-scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
-import { type PlannedObject, planError } from '../triggers/planned-object.ts';
 import { ActivityLog } from '../values/activity-log.ts';
 import { asksForReplicas } from '../values/fallback.ts';
 import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';

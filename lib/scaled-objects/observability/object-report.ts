@@ -3,8 +3,7 @@ import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
-import type { CompiledScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '../triggers/planned-object.ts';
+import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
 import type { ActivityLog } from '../values/activity-log.ts';
 import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 

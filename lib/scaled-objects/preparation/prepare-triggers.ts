@@ -10,10 +10,10 @@ import {
   resolveAuthentication,
 } from '../triggers/authentication/resolve-authentication.ts';
 import { secretParameters, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
-import { externalTargetType, type PlannedMetric, type PlannedTrigger } from '../triggers/planned-object.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { MAX_TRIGGERS } from '../validation/validate-scaled-object.ts';
+import { externalTargetType, type PlannedMetric, type PlannedTrigger } from './prepared-scaled-object.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;

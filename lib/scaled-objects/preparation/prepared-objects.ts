@@ -5,10 +5,15 @@ import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import type { SharedReader } from '../authentication/shared-reader.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
-import { type PlannedObject, type PlannedTrigger, planError } from '../triggers/planned-object.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { planTriggers } from './prepare-triggers.ts';
-import { type CompiledScaledObject, compileScaledObject } from './prepared-scaled-object.ts';
+import {
+  type CompiledScaledObject,
+  compileScaledObject,
+  type PlannedObject,
+  type PlannedTrigger,
+  planError,
+} from './prepared-scaled-object.ts';
 
 /** ScaledObjects as they were compiled, one generation of each. */
 export class PreparedObjects {

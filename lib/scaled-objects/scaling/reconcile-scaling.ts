@@ -8,7 +8,7 @@ import {
   targetOf,
 } from '../api/scaled-object.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
-import { plannedMetrics } from '../triggers/planned-object.ts';
+import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';

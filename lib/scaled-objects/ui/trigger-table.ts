@@ -4,7 +4,7 @@ import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import type { ToldObject } from '../observability/object-report.ts';
-import type { PlannedTrigger } from '../triggers/planned-object.ts';
+import type { PlannedTrigger } from '../preparation/prepared-scaled-object.ts';
 import type { MetricState, ObservedMetric } from '../values/metric-state.ts';
 
 const COLUMNS: readonly Column[] = [

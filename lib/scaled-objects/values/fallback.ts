@@ -1,5 +1,5 @@
 import type { Fallback } from '../api/scaled-object.ts';
-import type { PlannedMetric } from '../triggers/planned-object.ts';
+import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
 import type { Modifiers } from './modifiers.ts';
 
 /** Whether what a fallback asks for depends on how many replicas there are. */

@@ -6,7 +6,7 @@ import {
   type PlannedObject,
   type PlannedTrigger,
   plannedMetrics,
-} from '../triggers/planned-object.ts';
+} from '../preparation/prepared-scaled-object.ts';
 
 /** What is known of an external metric at one moment. */
 export type MetricState =

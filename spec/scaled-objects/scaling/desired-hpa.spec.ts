@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
-import type { PlannedObject } from '#lib/scaled-objects/triggers/planned-object.ts';
 import { modifiersOf } from '#lib/scaled-objects/values/modifiers.ts';
 
 const SELECTOR = { matchLabels: { 'scaledobject.keda.sh/name': 'web' } };
