@@ -1,6 +1,6 @@
 import { ServerCredentials } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { externalTrigger } from '#lib/scaled-objects/triggers/servers/external.ts';
+import { externalTrigger } from '#lib/scaled-objects/triggers/external.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';

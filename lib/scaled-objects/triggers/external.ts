@@ -16,10 +16,10 @@ import {
   secret,
   text,
   UNSAFE_SSL,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import { clientKey } from '../parameters/tls-parameters.ts';
-import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from '../trigger.ts';
+} from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import { clientKey } from './parameters/tls-parameters.ts';
+import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
 
 const parameters = z.object({
   scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
