@@ -7,13 +7,13 @@ import { cronTrigger } from './cron.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
 import { influxdbTrigger } from './influxdb.ts';
 import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
+import { metricsApiTrigger } from './metrics-api.ts';
 import { mysqlTrigger } from './mysql.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';
 import { postgresqlTrigger, type SqlTriggerOptions } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
 import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
 import { redisStreamsTrigger, redisTrigger } from './redis.ts';
-import { metricsApiTrigger } from './servers/metrics-api.ts';
 import type { Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 

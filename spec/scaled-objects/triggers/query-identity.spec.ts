@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { metricsApiTrigger } from '#lib/scaled-objects/triggers/metrics-api.ts';
 import { prometheusTrigger } from '#lib/scaled-objects/triggers/prometheus.ts';
-import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { planned } from '#spec/support/planned-trigger.ts';

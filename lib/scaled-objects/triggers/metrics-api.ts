@@ -15,8 +15,8 @@ import {
   type ListEndpoints,
   type ServiceName,
   serviceIn,
-} from '../cluster-lookups.ts';
-import { HTTP_AUTHENTICATION, httpIdentity } from '../parameters/http-authentication.ts';
+} from './cluster-lookups.ts';
+import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
 import {
   boolean,
   duration,
@@ -26,10 +26,10 @@ import {
   parameter,
   text,
   UNSAFE_SSL,
-} from '../parameters/parameter.ts';
-import { parametersOf } from '../parameters/read-parameters.ts';
-import type { HttpTriggerOptions } from '../prometheus.ts';
-import { above, neededTarget, oneMetric, type Trigger } from '../trigger.ts';
+} from './parameters/parameter.ts';
+import { parametersOf } from './parameters/read-parameters.ts';
+import type { HttpTriggerOptions } from './prometheus.ts';
+import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   url: parameter(text, { from: METADATA, description: 'What is asked for, by GET.' }),
@@ -80,7 +80,7 @@ const parameters = z.object({
 });
 
 /** What the trigger works with. */
-export interface MetricsApiOptions extends HttpTriggerOptions {
+interface MetricsApiOptions extends HttpTriggerOptions {
   readonly listEndpoints: ListEndpoints;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
-import { metricsApiTrigger } from '#lib/scaled-objects/triggers/servers/metrics-api.ts';
+import { metricsApiTrigger } from '#lib/scaled-objects/triggers/metrics-api.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/clock.ts';
