@@ -2,7 +2,7 @@ import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { renderCronHpas } from '#lib/cron-hpa/observability/render-cron-hpas.ts';
 import { renderHpas } from '#lib/hpa/observability/render-hpas.ts';
 import { renderMetrics } from '#lib/metrics-adapter/render-metrics.ts';
-import { renderScaledObjects } from '#lib/scaled-objects/ui/render-scaled-objects.ts';
+import { renderScaledObjects } from '#lib/scaled-objects/observability/render-scaled-objects.ts';
 import type { Html } from '#lib/ui/html.ts';
 import { pageShell, type UiPart } from '#lib/ui/page.ts';
 import { type PageQuery, readPageQuery } from '#lib/ui/page-query.ts';
