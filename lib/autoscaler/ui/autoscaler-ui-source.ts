@@ -1,7 +1,7 @@
 import type { CronHpaUiPart } from '#lib/cron-hpa/observability/cron-hpa-ui.ts';
 import type { HpaUiPart } from '#lib/hpa/observability/hpa-ui.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
-import type { ScaledObjectsUiPart } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
+import type { ScaledObjectsUiPart } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ControllersState } from '../debug-controllers.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/observability/render-scaled-objects.ts';
-import { scaledObjectsUi } from '#lib/scaled-objects/ui/scaled-objects-ui.ts';
+import { scaledObjectsUi } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { type KnownObjects, TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 

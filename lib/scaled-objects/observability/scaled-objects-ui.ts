@@ -1,6 +1,6 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { ObjectCondition } from '../api/scaled-object.ts';
-import type { DebugOptions } from '../observability/debug-scaled-objects.ts';
+import type { DebugOptions } from './debug-scaled-objects.ts';
 
 /** The part of the page that shows ScaledObjects and ScaledJobs. */
 export type ScaledObjectsUiPart = UiPart<'scaledobjects', DebugOptions>;
