@@ -9,9 +9,9 @@ import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
+import { HealthCounter } from '../metrics/fallback.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
 import type { WrittenStatuses } from '../statuses/written-statuses.ts';
-import { HealthCounter } from '../values/metric-health.ts';
 import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, ManagedHpa, WrittenHpa } from './hpa-client.ts';
 

@@ -1,0 +1,96 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import type { Fallback, MetricHealth, ScaledObjectStatus } from '../api/scaled-object.ts';
+import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
+import type { Modifiers } from '../values/modifiers.ts';
+
+/** Whether what a fallback asks for depends on how many replicas there are. */
+export function asksForReplicas({ behavior = 'static' }: Fallback): boolean {
+  return !['', 'static', 'scalingModifiers'].includes(behavior);
+}
+
+/** What of the target decides how many replicas a fallback asks for. */
+export interface FallbackContext {
+  /** How many there are to be now; `undefined` where that cannot be read. */
+  readonly replicas: number | undefined;
+  /** How many pods run and are ready; `undefined` where that is not known. */
+  readonly readyPods: number | undefined;
+  readonly modifiers: Modifiers | undefined;
+}
+
+/** How many replicas a fallback asks for; `undefined` where the current number matters and is not known. */
+export function fallbackReplicas(fallback: Fallback, current: number | undefined) {
+  const { replicas, behavior } = fallback;
+  if (!asksForReplicas(fallback)) return replicas;
+  if (current === undefined) return undefined;
+  if (behavior === 'currentReplicas') return current;
+  return behavior === 'currentReplicasIfHigher' ? Math.max(current, replicas) : Math.min(current, replicas);
+}
+
+/**
+ * The value that stands in for one that cannot be read, so that the HPA comes to the replicas that are wanted.
+ *
+ * @throws an Error where that cannot be told
+ */
+export function fallbackValue(
+  { target: own, targetType: ownType }: Pick<PlannedMetric, 'target' | 'targetType'>,
+  fallback: Fallback,
+  { replicas: current, readyPods, modifiers }: FallbackContext,
+): number | undefined {
+  const replicas = fallbackReplicas(fallback, current);
+  if (replicas === undefined) return undefined;
+  const target = modifiers?.target ?? own;
+  const type = modifiers?.metricType ?? ownType;
+  if (type !== 'Value') return target * replicas;
+  // The HPA multiplies by the ready pods, so that it comes to R of them: value / target * ready = R.
+  if (!readyPods) throw new Error('error performing fallback');
+  return (target * replicas) / readyPods;
+}
+
+/** What is known of how often metrics were asked for. */
+interface AskedMetric {
+  readonly metricName: string;
+  /** How often its source was asked, ever. */
+  readonly askedCount: number;
+  /** How often it has failed since it last responded. */
+  readonly failuresInARow: number;
+}
+
+/**
+ * Counts failures in a row for one object; the counts live in its status, from which all replicas take them, and what is
+ * remembered here is only which requests were counted already.
+ */
+export class HealthCounter {
+  #counted: ReadonlyMap<string, number> = new Map();
+
+  /**
+   * The health of an object's metrics, of no others.
+   *
+   * @param mostFailures more are not counted: nothing changes beyond them
+   */
+  next(
+    before: ScaledObjectStatus['health'],
+    metrics: readonly AskedMetric[],
+    mostFailures: number,
+  ): Readonly<Record<string, MetricHealth>> {
+    const health = new Map<string, MetricHealth>();
+    const known = this.#counted;
+    this.#counted = new Map(metrics.map(({ metricName, askedCount }) => [metricName, askedCount]));
+    for (const { metricName, askedCount, failuresInARow } of metrics) {
+      const previous = getOwn(before, metricName);
+      const { numberOfFailures = 0 } = previous ?? {};
+      const counted = known.get(metricName);
+      if (failuresInARow > 0) {
+        // A collector that was made again begins at 0.
+        const asked = counted === undefined || askedCount < counted ? askedCount : askedCount - counted;
+        const added = Math.min(asked, failuresInARow);
+        // Of what failed before this term, its predecessor has counted some: nobody knows how many.
+        const failures =
+          counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
+        const most = Math.max(mostFailures, numberOfFailures);
+        health.set(metricName, { numberOfFailures: Math.min(failures, most), status: 'Failing' });
+      } else if (askedCount > 0) health.set(metricName, { numberOfFailures: 0, status: 'Happy' });
+      else if (previous) health.set(metricName, previous);
+    }
+    return Object.fromEntries(health);
+  }
+}
