@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
@@ -6,7 +7,6 @@ import {
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
-import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import {
   parseMysqlConnection,
@@ -7,7 +8,6 @@ import {
 import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '#lib/scaled-objects/triggers/rabbitmq.ts';
-import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Fallback } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compositeOf, evaluate } from '#lib/scaled-objects/metrics/evaluate-triggers.ts';
+import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { compileFormula } from '#lib/scaled-objects/values/formula.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 
 const error = new Error('connection refused');
