@@ -1,11 +1,11 @@
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import type { MetricState } from '#lib/scaled-objects/metrics/metric-state.ts';
 import type { DebugOptions } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
 import {
   compileScaledObject,
   type PlannedTrigger,
 } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** When it is told. */

@@ -1,4 +1,4 @@
-import type { ObservedMetric } from '../values/metric-state.ts';
+import type { ObservedMetric } from '../metrics/metric-state.ts';
 
 /** What one trigger asks for. */
 export interface TriggerDemand {

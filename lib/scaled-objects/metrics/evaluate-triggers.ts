@@ -1,8 +1,8 @@
 import type { Fallback } from '../api/scaled-object.ts';
 import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
 import type { Modifiers } from '../values/modifiers.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from './fallback.ts';
+import type { ObservedMetric } from './metric-state.ts';
 
 /** What triggers say together. */
 export interface Evaluation {

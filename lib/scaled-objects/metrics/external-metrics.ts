@@ -11,10 +11,10 @@ import {
   type PlannedObject,
   plannedMetrics,
 } from '../preparation/prepared-scaled-object.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { compositeOf } from './evaluate-triggers.ts';
 import { fallbackValue } from './fallback.ts';
+import type { ObservedMetric } from './metric-state.ts';
 
 type ServedMetricsOptions = Pick<CompiledScaledObject, 'modifiers' | 'modifiersError'> & {
   readonly plan: PlannedObject;

@@ -20,12 +20,11 @@ import {
   planError,
 } from '../preparation/prepared-scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
-import { ActivityLog } from '../values/activity-log.ts';
-import { evaluationPauseMs, type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { evaluate } from './evaluate-triggers.ts';
 import { servedMetrics, servedValues } from './external-metrics.ts';
 import { asksForReplicas } from './fallback.ts';
+import { ActivityLog, evaluationPauseMs, type ObservedMetric, observeMetrics } from './metric-state.ts';
 import { PushFollowers } from './push-scalers.ts';
 import { ReadScales } from './scale-cache.ts';
 

@@ -4,8 +4,8 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
+import type { ObservedMetric } from '../metrics/metric-state.ts';
 import type { LoopMemories } from '../scaling/reconcile-context.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,

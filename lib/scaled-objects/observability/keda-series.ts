@@ -5,8 +5,8 @@ import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
+import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { scalerName } from '../triggers/scaler-names.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import {
   type ToldObject,

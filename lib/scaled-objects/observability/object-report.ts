@@ -2,10 +2,9 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
+import { type ActivityLog, type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
 import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
-import type { ActivityLog } from '../values/activity-log.ts';
-import { type ObservedMetric, observeMetrics } from '../values/metric-state.ts';
 
 /** An object of which people and dashboards are told, with all that is known of its triggers. */
 export interface ToldObject {

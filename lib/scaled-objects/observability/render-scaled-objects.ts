@@ -10,8 +10,8 @@ import { type Column, facts, type Row, type RowState, stateWord, table } from '#
 import { requestsOf } from '../api/annotations.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
 import type { PlannedTrigger } from '../preparation/prepared-scaled-object.ts';
-import type { MetricState, ObservedMetric } from '../values/metric-state.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from './object-report.ts';
 import { isReady } from './scaled-objects-ui.ts';

@@ -8,8 +8,8 @@ import {
   type ScaledObjectStatus,
 } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
+import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
-import type { ObservedMetric } from '../values/metric-state.ts';
 import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { LoopMemories } from './reconcile-context.ts';

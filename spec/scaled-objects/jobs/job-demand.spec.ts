@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { combineDemands, demandOf } from '#lib/scaled-objects/jobs/job-demand.ts';
-import type { ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
+import type { ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 
 const observed = (target: number, values: readonly number[], isActive = true) =>
   ({ metric: { target }, state: { kind: 'value', values, isActive, atMs: 0 } }) as unknown as ObservedMetric;

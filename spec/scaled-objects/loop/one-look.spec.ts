@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import type { ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { step } from '#lib/scaled-objects/scaling/reconcile-scaling.ts';
-import type { ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

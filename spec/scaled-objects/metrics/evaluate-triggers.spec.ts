@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Fallback } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compositeOf, evaluate } from '#lib/scaled-objects/metrics/evaluate-triggers.ts';
+import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import type { MetricState, ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 
 const error = new Error('connection refused');
 const ACTIVE: MetricState = { kind: 'value', values: [9], isActive: true, atMs: 0 };

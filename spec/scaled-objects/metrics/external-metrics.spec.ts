@@ -6,8 +6,8 @@ import {
   servedMetrics,
   servedValues,
 } from '#lib/scaled-objects/metrics/external-metrics.ts';
+import type { MetricState } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import type { MetricState } from '#lib/scaled-objects/values/metric-state.ts';
 
 const ERROR = new Error('refused');
 const LOST: MetricState = { kind: 'fallback', error: ERROR };

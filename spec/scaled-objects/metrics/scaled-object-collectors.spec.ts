@@ -4,10 +4,10 @@ import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { HeardStates, ScaledObjectPlans } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import type { MetricState, ObservedMetric } from '#lib/scaled-objects/values/metric-state.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 

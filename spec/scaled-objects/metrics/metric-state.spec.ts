@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { observeMetrics } from '#lib/scaled-objects/values/metric-state.ts';
+import { ActivityLog, type MetricState, observeMetrics } from '#lib/scaled-objects/metrics/metric-state.ts';
 import type { Sample } from '#lib/sources/query.ts';
 
 const error = new Error('connection refused');
@@ -83,3 +83,25 @@ function observed({ samples, failure, health, fallback, ...more }: Told) {
     ...{ fallback, health: health as never, ...more },
   });
 }
+
+describe('ActivityLog', () => {
+  it('knows since when a metric is active or not, through times when it is unknown, until it is gone', () => {
+    const log = new ActivityLog();
+    const note = (states: Readonly<Record<string, MetricState>>, atMs: number) =>
+      log.note(
+        Object.entries(states).map(([metricName, state]) => ({ metric: { metricName }, state })) as never,
+        atMs,
+      );
+    const value = (isActive: boolean): MetricState => ({ kind: 'value', values: [1], isActive, atMs: 0 });
+    note({ a: value(true), b: { kind: 'pending' } }, 1000);
+    expect([log.of('a'), log.of('b')]).to.deep.equal([{ isActive: true, sinceMs: 1000 }, undefined]);
+    note({ a: value(true), b: value(false) }, 2000);
+    note({ a: { kind: 'failing', error: new Error('no') }, b: value(false) }, 3000);
+    expect([log.of('a'), log.of('b')]).to.deep.equal([
+      { isActive: true, sinceMs: 1000 },
+      { isActive: false, sinceMs: 2000 },
+    ]);
+    note({ a: value(false) }, 4000);
+    expect([log.of('a'), log.of('b')]).to.deep.equal([{ isActive: false, sinceMs: 4000 }, undefined]);
+  });
+});

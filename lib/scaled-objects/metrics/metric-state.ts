@@ -31,7 +31,7 @@ export interface ObservedMetric {
 }
 
 /** What is looked at to tell how metrics are. */
-export interface ObserveOptions {
+interface ObserveOptions {
   /** Whose collectors they are. */
   readonly owner: string;
   readonly collection: Pick<Collection, 'reading' | 'failure'>;
@@ -84,4 +84,30 @@ function failed(
   const failures = getOwn(health, metricName)?.numberOfFailures ?? 0;
   const isOver = fallback !== undefined && failures > fallback.failureThreshold;
   return { kind: isOver ? 'fallback' : 'failing', error };
+}
+
+/** Whether a metric is active, and since when it has been so. */
+interface Activity {
+  readonly isActive: boolean;
+  readonly sinceMs: number;
+}
+
+/** Remembers of the metrics of one object since when they have been active, or not. */
+export class ActivityLog {
+  #activities: ReadonlyMap<string, Activity> = new Map();
+
+  /** Takes in what is known now; what is not known just now stays as it was, and what is gone goes. */
+  note(observed: readonly ObservedMetric[], nowMs: number): void {
+    const entries = observed.flatMap(({ metric: { metricName }, state }): [string, Activity][] => {
+      const known = this.#activities.get(metricName);
+      if (state.kind !== 'value') return known ? [[metricName, known]] : [];
+      const { isActive } = state;
+      return [[metricName, known?.isActive === isActive ? known : { isActive, sinceMs: nowMs }]];
+    });
+    this.#activities = new Map(entries);
+  }
+
+  of(metricName: string): Activity | undefined {
+    return this.#activities.get(metricName);
+  }
 }
