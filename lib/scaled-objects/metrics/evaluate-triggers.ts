@@ -1,6 +1,6 @@
 import type { Fallback } from '../api/scaled-object.ts';
 import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
-import type { Modifiers } from '../values/modifiers.ts';
+import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
 

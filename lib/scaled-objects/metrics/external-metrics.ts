@@ -11,7 +11,7 @@ import {
   type PlannedObject,
   plannedMetrics,
 } from '../preparation/prepared-scaled-object.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { compositeOf } from './evaluate-triggers.ts';
 import { fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Fallback, MetricHealth, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
-import type { Modifiers } from '../values/modifiers.ts';
+import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 
 /** Whether what a fallback asks for depends on how many replicas there are. */
 export function asksForReplicas({ behavior = 'static' }: Fallback): boolean {

@@ -19,8 +19,8 @@ import {
   type PlannedObject,
   planError,
 } from '../preparation/prepared-scaled-object.ts';
+import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import { evaluate } from './evaluate-triggers.ts';
 import { servedMetrics, servedValues } from './external-metrics.ts';
 import { asksForReplicas } from './fallback.ts';

@@ -6,8 +6,8 @@ import { requestsOf } from '../api/annotations.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
+import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { scalerName } from '../triggers/scaler-names.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,

@@ -1,7 +1,7 @@
 import type { Fallback, MetricType, ScaledObject } from '../api/scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from '../triggers/trigger.ts';
-import { type Modifiers, modifiersOf } from '../values/modifiers.ts';
+import { type Modifiers, modifiersOf } from './scaling-modifiers.ts';
 
 /** What the spec of a ScaledObject means, compiled once for each generation; annotations do not raise that. */
 export interface CompiledScaledObject {

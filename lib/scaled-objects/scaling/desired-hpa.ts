@@ -6,7 +6,7 @@ import { API_VERSION, NAME_LABEL } from '../api/resources.ts';
 import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../api/scaled-object.ts';
 import { formatAmount, formatTruncated } from '../metrics/external-metrics.ts';
 import type { PlannedObject } from '../preparation/prepared-scaled-object.ts';
-import { COMPOSITE_METRIC, type Modifiers } from '../values/modifiers.ts';
+import { COMPOSITE_METRIC, type Modifiers } from '../preparation/scaling-modifiers.ts';
 
 /** What an HPA is to be: applied by the server, so that it has what others have added, too. */
 export interface WantedHpa {

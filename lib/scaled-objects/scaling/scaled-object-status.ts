@@ -10,7 +10,7 @@ import {
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
-import { COMPOSITE_METRIC } from '../values/modifiers.ts';
+import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { LoopMemories } from './reconcile-context.ts';
 import { kindText } from './scale-target.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { modifiersOf } from '#lib/scaled-objects/preparation/scaling-modifiers.ts';
 import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
-import { modifiersOf } from '#lib/scaled-objects/values/modifiers.ts';
 
 const SELECTOR = { matchLabels: { 'scaledobject.keda.sh/name': 'web' } };
 const FORMULA = { scalingModifiers: { formula: 'queue + 1', target: '2.5' } };

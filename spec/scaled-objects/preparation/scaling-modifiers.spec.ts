@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { modifiersOf } from '#lib/scaled-objects/values/modifiers.ts';
+import { modifiersOf } from '#lib/scaled-objects/preparation/scaling-modifiers.ts';
 
 const TRIGGERS = [
   { type: 'cron', name: 'a', metadata: {} },

@@ -1,5 +1,5 @@
 import type { ScaledObject } from '../api/scaled-object.ts';
-import { compileFormula, type Formula } from '../preparation/formula.ts';
+import { compileFormula, type Formula } from './formula.ts';
 
 /** What goes instead of all external metrics. */
 export const COMPOSITE_METRIC = 'composite-metric';
