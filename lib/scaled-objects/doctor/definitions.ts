@@ -1,7 +1,10 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
-import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { FOLLOWED_KINDS } from '../api/resources.ts';
+import { collectionPath, formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { FOLLOWED_KINDS, SCALED_JOBS, SCALED_OBJECTS } from '../api/resources.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { failed } from './diagnoses.ts';
 
 /** Whether the API server knows what there is to be followed; a cluster without any of it needs none of it. */
@@ -46,4 +49,36 @@ async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boo
       return (await mapper.findExact(reference, signal)) !== undefined;
     }),
   );
+}
+
+/** What there is of both kinds. */
+interface FoundObjects {
+  readonly objects: readonly ScaledObject[];
+  readonly jobs: readonly ScaledJob[];
+}
+
+/** The objects that the checks of one examination share: listed once. */
+export class ExaminedObjects {
+  readonly #namespace: string | undefined;
+  #found: Promise<FoundObjects> | undefined;
+
+  /** @param namespace the one to look at; `undefined` for all */
+  constructor(namespace: string | undefined) {
+    this.#namespace = namespace;
+  }
+
+  async all(context: ApiContext): Promise<FoundObjects> {
+    this.#found ??= this.#list(context);
+    return await this.#found;
+  }
+
+  async #list(context: ApiContext): Promise<FoundObjects> {
+    const list = async <T>(resource: typeof SCALED_OBJECTS) =>
+      await context.list(
+        `${resource.plural}.${resource.group}`,
+        { path: collectionPath(resource, this.#namespace) },
+        (value) => readObject(value) as T,
+      );
+    return { objects: await list<ScaledObject>(SCALED_OBJECTS), jobs: await list<ScaledJob>(SCALED_JOBS) };
+  }
 }

@@ -15,8 +15,8 @@ import { targetFailure } from '../scaling/scale-target.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { limitedByDefault } from '../validation/limit-ranges.ts';
 import { checkScaledObject, pausedReplicasOf } from '../validation/validate-scaled-object.ts';
+import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
-import type { ExaminedObjects } from './examined-objects.ts';
 
 const HPAS: ApiResource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },

@@ -13,8 +13,8 @@ import {
 } from '../coexistence/keda-lease.ts';
 import { OtherWrites } from '../coexistence/keda-writes.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
+import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
-import type { ExaminedObjects } from './examined-objects.ts';
 
 /** KEDA's operator by its name, or by its image. */
 const OPERATOR = 'keda-operator';

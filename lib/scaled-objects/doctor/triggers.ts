@@ -18,8 +18,8 @@ import { clusterReader, readerOfOne } from '../triggers/authentication/reference
 import { listEndpoints, listPods } from '../triggers/cluster-lookups.ts';
 import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
 import { openTriggerSources } from '../triggers/trigger-sources.ts';
+import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
-import type { ExaminedObjects } from './examined-objects.ts';
 
 /** How triggers are looked at. */
 export interface TriggersCheckOptions {

@@ -4,7 +4,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import type { Check } from '#lib/doctor/check.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ExaminedObjects } from '#lib/scaled-objects/doctor/examined-objects.ts';
+import { ExaminedObjects } from '#lib/scaled-objects/doctor/definitions.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
 import { otherKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
