@@ -4,9 +4,8 @@ import { jobBounds, type ScaledJob } from '../api/scaled-job.ts';
 import { type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import { type PlannedObject, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import { isClockStepped, type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
-import { combineDemands, demandOf, type JobDemand } from './job-demand.ts';
+import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
-import { newJobCount } from './new-job-count.ts';
 
 /** What making Jobs takes. */
 interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
