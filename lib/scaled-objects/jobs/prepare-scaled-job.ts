@@ -13,9 +13,8 @@ import { type PlannedObject, planError, plannedMetrics } from '../preparation/pr
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
-import type { JobClient } from './job-client.ts';
+import { GENERATION_ANNOTATION, type JobClient } from './job-client.ts';
 import { type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
-import { GENERATION_ANNOTATION } from './new-job.ts';
 
 const VALID_INTERVALS = 3;
 const TOO_MANY = 429;
