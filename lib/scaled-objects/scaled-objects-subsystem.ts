@@ -23,6 +23,7 @@ import {
 } from './api/resources.ts';
 import type { ScaledJob } from './api/scaled-job.ts';
 import type { ScaledObject } from './api/scaled-object.ts';
+import { writtenStatuses } from './api/status-writes.ts';
 import { AUTHENTICATION_KINDS, type TriggerAuthentication } from './api/trigger-authentication.ts';
 import { sharedReader } from './authentication/shared-reader.ts';
 import { OtherOperator } from './coexistence/keda-detector.ts';
@@ -41,7 +42,6 @@ import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { HpaClient, type ManagedHpa } from './scaling/hpa-client.ts';
 import { LoopMemories } from './scaling/reconcile-context.ts';
 import { scaledObjectController } from './scaling/scaled-object-controller.ts';
-import { writtenStatuses } from './statuses/written-statuses.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
 import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
 import type { TriggerTypes } from './triggers/trigger-registry.ts';

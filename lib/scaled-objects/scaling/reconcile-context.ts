@@ -7,11 +7,11 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
+import type { WrittenStatuses } from '../api/status-writes.ts';
 import type { Workloads } from '../api/target-workloads.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { HealthCounter } from '../metrics/fallback.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
-import type { WrittenStatuses } from '../statuses/written-statuses.ts';
 import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, ManagedHpa, WrittenHpa } from './hpa-client.ts';
 

@@ -8,13 +8,13 @@ import { eventsOf } from '../../api/object-events.ts';
 import { FINALIZER } from '../../api/resources.ts';
 import type { ScaledJob } from '../../api/scaled-job.ts';
 import type { ScaledObject } from '../../api/scaled-object.ts';
+import type { WrittenStatuses } from '../../api/status-writes.ts';
 import {
   type AUTHENTICATION_KINDS,
   authenticationNames,
   type TriggerAuthentication,
 } from '../../api/trigger-authentication.ts';
 import type { NamespacedObjects } from '../../follow/namespaced-objects.ts';
-import type { WrittenStatuses } from '../../statuses/written-statuses.ts';
 
 type Status = NonNullable<TriggerAuthentication['status']>;
 

@@ -2,9 +2,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { plainStatus, type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { FIELD_MANAGER } from '../api/resources.ts';
-import { mergePatch } from './merge-patch.ts';
+import { FIELD_MANAGER } from './resources.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a JSON merge patch says that makes the one object of the other: what is gone is null. */
+export function mergePatch(before: object, after: object): Fields {
+  const [was, is] = [before as Fields, after as Fields];
+  const patch = new Map<string, unknown>();
+  for (const field of Object.keys(was)) if (!Object.hasOwn(is, field)) patch.set(field, null);
+  for (const [field, value] of Object.entries(is)) {
+    const previous = getOwn(was, field);
+    patch.set(field, isObject(previous) && isObject(value) ? mergePatch(previous, value) : value);
+  }
+  return Object.fromEntries(patch);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** Writes statuses of one kind. */
 export interface WrittenStatuses<Status, T> {
