@@ -9,8 +9,7 @@ import { SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListEndpoints } from './cluster-lookups.ts';
 import type { ListPods } from './kubernetes-workload.ts';
-import { type RequestDurations, requestDurations } from './request-durations.ts';
-import { TriggerClients } from './trigger-clients.ts';
+import { type RequestDurations, requestDurations, TriggerClients } from './trigger-clients.ts';
 import type { AllTriggersOptions } from './trigger-registry.ts';
 
 /** What sources are opened with. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { requestDurations } from '#lib/scaled-objects/triggers/trigger-clients.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('TriggerClients', () => {
@@ -12,5 +14,35 @@ describe('TriggerClients', () => {
     await using _ = first;
     const body = await first.read({ url: server.url, timeoutMs: 5000 }, AbortSignal.timeout(5000));
     expect(body.toString()).to.equal('7');
+  });
+});
+
+describe('requestDurations', () => {
+  it('give new names the places of those without requests for an hour, and of no others', async () => {
+    const clock = new ManualClock();
+    const { series, observe } = requestDurations(clock);
+    const written = () => [...series.slices()].join('');
+    const has = (scaler: string, status = '200') =>
+      written().includes(`_count{scaler="${scaler}",status_code="${status}"}`);
+    for (let index = 0; index < 1000; index++) observe(`scaler-${index}`, '200', 5);
+    observe('scaler-1', '503', 5);
+    await clock.advance(3_599_000);
+    observe('scaler-0', '200', 5);
+    observe('scaler-1', '503', 5);
+    observe('new', '200', 5);
+    expect(has('others')).to.equal(true);
+    expect(has('new')).to.equal(false);
+    await clock.advance(1000);
+    observe('new', '200', 5);
+    expect(has('new')).to.equal(true);
+    expect(has('scaler-2')).to.equal(false); // the one without requests for the longest time
+    for (const kept of ['scaler-0', 'scaler-1', 'scaler-3', 'scaler-20']) expect(has(kept)).to.equal(true);
+    expect(has('scaler-1', '503')).to.equal(true);
+    expect(written().match(/_count\{scaler="[^"]*",status_code="200"\}/g)).to.have.length(1001);
+    for (let index = 3; index < 1000; index++) observe(`newer-${index}`, '200', 5);
+    observe('newest', '200', 5);
+    expect(has('newer-999')).to.equal(true);
+    expect(has('scaler-1', '503')).to.equal(true);
+    expect(has('newest')).to.equal(false); // all others had some within the hour
   });
 });
