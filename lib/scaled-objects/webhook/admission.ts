@@ -1,21 +1,30 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describeError } from '#lib/telemetry/logger.ts';
+import { hpaNameOf, type ScaledObject, type TriggerSpec, targetOf } from '../api/scaled-object.ts';
+import type { Workload } from '../api/target-workloads.ts';
+import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
+import { CheckFailure, type Rule } from '../validation/check-failure.ts';
+import { haveOneTarget } from '../validation/find-conflicts.ts';
+import {
+  brokenByTriggers,
+  checkWithDefaults,
+  irrelevantSettings,
+} from '../validation/validate-scaled-object.ts';
 import {
   type AdmissionRequest,
   admissionResponse,
+  MOST_WARNINGS,
   readAdmissionReview,
   type Verdict,
 } from './admission-review.ts';
-import { type JudgedWorld, judgeScaledObject } from './judge-scaled-object.ts';
-import { lenientVerdict } from './lenient-verdict.ts';
 import { reviewed } from './reviewed-object.ts';
-import { unknownTypes } from './unknown-types.ts';
 import { UnreadableReview } from './unreadable-review.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */
-export interface AdmissionOptions extends JudgedWorld {
+interface AdmissionOptions extends JudgedWorld {
   /** Whether what objects are judged by is known yet. */
   readonly isSynced: boolean;
   readonly types: Pick<TriggerTypes, 'get'>;
@@ -99,4 +108,117 @@ function judgeAuthentication(request: AdmissionRequest): Verdict {
   const unsupported = unsupportedIn(spec);
   const warnings = unsupported ? [`It uses ${unsupported}, which is not supported`] : [];
   return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
+}
+
+/** What an object is judged by: what informers have, so that nobody waits. */
+interface JudgedWorld {
+  rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
+  hpasBeside(object: ScaledObject): Iterable<ManagedHpa>;
+  workload(target: ReturnType<typeof targetOf>): Workload | undefined;
+  /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
+  limitedByDefault(namespace: string): Promise<readonly string[]>;
+}
+
+/** A verdict, and by which rule it is so. */
+interface RuledVerdict extends Verdict {
+  readonly rule?: Rule | undefined;
+}
+
+/** How an object is judged. */
+interface JudgedAs {
+  /** As it was, where it is updated: what it wants only now, who has it already keeps. */
+  readonly before: ScaledObject | undefined;
+  readonly isDryRun: boolean;
+}
+
+/** What is created now is younger than all that there is. */
+const YOUNGEST = '9999-12-31T23:59:59Z';
+/** Older than all. */
+const OLDEST = '';
+/** No list of defaults has more: a container is then as if it requested everything. */
+const EVERYTHING = ['cpu', 'memory'];
+
+/** Judges a ScaledObject by the checks that reconcile makes. */
+export async function judgeScaledObject(
+  object: ScaledObject,
+  { before, isDryRun }: JudgedAs,
+  world: JudgedWorld,
+): Promise<RuledVerdict> {
+  const target = targetOf(object);
+  const { namespace = '', uid, name } = object.metadata;
+  const judged = {
+    ...object,
+    metadata: { ...object.metadata, uid: uid ?? '', ...(!before && { creationTimestamp: YOUNGEST }) },
+  };
+  const others = [...world.rivalsOf(object)]
+    .filter((one) => one.metadata.name !== name)
+    .map((one) => (before && !areRivals(one, before) ? asOldest(one) : one));
+  const neighbours = {
+    ...{ objects: others, hpas: world.hpasBeside(object) },
+    workload: isDryRun ? undefined : world.workload(target),
+  };
+  const warnings = irrelevantSettings(object);
+  try {
+    await checkWithDefaults(
+      judged,
+      neighbours,
+      () => world.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
+    );
+  } catch (error) {
+    if (!(error instanceof CheckFailure)) throw error;
+    return refused(error, warnings);
+  }
+  return { isAllowed: true, warnings };
+}
+
+/** Whether two want the same target, or the same HPA. */
+function areRivals(one: ScaledObject, other: ScaledObject): boolean {
+  return haveOneTarget(one, other) || hpaNameOf(one) === hpaNameOf(other);
+}
+
+function asOldest(object: ScaledObject): ScaledObject {
+  return { ...object, metadata: { ...object.metadata, creationTimestamp: OLDEST } };
+}
+
+function refused({ reason, rule }: CheckFailure, warnings: readonly string[]): RuledVerdict {
+  return { isAllowed: false, message: reason, rule, warnings };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes a warning of a refusal where an update leaves the spec as it is, or the object is on its way out. What is wrong was there
+ * before: who marks, pauses or deletes it must not be kept from that, the controller least of all, whose condition tells of it.
+ */
+function lenientVerdict(verdict: Verdict, request: AdmissionRequest): Verdict {
+  if (verdict.isAllowed || request.operation !== 'UPDATE') return verdict;
+  const [object, before] = [fieldsOf(request.object), fieldsOf(request.oldObject)];
+  const isLeaving = Boolean(fieldsOf(object.metadata).deletionTimestamp);
+  if (!isLeaving && !isDeepStrictEqual(object.spec, before.spec)) return verdict;
+  const { message = '', warnings = [] } = verdict;
+  return { isAllowed: true, warnings: [message, ...warnings] };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+/**
+ * What is said of the types of triggers that there are not: of each once, and of no more than are told, for the text names all
+ * types that there are, and triggers are as many as their author likes.
+ */
+export function unknownTypes(
+  triggers: readonly TriggerSpec[],
+  types: Pick<TriggerTypes, 'get'>,
+): readonly string[] {
+  const warnings: string[] = [];
+  for (const type of new Set(triggers.map((trigger) => trigger.type))) {
+    try {
+      types.get(type);
+    } catch (error) {
+      warnings.push(describeError(error));
+      if (warnings.length === MOST_WARNINGS) break;
+    }
+  }
+  return warnings;
 }
