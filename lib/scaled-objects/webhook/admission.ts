@@ -17,10 +17,10 @@ import {
   admissionResponse,
   MOST_WARNINGS,
   readAdmissionReview,
+  reviewed,
+  UnreadableReview,
   type Verdict,
 } from './admission-review.ts';
-import { reviewed } from './reviewed-object.ts';
-import { UnreadableReview } from './unreadable-review.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */

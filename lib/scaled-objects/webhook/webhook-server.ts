@@ -9,7 +9,7 @@ import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Admission } from './admission.ts';
-import { UnreadableReview } from './unreadable-review.ts';
+import { UnreadableReview } from './admission-review.ts';
 
 /** Options of {@link startWebhookServer}. */
 export interface WebhookServerOptions {

@@ -40,9 +40,11 @@ import {
   checkScaledObject,
   irrelevantSettings,
 } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
-import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
-import { reviewed } from '#lib/scaled-objects/webhook/reviewed-object.ts';
-import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
+import {
+  readAdmissionReview,
+  reviewed,
+  UnreadableReview,
+} from '#lib/scaled-objects/webhook/admission-review.ts';
 import { excludedDays } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';

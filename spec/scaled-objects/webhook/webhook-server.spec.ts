@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
-import { UnreadableReview } from '#lib/scaled-objects/webhook/unreadable-review.ts';
+import { UnreadableReview } from '#lib/scaled-objects/webhook/admission-review.ts';
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import { type Clock, systemClock } from '#lib/time/clock.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
