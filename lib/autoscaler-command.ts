@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
+import {
+  type AutoscalerCommandLine,
+  parseAutoscalerOptions,
+} from '#lib/autoscaler/options/autoscaler-options.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
-import { type AutoscalerCommandLine, parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
 import { type Program, serveUntilStopped } from './program.ts';

@@ -1,6 +1,6 @@
 // Brings the tables of docs/flags.md up to date with the flags of each command, and those of docs/triggers.md with the triggers.
 import { readFile, writeFile } from 'node:fs/promises';
-import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
+import { formatAutoscalerFlagTables } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { formatTriggerTables } from './format-trigger-tables.ts';

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { formatAutoscalerFlagTables } from '#lib/autoscaler/options.ts';
+import { formatAutoscalerFlagTables } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { formatTriggerTables } from '../scripts/format-trigger-tables.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseExplainHpaOptions } from '#lib/autoscaler/explain-hpa/explain-hpa-options.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { USAGE } from '#spec/benchmarks/command-line.ts';

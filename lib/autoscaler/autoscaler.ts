@@ -22,7 +22,7 @@ import { debugControllers } from './debug-controllers.ts';
 import type { HpaPartEnvironment } from './hpa-part.ts';
 import { leadTogether } from './lead-together.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
-import type { AutoscalerOptions } from './options.ts';
+import type { AutoscalerOptions } from './options/autoscaler-options.ts';
 import { autoscalerUi } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventually } from '#spec/support/eventually.ts';

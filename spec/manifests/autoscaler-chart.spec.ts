@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { findHelm } from '#spec/support/helm.ts';
 import {
   AUTOSCALER_CHART,

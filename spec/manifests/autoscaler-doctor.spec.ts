@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Rbac } from '#simulator/access/rbac.ts';
 import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import {

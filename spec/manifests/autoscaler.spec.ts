@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { MEMORY_NAMES } from '#lib/hpa/state/config-map-parts.ts';
 import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
 import packageJson from '../../package.json' with { type: 'json' };

@@ -1,5 +1,5 @@
 import { doctorParts } from '#lib/autoscaler/doctor/doctor-parts.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Diagnosis } from '#lib/doctor/check.ts';
 
 /** Everything that the doctor of an autoscaler can find wrong which runs all that there is. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { runDoctor } from '#lib/autoscaler/doctor/doctor.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Finding } from '#lib/doctor/check.ts';
 import type { CheckResult } from '#lib/doctor/doctor.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';

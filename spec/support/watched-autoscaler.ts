@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import { eventually } from './eventually.ts';
 import { type HttpsResponse, requestHttps } from './https-request.ts';

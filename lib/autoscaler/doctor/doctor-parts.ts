@@ -7,8 +7,8 @@ import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metric
 import { metricsAdapterDoctor } from '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
+import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-options.ts';
 import type { MetricsAdapterPartOptions } from '../options/metrics-adapter-options.ts';
-import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
 import { AUTOSCALER_DIAGNOSES } from './diagnoses.ts';
 import { leader } from './leader.ts';
 

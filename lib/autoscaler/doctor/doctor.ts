@@ -5,7 +5,7 @@ import { permissionsCheck } from '#lib/doctor/permissions.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { AutoscalerOptions, DoctorOptions } from '../options.ts';
+import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-options.ts';
 import { chosenNamespace } from './chosen-namespace.ts';
 import { failed } from './diagnoses.ts';
 import { doctorParts } from './doctor-parts.ts';

@@ -2,7 +2,7 @@ import { LEASES, readLease } from '#lib/control/lease.ts';
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import type { LeaderElectionSettings } from '../options.ts';
+import type { LeaderElectionSettings } from '../options/autoscaler-options.ts';
 import { failed } from './diagnoses.ts';
 
 /** Who holds the lease by which controllers act. */

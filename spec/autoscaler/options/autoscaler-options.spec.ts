@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseAutoscalerOptions } from '#lib/autoscaler/options.ts';
+import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
 
 describe('parseAutoscalerOptions', () => {

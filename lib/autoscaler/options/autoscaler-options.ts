@@ -9,28 +9,82 @@ import {
   servingFlags,
   servingOptionsOf,
 } from '#lib/apiserver/server-options.ts';
-import type { FlagSection, FlagValues } from '#lib/flags/flag.ts';
+import { doctorFlags as sharedFlags } from '#lib/doctor/doctor.ts';
+import {
+  boolean,
+  duration,
+  type FlagKind,
+  type FlagSection,
+  type FlagSet,
+  type FlagValues,
+  flag,
+  positive,
+  text,
+} from '#lib/flags/flag.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
-import { type ControllerName, selectControllers } from './controller-names.ts';
-import { compatibilityFlags } from './options/compatibility-flags.ts';
-import { doctorFlags } from './options/doctor-flags.ts';
-import { generalFlags } from './options/general-flags.ts';
-import { hpaFlags } from './options/hpa-flags.ts';
-import { type HpaOptions, hpaOptionsOf } from './options/hpa-options.ts';
-import { leaderElectionFlags } from './options/leader-election-flags.ts';
-import { metricsAdapterFlags } from './options/metrics-adapter-flags.ts';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type ControllerName, selectControllers } from '../controller-names.ts';
+import type { ScaledObjectsPartOptions, WebhookOptions } from '../scaled-objects-part.ts';
+import { generalFlags } from './general-flags.ts';
+import { hpaFlags } from './hpa-flags.ts';
+import { type HpaOptions, hpaOptionsOf } from './hpa-options.ts';
+import { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,
   metricsAdapterOptionsOf,
   prometheusOf,
   tlsFolders,
-} from './options/metrics-adapter-options.ts';
-import { metricsSourceFlags } from './options/metrics-source-flags.ts';
-import { scaledObjectsFlags } from './options/scaled-objects-flags.ts';
-import type { ScaledObjectsPartOptions, WebhookOptions } from './scaled-objects-part.ts';
+} from './metrics-adapter-options.ts';
+import { metricsSourceFlags } from './metrics-source-flags.ts';
+import { scaledObjectsFlags } from './scaled-objects-flags.ts';
+
+/** Which one of several replicas acts. */
+const leaderElectionFlags = {
+  leaderElect: flag('leader-elect', boolean, {
+    default: true,
+    description: 'Act only while holding the lease, so that several replicas can run.',
+  }),
+  leaseDurationMs: flag('leader-elect-lease-duration', duration, {
+    default: 15_000,
+    description: 'For how long others leave a holder alone that they do not hear of.',
+  }),
+  renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
+    default: 10_000,
+    description:
+      'For how long a holder that cannot renew the lease goes on acting; shorter than its duration.',
+  }),
+  retryPeriodMs: flag('leader-elect-retry-period', duration, {
+    default: 2_000,
+    description: 'How often the lease is renewed, or looked at.',
+    ruleBrokenBy: positive,
+  }),
+  leaseName: flag('leader-elect-resource-name', text, {
+    default: 'autoscaler',
+    description: 'The name of the Lease.',
+    ruleBrokenBy: notEmpty,
+  }),
+  leaseNamespace: flag('leader-elect-resource-namespace', text, {
+    default: 'kube-system',
+    description: 'Its namespace.',
+    ruleBrokenBy: notEmpty,
+  }),
+};
+
+/** Flags of the library that kube-metrics-adapter is made of, accepted so that its manifests run unchanged. */
+const compatibilityFlags: FlagSet = {
+  ...ignored(boolean, [
+    'contention-profiling',
+    'enable-priority-and-fairness',
+    'permit-address-sharing',
+    'permit-port-sharing',
+    'profiling',
+  ]),
+  ...ignored(duration, ['log-flush-frequency']),
+  ...ignored(text, ['debug-socket-path', 'vmodule']),
+};
 
 const FLAGS = {
   ...generalFlags,
@@ -61,6 +115,20 @@ const SECTIONS: readonly FlagSection[] = [
 ];
 
 const USAGE = 'autoscaler [flags], autoscaler doctor [flags], or autoscaler explain-hpa FILE [flags]';
+
+/** What the doctor looks at, beside the flags of the autoscaler that it takes too. */
+const doctorFlags = {
+  output: sharedFlags.output,
+  namespace: flag('namespace', text, {
+    shorthand: 'n',
+    default: '',
+    description: 'The one namespace whose objects are looked at; by default all.',
+    ruleBrokenBy: (namespace) =>
+      namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
+  }),
+  serverAccount: sharedFlags.serverAccount,
+};
+
 const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
 
 /** The command line of the autoscaler, checked and in one piece; frozen. */
@@ -260,4 +328,13 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
     authorization: authorizationOptionsOf(values),
     logging: { format: values.loggingFormat, verbosity: values.verbosity },
   });
+}
+
+function notEmpty(value: string): string | undefined {
+  return value === '' ? 'must not be empty' : undefined;
+}
+
+function ignored(kind: FlagKind<unknown>, names: readonly string[]): FlagSet {
+  const facts = { default: undefined, description: '', ignoredBecause: 'no meaning in this program' };
+  return Object.fromEntries(names.map((name) => [name, flag(name, kind, facts)]));
 }
