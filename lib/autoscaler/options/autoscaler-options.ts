@@ -38,8 +38,8 @@ import {
   prometheusOf,
   tlsFolders,
 } from './metrics-adapter-options.ts';
-import { metricsSourceFlags } from './metrics-source-flags.ts';
 import { scaledObjectsFlags } from './scaled-objects-flags.ts';
+import { metricsSourceFlags } from './source-options.ts';
 
 /** Which one of several replicas acts. */
 const leaderElectionFlags = {

@@ -4,7 +4,7 @@ import { FlagError } from '#lib/flags/parse-flags.ts';
 import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import type { metricsAdapterFlags } from './metrics-adapter-flags.ts';
-import { type metricsSourceFlags, splitEntry } from './metrics-source-flags.ts';
+import { type metricsSourceFlags, splitEntry } from './source-options.ts';
 
 /** Which sources the administrator names, and what is served. */
 export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {

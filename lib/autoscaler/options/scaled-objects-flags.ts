@@ -1,6 +1,6 @@
 import { boolean, duration, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
-import { ruleBrokenByHosts } from './metrics-source-flags.ts';
+import { ruleBrokenByHosts } from './source-options.ts';
 
 /** What clusters usually have as the API server's audience; that of each token is verified beside that. */
 const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.cluster\.local)?)?)?\/?$/;
