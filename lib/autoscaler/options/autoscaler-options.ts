@@ -38,7 +38,7 @@ import {
   prometheusOf,
   tlsFolders,
 } from './metrics-adapter-options.ts';
-import { scaledObjectsFlags } from './scaled-objects-flags.ts';
+import { scaledObjectsFlags } from './scaled-objects-options.ts';
 import { metricsSourceFlags } from './source-options.ts';
 
 /** Which one of several replicas acts. */

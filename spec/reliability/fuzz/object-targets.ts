@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
-import { withFlagsOfEnvironment } from '#lib/autoscaler/options/keda-environment.ts';
+import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-options.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
