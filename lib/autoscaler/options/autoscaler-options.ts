@@ -29,8 +29,7 @@ import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type ControllerName, selectControllers } from '../controller-names.ts';
 import type { ScaledObjectsPartOptions, WebhookOptions } from '../scaled-objects-part.ts';
 import { generalFlags } from './general-flags.ts';
-import { hpaFlags } from './hpa-flags.ts';
-import { type HpaOptions, hpaOptionsOf } from './hpa-options.ts';
+import { type HpaOptions, hpaFlags, hpaOptionsOf } from './hpa-options.ts';
 import { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,

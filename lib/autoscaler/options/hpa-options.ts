@@ -1,8 +1,19 @@
-import type { FlagValues } from '#lib/flags/flag.ts';
+import {
+  decimal,
+  duration,
+  type FlagValues,
+  flag,
+  integer,
+  notNegative,
+  oneOf,
+  positive,
+  text,
+  texts,
+} from '#lib/flags/flag.ts';
 import type { HpaLoopOptions } from '#lib/hpa/hpa-controller.ts';
+import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/min-replicas/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { generalFlags } from './general-flags.ts';
-import { hpaFeatureGates, type hpaFlags } from './hpa-flags.ts';
 
 /** How HorizontalPodAutoscalers are decided. */
 export interface HpaOptions {
@@ -32,4 +43,109 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof general
       },
     },
   };
+}
+
+/** The feature gates of Kubernetes' HPA controller that change decisions, and our defaults. */
+const HPA_FEATURE_GATES = {
+  HPAConfigurableTolerance: false,
+  HPAScaleToZero: true,
+  PodLevelResources: true,
+} as const;
+
+/** One of them. */
+type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;
+
+/** How HorizontalPodAutoscalers are decided, by the names and defaults that kube-controller-manager has. */
+export const hpaFlags = {
+  hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
+    default: 15_000,
+    description: 'How often each HorizontalPodAutoscaler is decided that has no period of its own.',
+    ruleBrokenBy: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
+  }),
+  hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
+    default: 300_000,
+    description: 'For how long the highest recommendation holds where an HPA does not say it.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
+    default: 0.1,
+    description: 'By how much of its target a metric may be off before it scales.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
+    default: 300_000,
+    description: 'For how long after the start of a pod its CPU may be left out.',
+    ruleBrokenBy: notNegative,
+  }),
+  hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
+    default: 30_000,
+    description: 'Within which of its start a change of readiness counts as that of a pod that starts.',
+    ruleBrokenBy: notNegative,
+  }),
+  concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
+    default: 5,
+    description: 'How many HorizontalPodAutoscalers are decided at once.',
+    ruleBrokenBy: positive,
+  }),
+  hpaFeatureGates: flag('feature-gates', texts, {
+    default: [],
+    description: `Feature gates of Kubernetes that change decisions, as NAME=true or NAME=false: ${Object.entries(
+      HPA_FEATURE_GATES,
+    )
+      .map(([name, isOn]) => `${name} (${isOn} by default)`)
+      .join(', ')}.`,
+    ruleBrokenBy: (gates) => {
+      const wrong = gates.find((gate) => readGate(gate) === undefined);
+      return wrong === undefined
+        ? undefined
+        : `${JSON.stringify(wrong)} must be one of ${Object.keys(HPA_FEATURE_GATES).join(', ')}, with =true or =false`;
+    },
+  }),
+  hpaSelector: flag('hpa-selector', text, {
+    default: '',
+    description: 'Only HorizontalPodAutoscalers with these labels are decided; by default all.',
+    ruleBrokenBy: (selector) => {
+      try {
+        parseLabelSelector(selector);
+        return undefined;
+      } catch (error) {
+        return `must be a label selector: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    },
+  }),
+  autoMinReplicas: flag('auto-min-replicas', oneOf(...AUTO_MIN_MODES), {
+    default: 'recommend',
+    description:
+      'What becomes of the minReplicas that would have carried the last seven days, of HPAs without the annotation ' +
+      `${AUTO_MIN_REPLICAS}: told by an event once a day, applied, or never looked at.`,
+  }),
+  autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
+    default: ['7', '6', '5', '4', '3', '2', '1'],
+    description: 'How heavily the peaks of these seven days count, the latest first.',
+    ruleBrokenBy: (weights) =>
+      weights.length === 7 &&
+      weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
+        ? undefined
+        : 'must be seven numbers above 0, of which none is greater than the one before',
+  }),
+};
+
+/** Which feature gates are on. */
+function hpaFeatureGates(gates: readonly string[]): Readonly<Record<HpaFeatureGate, boolean>> {
+  return { ...HPA_FEATURE_GATES, ...Object.fromEntries(gates.flatMap((gate) => [readGate(gate) ?? []])) };
+}
+
+function readGate(gate: string): readonly [HpaFeatureGate, boolean] | undefined {
+  const [name = '', value, ...rest] = gate.split('=');
+  const isKnown = Object.hasOwn(HPA_FEATURE_GATES, name) && rest.length === 0;
+  if (!isKnown || (value !== 'true' && value !== 'false')) return undefined;
+  return [name as HpaFeatureGate, value === 'true'];
+}
+
+function isWeight(text: string): boolean {
+  return /^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0;
+}
+
+function isNotAbove(text: string, before: string | undefined): boolean {
+  return before === undefined || Number(text) <= Number(before);
 }
