@@ -30,9 +30,9 @@ import { type ControllerName, selectControllers } from '../controller-names.ts';
 import type { ScaledObjectsPartOptions, WebhookOptions } from '../scaled-objects-part.ts';
 import { generalFlags } from './general-flags.ts';
 import { type HpaOptions, hpaFlags, hpaOptionsOf } from './hpa-options.ts';
-import { metricsAdapterFlags } from './metrics-adapter-flags.ts';
 import {
   type MetricsAdapterPartOptions,
+  metricsAdapterFlags,
   metricsAdapterOptionsOf,
   prometheusOf,
   tlsFolders,
