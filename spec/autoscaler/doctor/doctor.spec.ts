@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
@@ -133,5 +134,17 @@ describe('runDoctor of the autoscaler', () => {
     const { findings } = await examineAutoscaler(server, ['--namespace=kube-system']);
     const failed = findings.filter(({ status }) => status === 'failed');
     expect(failed.map(({ subject }) => subject)).to.deep.equal(['cronhpa kube-system/web']);
+  });
+});
+
+describe('doctorParts', () => {
+  it('bring diagnoses that are claims and instructions: whole sentences, each title once', () => {
+    const diagnoses = Object.values(autoscalerDiagnoses());
+    expect(diagnoses.length).to.be.greaterThan(15);
+    expect(new Set(diagnoses.map(({ title }) => title)).size).to.equal(diagnoses.length);
+    for (const { title, remedy } of diagnoses) {
+      expect(title).to.match(/^[A-Z].*[^.]$/);
+      expect(remedy).to.match(/^[A-Z].*\.$/);
+    }
   });
 });
