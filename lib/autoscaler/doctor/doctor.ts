@@ -16,8 +16,7 @@ import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-d
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-options.ts';
 import type { MetricsAdapterPartOptions } from '../options/metrics-adapter-options.ts';
-import { AUTOSCALER_DIAGNOSES, failed } from './diagnoses.ts';
-import { leader } from './leader.ts';
+import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader.ts';
 
 /** What the doctor needs from outside. */
 export interface DoctorEnvironment {
