@@ -18,12 +18,11 @@ import { offerNoCostlyCiphers } from '#lib/sources/network/tls.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
-import { debugControllers } from './debug-controllers.ts';
 import type { HpaPartEnvironment } from './hpa-part.ts';
 import { leadTogether } from './lead-together.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { AutoscalerOptions } from './options/autoscaler-options.ts';
-import { autoscalerUi } from './ui/autoscaler-ui.ts';
+import { autoscalerUi, debugControllers } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */
 export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
