@@ -2,7 +2,7 @@ import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
-import type { AutoscalerUiSource } from './autoscaler-ui-source.ts';
+import type { AutoscalerUiSource } from './render-page.ts';
 
 const PAGE = '/ui';
 const STYLE = '/ui/page.css';
