@@ -41,8 +41,8 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
 /** The command `autoscaler explain-hpa`, of which the others load nothing. */
 async function runExplainHpa(argv: readonly string[], program: Program): Promise<number> {
   const [{ parseExplainHpaOptions }, { explainHpa }] = await Promise.all([
-    import('#lib/autoscaler/explain-hpa/explain-hpa-options.ts'),
-    import('#lib/autoscaler/explain-hpa/explain-hpa.ts'),
+    import('#lib/autoscaler/commands/explain-hpa.ts'),
+    import('#lib/autoscaler/commands/explain-hpa.ts'),
   ]);
   const commandLine = parseExplainHpaOptions(argv);
   program.print(commandLine.kind === 'help' ? commandLine.text : await explainHpa(commandLine.options));
