@@ -1,5 +1,4 @@
 import type { ParameterizedContext } from 'koa';
-import type { HeldResponse } from '#lib/apiserver/middleware/response-budget.ts';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestDeadline, RequestEnd } from './request-lifetime.ts';
@@ -48,3 +47,15 @@ export const ANONYMOUS: User = {
   groups: ['system:unauthenticated'],
   extra: {},
 };
+
+/** One response's part of what is held. */
+export interface HeldResponse extends Disposable {
+  /**
+   * Waits until so many bytes may be held. Who holds some already does not wait: it corrects how many they are.
+   *
+   * @throws {StatusError} 429 where that takes too long, 504 where the client has gone
+   */
+  hold(bytes: number): Promise<void> | void;
+  /** The response is complete: from now on its client is what it waits for. */
+  deliver(): void;
+}

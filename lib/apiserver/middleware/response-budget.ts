@@ -1,4 +1,9 @@
-import { ANONYMOUS, type ApiContext, type Middleware } from '#lib/apiserver/http/api-context.ts';
+import {
+  ANONYMOUS,
+  type ApiContext,
+  type HeldResponse,
+  type Middleware,
+} from '#lib/apiserver/http/api-context.ts';
 import { timedOut, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -19,18 +24,6 @@ const PATIENCE_MS = 2_000;
 /** How long a response waits before its client is told to come again. */
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
-
-/** One response's part of what is held. */
-export interface HeldResponse extends Disposable {
-  /**
-   * Waits until so many bytes may be held. Who holds some already does not wait: it corrects how many they are.
-   *
-   * @throws {StatusError} 429 where that takes too long, 504 where the client has gone
-   */
-  hold(bytes: number): Promise<void> | void;
-  /** The response is complete: from now on its client is what it waits for. */
-  deliver(): void;
-}
 
 class Entry implements HeldResponse {
   readonly party: string;
