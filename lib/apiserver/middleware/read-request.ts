@@ -3,6 +3,7 @@ import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts'
 import { parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, type RequestInfo } from '#lib/apiserver/http/request-info.ts';
 import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
+import { MAX_HEADERS } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 import { remembering } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
@@ -50,9 +51,6 @@ function decodePath(path: string): string {
   if (decoded === undefined) throw badRequest(`Cannot read the path ${path}: invalid percent-encoding`);
   return decoded;
 }
-
-/** How many headers a request may have: a user's groups and extra values come one in each. */
-export const MAX_HEADERS = 10_000;
 
 /** How long a request's path with its query may be; selectors at their bound fit in, each byte of them encoded. */
 const MAX_URL_BYTES = 128 * 1024;

@@ -9,7 +9,6 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
-import { MAX_HEADERS } from '#lib/apiserver/middleware/read-request.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError, type Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -261,6 +260,9 @@ interface HttpServerOptions {
 
 /** What Go's servers accept. */
 const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;
+
+/** How many headers a request may have: a user's groups and extra values come one in each. */
+export const MAX_HEADERS = 10_000;
 
 /**
  * One more than are allowed, so that a request which has too many is seen to, and refused. Over HTTP/2 the beginning of the request
