@@ -1,4 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { formatTime } from '#lib/time/timestamp.ts';
 import { goJsonText, type JsonObject, type JsonValue } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import {
@@ -179,22 +180,6 @@ function keptIn<Value extends object, Made>(
 
 function sortedEntries(texts: Texts): [string, string][] {
   return Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-/** The objects of a list share most of their times. */
-const KEPT_TIMES = 1024;
-const kept = new Map<number, string>();
-
-/** A moment as `metav1.Time` has it: RFC 3339, UTC, whole seconds. */
-function formatTime(timeMs: number): string {
-  const second = Math.floor(timeMs / 1000);
-  let text = kept.get(second);
-  if (text === undefined) {
-    text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
-    if (kept.size >= KEPT_TIMES) kept.clear();
-    kept.set(second, text);
-  }
-  return text;
 }
 
 /** Writes the fields of a `metav1.Time` message. */
