@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
 /** Runs a demo until it is done or interrupted; a failure is told in a sentence, and is the exit status. */

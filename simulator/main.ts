@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { parse as parseYaml } from 'yaml';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { writeClusterFiles, writePrivateFile } from './cluster-files.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';

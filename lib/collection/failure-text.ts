@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 
 const MAX_LENGTH = 500;

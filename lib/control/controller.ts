@@ -1,6 +1,7 @@
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';

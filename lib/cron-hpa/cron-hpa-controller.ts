@@ -13,7 +13,7 @@ import {
   type ObjectName,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   type CronHpa,

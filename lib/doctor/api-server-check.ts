@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Check, type Diagnoses, failedBy, ok } from './check.ts';
 
 /** What can be wrong with the way to the API server, whatever is looked at beyond. */

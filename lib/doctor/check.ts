@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type ApiContext, MissingPermission } from './cluster-context.ts';
 
 /** Something that can be wrong with a cluster, and how to look. */

@@ -1,5 +1,5 @@
 import { flag, oneOf, text } from '#lib/flags/flag.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { printable, printableLines } from '#lib/telemetry/printable.ts';
 import type { Check, Diagnoses, Finding } from './check.ts';
 import { type ApiContext, MissingPermission } from './cluster-context.ts';

@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Collection } from '#lib/collection/collection.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Collection } from '#lib/collection/collection.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { nameOfMetric } from './annotations/collected-metrics.ts';
 import type { HpaCollectors } from './plans/hpa-collectors.ts';
 

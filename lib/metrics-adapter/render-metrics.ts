@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Html, html } from '#lib/ui/html.ts';
 import { filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';

@@ -1,6 +1,7 @@
 import { getCallSites } from 'node:util';
 import type { Clock } from '#lib/time/clock.ts';
-import { describeError, type LogFields, type Logger } from './logger.ts';
+import { describeError } from './error-text.ts';
+import type { LogFields, Logger } from './logger.ts';
 import { printable } from './printable.ts';
 
 /** How lines look: klog's text, or the JSON of Kubernetes' components. */

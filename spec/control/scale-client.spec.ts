@@ -3,7 +3,7 @@ import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { until } from '#spec/support/until.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { EmptyResponse } from '#lib/sources/sample.ts';
 import { Secrets, secretForms } from '#lib/sources/secrets.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL é`;
 

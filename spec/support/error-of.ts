@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 
 /** What a promise is rejected with, as logs write it. */
 export async function errorOf(promise: Promise<unknown>): Promise<string> {

@@ -1,5 +1,5 @@
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { LogFields, Logger } from '#lib/telemetry/logger.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
 
 /** Keeps the lines that a component logged, for a spec to read. */
 export class RecordingLogger implements Logger {

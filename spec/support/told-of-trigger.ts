@@ -1,6 +1,6 @@
 import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { EchoingSource } from './echoing-sources.ts';
 
 /** Everything that is told of a trigger once it was planned, and asked. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 
 describe('describeError', () => {
   it('joins the messages of an error and its causes, each once', () => {

@@ -4,7 +4,8 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type CaBundle, parseCaBundle } from './certificate-chain.ts';
 

@@ -2,7 +2,8 @@ import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { AccessTelemetry, type ReviewKind } from './access-telemetry.ts';
 import {

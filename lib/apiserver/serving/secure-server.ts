@@ -10,7 +10,8 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   ConnectionGate,

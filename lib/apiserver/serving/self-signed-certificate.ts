@@ -3,7 +3,8 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** A certificate chain and the key of its first certificate, both PEM. */

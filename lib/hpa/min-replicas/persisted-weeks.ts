@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import { type MemoryStore, UnkeptNames } from '../state/config-map-store.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import {

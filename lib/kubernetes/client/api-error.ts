@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { parseJson } from '../objects/kubernetes-object.ts';
 
 /** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */

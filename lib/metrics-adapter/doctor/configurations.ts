@@ -1,5 +1,5 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { NoPrometheusServer } from '../collectors/prometheus-collector.ts';
 import {
   type ExaminedMetric,

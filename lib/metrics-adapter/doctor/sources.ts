@@ -2,7 +2,7 @@ import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';

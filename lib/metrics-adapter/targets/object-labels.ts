@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What knowing labels needs. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What the API server says of one pod. */

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */

@@ -1,7 +1,7 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { API_VERSION } from './resources.ts';
 
 /** Tells events of one object. */

@@ -3,7 +3,7 @@ import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import { jobBounds, type ScaledJob } from '../api/scaled-job.ts';
 import { type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';

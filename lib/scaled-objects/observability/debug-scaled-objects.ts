@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';

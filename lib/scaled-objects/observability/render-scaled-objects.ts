@@ -1,7 +1,7 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';

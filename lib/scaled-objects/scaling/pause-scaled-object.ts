@@ -1,6 +1,6 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import {
   hpaNameOf,
   type ObjectCondition,

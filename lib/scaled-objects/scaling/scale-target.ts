@@ -2,7 +2,7 @@ import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { ScaleCause } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';

@@ -1,6 +1,6 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';

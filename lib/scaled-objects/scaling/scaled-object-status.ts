@@ -1,4 +1,4 @@
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import {

@@ -6,7 +6,7 @@ import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts'
 import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { digestOf, type Sample } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   boolean,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { hpaNameOf, type ScaledObject, type TriggerSpec, targetOf } from '../api/scaled-object.ts';
 import type { Workload } from '../api/target-workloads.ts';
 import type { ManagedHpa } from '../scaling/hpa-client.ts';

@@ -5,7 +5,8 @@ import { type ConnectionTimeouts, SecureServer } from '#lib/apiserver/serving/se
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
-import { describeError, type Logger } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { Admission } from './admission.ts';

@@ -1,5 +1,5 @@
 import { FairSemaphore, Semaphore } from '#lib/concurrency/semaphore.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';

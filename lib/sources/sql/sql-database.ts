@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Query, type Sample, shorten } from '../query.ts';
 import { decimalNumber } from '../sample.ts';

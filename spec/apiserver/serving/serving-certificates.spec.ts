@@ -8,7 +8,7 @@ import {
   type ServingCertificatesOptions,
 } from '#lib/apiserver/serving/serving-certificates.ts';
 import type { TlsSettings } from '#lib/apiserver/serving/tls-context.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';

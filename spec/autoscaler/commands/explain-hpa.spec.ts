@@ -7,7 +7,7 @@ import {
   explainHpa,
   parseExplainHpaOptions,
 } from '#lib/autoscaler/commands/explain-hpa.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const PAGE = readFileSync('docs/hpa.md', 'utf8');

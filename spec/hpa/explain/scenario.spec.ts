@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inOrder, loadAt, parseLoadCsv, parseScenario } from '#lib/hpa/explain/scenario.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { SCENARIO } from './built-scenario.ts';
 
 describe('parseScenario', () => {

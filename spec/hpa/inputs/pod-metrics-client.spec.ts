@@ -8,7 +8,7 @@ import {
   UsageList,
 } from '#lib/hpa/inputs/pod-metrics-client.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { refusal, startJsonApi } from '#spec/support/json-api.ts';
 

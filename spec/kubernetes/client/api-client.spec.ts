@@ -10,7 +10,7 @@ import {
 } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';

@@ -3,7 +3,7 @@ import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient, retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 import type { ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

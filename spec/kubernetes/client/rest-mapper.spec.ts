@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' };

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
 import { metricsApiTrigger } from '#lib/scaled-objects/triggers/metrics-api.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

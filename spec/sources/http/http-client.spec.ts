@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { HttpClient, type HttpClientOptions } from '#lib/sources/http/http-client.ts';
 import { openCredentials } from '#lib/sources/http/http-credentials.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

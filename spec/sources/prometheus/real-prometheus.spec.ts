@@ -6,7 +6,7 @@ import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import type { Sample } from '#lib/sources/query.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

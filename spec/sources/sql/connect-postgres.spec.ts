@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { IDLE_LIMITS } from '#lib/sources/network/guarded-socket.ts';
 import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 
 const CLEARTEXT = 3;
 const MD5 = 5;

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { openSqlSource } from '#lib/sources/sql/sql-source.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

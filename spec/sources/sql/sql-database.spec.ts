@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/sql-connection.ts';
 import { SqlDatabase, SqlDatabases, samplesOfRows, sqlQuery } from '#lib/sources/sql/sql-database.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openSqlSource, readSqlSource } from '#lib/sources/sql/sql-source.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -5,7 +5,7 @@ import {
   createKubeletClient,
   type KubeletConnectionOptions,
 } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { httpResponse, RawServer, serverCertificate } from '#spec/support/raw-server.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

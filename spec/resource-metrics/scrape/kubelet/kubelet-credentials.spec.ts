@@ -4,7 +4,7 @@ import {
   type KubeletTrust,
   openKubeletCredentials,
 } from '#lib/resource-metrics/scrape/kubelet/kubelet-credentials.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';

@@ -3,7 +3,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { httpIdentity } from '#lib/scaled-objects/triggers/parameters/http-authentication.ts';
 import { authorityIn, clientKey } from '#lib/scaled-objects/triggers/parameters/tls-parameters.ts';
-import { describeError } from '#lib/telemetry/logger.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 
 const [CA = '', OTHER = ''] = rootCertificates;
 const NONE = 'parameter "ca" holds no certificate in PEM';
