@@ -2,10 +2,10 @@ import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
 import { HPA_VERSIONS, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
-import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
 export interface HpaPartEnvironment

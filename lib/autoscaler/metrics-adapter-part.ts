@@ -3,10 +3,10 @@ import type { FoundSchedules } from '#lib/metrics-adapter/collectors/scaling-sch
 import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
+import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import type { MetricsAdapterPartOptions } from './options/metrics-adapter-options.ts';
 
 /** What the part needs from outside. */
 export interface MetricsAdapterPartEnvironment

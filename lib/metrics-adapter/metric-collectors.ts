@@ -1,4 +1,3 @@
-import type { MetricsAdapterPartOptions } from '#lib/autoscaler/options/metrics-adapter-options.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -20,6 +19,7 @@ import { skipperCollector } from './collectors/skipper-collector.ts';
 import { sqlCollector } from './collectors/sql-collector.ts';
 import { sqsCollector } from './collectors/sqs-collector.ts';
 import { zmonCollector } from './collectors/zmon-collector.ts';
+import type { MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
 import { namedSources } from './named-sources.ts';
 import { TargetPods } from './targets/target-pods.ts';
 import { TargetSelectors } from './targets/target-selectors.ts';

@@ -1,9 +1,4 @@
 import { join } from 'node:path';
-import type {
-  MetricsAdapterPartOptions,
-  PrometheusOptions,
-  TokenEndpoint,
-} from '#lib/autoscaler/options/metrics-adapter-options.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
@@ -24,6 +19,11 @@ import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { InfluxdbAccount } from './collectors/influxdb-collector.ts';
+import type {
+  MetricsAdapterPartOptions,
+  PrometheusOptions,
+  TokenEndpoint,
+} from './metrics-adapter-options.ts';
 
 /** The sources that the administrator names by flags. */
 export interface NamedSources {

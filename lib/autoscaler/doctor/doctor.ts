@@ -12,10 +12,10 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metrics.ts';
 import { metricsAdapterDoctor } from '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
+import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-options.ts';
-import type { MetricsAdapterPartOptions } from '../options/metrics-adapter-options.ts';
 import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader.ts';
 
 /** What the doctor needs from outside. */

@@ -26,12 +26,12 @@ import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { type ControllerName, selectControllers } from '../controller-names.ts';
 import type { ScaledObjectsPartOptions, WebhookOptions } from '../scaled-objects-part.ts';
 import { generalFlags } from './general-flags.ts';
 import { type HpaOptions, hpaFlags, hpaOptionsOf } from './hpa-options.ts';
 import {
-  type MetricsAdapterPartOptions,
   metricsAdapterFlags,
   metricsAdapterOptionsOf,
   prometheusOf,

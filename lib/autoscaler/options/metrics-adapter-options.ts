@@ -9,60 +9,14 @@ import {
   positive,
   text,
 } from '#lib/flags/flag.ts';
-import { type ListenAddress, parseListenAddress } from '#lib/flags/listen-address.ts';
+import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
-import type { MetricsAdapterOptions } from '#lib/metrics-adapter/metrics-adapter.ts';
-import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
+import type {
+  MetricsAdapterPartOptions,
+  PrometheusOptions,
+} from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { type metricsSourceFlags, splitEntry } from './source-options.ts';
-
-/** Which sources the administrator names, and what is served. */
-export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
-  readonly prometheus: PrometheusOptions | undefined;
-  /** By the names by which HPAs mean them. */
-  readonly additionalPrometheus: ReadonlyMap<string, PrometheusOptions>;
-  /** Folders of certificates, by the names of sources. */
-  readonly sourceTls: ReadonlyMap<string, string>;
-  /** Files that describe databases, by the names by which HPAs mean them. */
-  readonly sqlSources: ReadonlyMap<string, string>;
-  readonly skipper: {
-    readonly ingresses: boolean;
-    readonly routeGroups: boolean;
-    /** Annotations of Ingresses with the weights of backends. */
-    readonly backendsAnnotations: readonly string[];
-  };
-  /** The series that counts requests by host; `undefined` where these are not collected. */
-  readonly externalRpsMetricName: string | undefined;
-  readonly influxdb:
-    | { readonly address: string; readonly token: string; readonly organization: string }
-    | undefined;
-  readonly zmon: TokenEndpoint | undefined;
-  readonly nakadi: TokenEndpoint | undefined;
-  /** Of SQS queues; `undefined` where these are not collected. */
-  readonly awsRegions: readonly string[] | undefined;
-  /** `undefined` where there are no scaling schedules. */
-  readonly scalingSchedule: ScheduleDefaults | undefined;
-  readonly allowedHosts: readonly string[];
-  /** Where series are served over plain HTTP; `undefined` for nowhere. */
-  readonly metricsAddress: ListenAddress | undefined;
-}
-
-/** A Prometheus server. */
-export interface PrometheusOptions {
-  readonly url: string;
-  /** `undefined` where it needs none. */
-  readonly tokenFile: string | undefined;
-}
-
-/** A server that takes OAuth2 tokens. */
-export interface TokenEndpoint {
-  readonly url: string;
-  /** Empty where it is in the folder. */
-  readonly token: string;
-  /** Has the files `NAME-token-secret` and `NAME-token-type`. */
-  readonly credentialsFolder: string;
-  readonly tokenName: string;
-}
 
 /** What flags say of that; `undefined` where neither API is served. @throws {FlagError} for a contradiction */
 export function metricsAdapterOptionsOf(
