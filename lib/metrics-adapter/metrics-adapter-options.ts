@@ -1,5 +1,4 @@
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
-import type { MetricsAdapterOptions } from './metrics-adapter.ts';
 import type { ScheduleDefaults } from './scaling-schedules/scheduled-value.ts';
 
 /** Which sources the administrator names, and what is served. */
@@ -48,4 +47,16 @@ export interface TokenEndpoint {
   /** Has the files `NAME-token-secret` and `NAME-token-type`. */
   readonly credentialsFolder: string;
   readonly tokenName: string;
+}
+
+/** What is served, and how long values count. */
+export interface MetricsAdapterOptions {
+  readonly servesCustom: boolean;
+  readonly servesExternal: boolean;
+  readonly defaultIntervalMs: number;
+  readonly metricsTtlMs: number;
+  /** How often HPAs are listed where they may not be watched. */
+  readonly relistMs: number;
+  /** Whether metrics whose collector is not known are passed over in silence. */
+  readonly passesOverUnknown: boolean;
 }

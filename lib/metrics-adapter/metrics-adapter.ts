@@ -26,23 +26,12 @@ import {
   type MetricsAdapterSeries,
   metricsAdapterSeries,
 } from './metrics-adapter-metrics.ts';
+import type { MetricsAdapterOptions } from './metrics-adapter-options.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
 import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
-
-/** What is served, and how long values count. */
-export interface MetricsAdapterOptions {
-  readonly servesCustom: boolean;
-  readonly servesExternal: boolean;
-  readonly defaultIntervalMs: number;
-  readonly metricsTtlMs: number;
-  /** How often HPAs are listed where they may not be watched. */
-  readonly relistMs: number;
-  /** Whether metrics whose collector is not known are passed over in silence. */
-  readonly passesOverUnknown: boolean;
-}
 
 /** What the metrics adapter needs from outside. */
 export interface MetricsAdapterEnvironment {
