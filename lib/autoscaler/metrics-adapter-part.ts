@@ -1,10 +1,10 @@
 import type { Subsystem } from '#lib/apiserver/subsystems.ts';
-import type { FoundSchedules } from '#lib/metrics-adapter/collectors/scaling-schedule-collector.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
+import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 

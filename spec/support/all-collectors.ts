@@ -5,14 +5,12 @@ import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-col
 import { nakadiCollector } from '#lib/metrics-adapter/collectors/nakadi-collector.ts';
 import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
-import {
-  type FoundSchedules,
-  scalingScheduleCollector,
-} from '#lib/metrics-adapter/collectors/scaling-schedule-collector.ts';
+import { scalingScheduleCollector } from '#lib/metrics-adapter/collectors/scaling-schedule-collector.ts';
 import { skipperCollector } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { type SqlCollectorOptions, sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
+import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';

@@ -2,19 +2,13 @@ import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HpaMetric } from '../annotations/collected-metrics.ts';
 import {
+  type FoundSchedules,
   keyOfSchedule,
   SCALING_SCHEDULES,
-  type ScalingSchedule,
   type ScalingScheduleKind,
 } from '../scaling-schedules/scaling-schedule.ts';
 import { type ScheduleDefaults, scheduledValue } from '../scaling-schedules/scheduled-value.ts';
 import type { MetricCollector } from './metric-collector.ts';
-
-/** Schedules that are there now. */
-export interface FoundSchedules {
-  /** @throws when the schedule is there and cannot be used, or when it is not known yet */
-  find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined;
-}
 
 /** What the collector works with. */
 interface ScalingScheduleCollectorOptions {

@@ -7,7 +7,6 @@ import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { FoundSchedules } from '../collectors/scaling-schedule-collector.ts';
 
 /** Where the kinds are defined. */
 export const SCALING_SCHEDULES = {
@@ -218,4 +217,10 @@ function followed(object: unknown, kind: ScalingScheduleKind): Followed {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     return { name: String(name), namespace: typeof namespace === 'string' ? namespace : '', error };
   }
+}
+
+/** Schedules that are there now. */
+export interface FoundSchedules {
+  /** @throws when the schedule is there and cannot be used, or when it is not known yet */
+  find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined;
 }
