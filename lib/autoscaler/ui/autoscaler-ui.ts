@@ -2,7 +2,7 @@ import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
-import type { AutoscalerUiSource } from './render-page.ts';
+import type { AutoscalerUiSource, ControllersState } from './render-page.ts';
 
 const PAGE = '/ui';
 const STYLE = '/ui/page.css';
@@ -29,19 +29,6 @@ export function autoscalerUi(source: AutoscalerUiSource): Subsystem {
     start: () => {},
     [Symbol.asyncDispose]: async () => {},
   };
-}
-
-/** Who acts, and what runs. */
-export interface ControllersState {
-  readonly identity: string;
-  readonly isLeader: boolean;
-  /** Who has the lease, as far as is known. */
-  readonly leader: string | undefined;
-  /** Since when, as RFC 3339 says it. */
-  readonly leaderSince: string | undefined;
-  /** When this replica was started, as RFC 3339 says it. */
-  readonly startedAt: string;
-  readonly controllers: readonly string[];
 }
 
 /** `/debug/controllers`: which controllers run here, and whether this replica acts or which other does. */

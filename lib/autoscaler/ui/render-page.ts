@@ -13,7 +13,6 @@ import { pageShell, type UiPart, type UiSummary } from '#lib/ui/page.ts';
 import { type PageQuery, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
-import type { ControllersState } from './autoscaler-ui.ts';
 
 /** The page as its address says, as HTML. @throws {StatusError} 404 where there is no such part or object */
 export function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Buffer {
@@ -124,4 +123,17 @@ export interface AutoscalerUiSource {
   readonly state: () => ControllersState;
   readonly version: string;
   readonly clock: Clock;
+}
+
+/** Who acts, and what runs. */
+export interface ControllersState {
+  readonly identity: string;
+  readonly isLeader: boolean;
+  /** Who has the lease, as far as is known. */
+  readonly leader: string | undefined;
+  /** Since when, as RFC 3339 says it. */
+  readonly leaderSince: string | undefined;
+  /** When this replica was started, as RFC 3339 says it. */
+  readonly startedAt: string;
+  readonly controllers: readonly string[];
 }
