@@ -1,5 +1,5 @@
-import type { DecisionInput } from '#lib/hpa/decision/decision.ts';
-import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
+import { DEFAULT_HPA_CONFIG, type DecisionInput } from '#lib/hpa/decision/decision-input.ts';
+
 import type { PodSamples } from '#lib/hpa/decision/pod-resources.ts';
 import { NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';

@@ -5,8 +5,8 @@ import type {
   ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { minReplicasOf } from './decide.ts';
-import type { DecisionInput } from './decision.ts';
-import type { Scale } from './decision-input.ts';
+import type { DecisionInput, Scale } from './decision-input.ts';
+
 import { MOST_REPLICAS } from './replica-calculator.ts';
 import { type HpaMemory, type Recommendation, remember, type ScaleEvent } from './scaling-state.ts';
 

@@ -6,8 +6,15 @@ import {
 import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { limitReplicas } from './behavior.ts';
-import type { Decision, DecisionInput, Explanation, HpaEvent } from './decision.ts';
-import { type HpaConfig, type Scale, type ScaleFailure, scaleError } from './decision-input.ts';
+import type { Decision, Explanation, HpaEvent } from './decision.ts';
+import {
+  type DecisionInput,
+  type HpaConfig,
+  type Scale,
+  type ScaleFailure,
+  scaleError,
+} from './decision-input.ts';
+
 import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
 import { tolerancesOf } from './replica-calculator.ts';
 import type { HpaMemory } from './scaling-state.ts';

@@ -1,3 +1,7 @@
+import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import type { HpaMemory } from './scaling-state.ts';
+
 /**
  * What was read for one metric of an HPA before deciding: values, or why there are none.
  *
@@ -75,4 +79,19 @@ export function scaleError({ step, message }: ScaleFailure, reference: string): 
   if (step === 'api-version') return `invalid API version in scale target reference: ${message}`;
   if (step === 'kind') return `unable to determine resource for scale target reference: ${message}`;
   return `failed to query scale subresource for ${reference}: ${message}`;
+}
+
+/** Everything that a decision follows from. */
+export interface DecisionInput {
+  readonly hpa: HorizontalPodAutoscaler;
+  readonly scale: Scale | ScaleFailure;
+  /** Those that the scale's selector selects. */
+  readonly pods: readonly ScaledPod[];
+  /** Other HPAs that select one of the pods, as `namespace/name`. */
+  readonly rivals: readonly string[];
+  /** One for each metric of the spec, in its order; not looked at where `needsMetrics` says no. */
+  readonly readings: readonly MetricReading[];
+  readonly memory: HpaMemory;
+  readonly config: HpaConfig;
+  readonly nowMs: number;
 }

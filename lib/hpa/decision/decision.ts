@@ -1,33 +1,15 @@
 import type { ConditionChange, ConditionRemoval } from '#lib/control/status/conditions.ts';
 import type {
-  HorizontalPodAutoscaler,
   HpaStatus,
   MetricStatus,
   MetricTarget,
   MetricValueStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { Limit, Stabilization } from './behavior.ts';
 import type { BoundsStep } from './decide.ts';
-import type { HpaConfig, MetricReading, Scale, ScaleFailure } from './decision-input.ts';
 import type { MetricFailureOutcome } from './evaluate-metrics.ts';
 import type { Proposal } from './replica-calculator.ts';
 import type { HpaMemory } from './scaling-state.ts';
-
-/** Everything that a decision follows from. */
-export interface DecisionInput {
-  readonly hpa: HorizontalPodAutoscaler;
-  readonly scale: Scale | ScaleFailure;
-  /** Those that the scale's selector selects. */
-  readonly pods: readonly ScaledPod[];
-  /** Other HPAs that select one of the pods, as `namespace/name`. */
-  readonly rivals: readonly string[];
-  /** One for each metric of the spec, in its order; not looked at where `needsMetrics` says no. */
-  readonly readings: readonly MetricReading[];
-  readonly memory: HpaMemory;
-  readonly config: HpaConfig;
-  readonly nowMs: number;
-}
 
 /** What is to be done about an HPA, before the scale is written. `conclude` makes an outcome of it. */
 export interface Decision {

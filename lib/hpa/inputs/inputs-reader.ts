@@ -8,8 +8,8 @@ import {
 } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { needsMetrics } from '../decision/decide.ts';
-import type { DecisionInput } from '../decision/decision.ts';
-import type { HpaConfig } from '../decision/decision-input.ts';
+import type { DecisionInput, HpaConfig } from '../decision/decision-input.ts';
+
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';
 import { SelectorRegistry } from './overlapping-hpas.ts';
 import { type FollowedPod, selectPods } from './pod-lister.ts';

@@ -1,5 +1,5 @@
-import type { DecisionInput } from '#lib/hpa/decision/decision.ts';
-import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
+import type { DecisionInput, MetricReading } from '#lib/hpa/decision/decision-input.ts';
+
 import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
 import { rivalsOf } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
