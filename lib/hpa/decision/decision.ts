@@ -1,14 +1,8 @@
 import type { ConditionChange, ConditionRemoval } from '#lib/control/status/conditions.ts';
-import type {
-  HpaStatus,
-  MetricStatus,
-  MetricTarget,
-  MetricValueStatus,
-} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { HpaStatus, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Limit, Stabilization } from './behavior.ts';
 import type { BoundsStep } from './decide.ts';
-import type { MetricFailureOutcome } from './evaluate-metrics.ts';
-import type { Proposal } from './replica-calculator.ts';
+import type { MetricExplanation } from './evaluate-metrics.ts';
 import type { HpaMemory } from './scaling-state.ts';
 
 /** What is to be done about an HPA, before the scale is written. `conclude` makes an outcome of it. */
@@ -90,20 +84,3 @@ type DecisionStep =
   /** Metrics are missing, and without them it is not safe to scale. */
   | 'metrics-missing'
   | 'metrics';
-
-/** A proposal as an explanation holds it. */
-export type ExplainedProposal = Omit<Proposal, 'current'>;
-
-/** What one metric contributed. */
-export interface MetricExplanation {
-  readonly type: string;
-  readonly name: string;
-  readonly target: MetricTarget | undefined;
-  /** As the status shows it. */
-  readonly current: MetricValueStatus | undefined;
-  /** When the oldest value was taken, where that is known. */
-  readonly takenAtMs?: number;
-  /** Without its amount, which `current` is the text of, so that all of this can be JSON. */
-  readonly proposal?: ExplainedProposal;
-  readonly failure?: MetricFailureOutcome;
-}

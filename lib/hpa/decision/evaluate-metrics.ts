@@ -3,8 +3,9 @@ import {
   FAILED_METRIC_STATUS,
   type MetricSpec,
   type MetricStatus,
+  type MetricTarget,
+  type MetricValueStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { ExplainedProposal, MetricExplanation } from './decision.ts';
 import type { MetricReading } from './decision-input.ts';
 import {
   containerResourceMetric,
@@ -181,4 +182,21 @@ function unknownMetric(type: string): MetricRule {
     },
     status: () => FAILED_METRIC_STATUS,
   };
+}
+
+/** A proposal as an explanation holds it. */
+export type ExplainedProposal = Omit<Proposal, 'current'>;
+
+/** What one metric contributed. */
+export interface MetricExplanation {
+  readonly type: string;
+  readonly name: string;
+  readonly target: MetricTarget | undefined;
+  /** As the status shows it. */
+  readonly current: MetricValueStatus | undefined;
+  /** When the oldest value was taken, where that is known. */
+  readonly takenAtMs?: number;
+  /** Without its amount, which `current` is the text of, so that all of this can be JSON. */
+  readonly proposal?: ExplainedProposal;
+  readonly failure?: MetricFailureOutcome;
 }

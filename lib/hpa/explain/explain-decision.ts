@@ -1,7 +1,8 @@
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Limit } from '../decision/behavior.ts';
-import type { ExplainedProposal, Explanation, MetricExplanation } from '../decision/decision.ts';
+import type { Explanation } from '../decision/decision.ts';
+import type { ExplainedProposal, MetricExplanation } from '../decision/evaluate-metrics.ts';
 import type { LeftOutPods, ProposalReason } from '../decision/replica-calculator.ts';
 
 /**

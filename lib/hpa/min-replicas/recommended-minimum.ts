@@ -1,6 +1,7 @@
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec, MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { Explanation, MetricExplanation } from '../decision/decision.ts';
+import type { Explanation } from '../decision/decision.ts';
+import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
 import type { AutoMinSettings } from './auto-min-settings.ts';
 
 /** What a week says of the minimum. */

@@ -1,6 +1,7 @@
 import { ownCopy } from '#lib/cache/interner.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { Explanation, MetricExplanation, Outcome } from '../decision/decision.ts';
+import type { Explanation, Outcome } from '../decision/decision.ts';
+import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
 
 /** Another controller that writes an HPA's status. */
 export interface OtherController {

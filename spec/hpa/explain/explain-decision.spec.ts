@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decision/decide.ts';
-import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/decision.ts';
 import type { DecisionInput } from '#lib/hpa/decision/decision-input.ts';
+import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { explainDecision, explainMetric, metricThresholds } from '#lib/hpa/explain/explain-decision.ts';
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { builtInput, builtPod, NOW_MS } from '#spec/hpa/built-world.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { MetricExplanation, Outcome } from '#lib/hpa/decision/decision.ts';
+import type { Outcome } from '#lib/hpa/decision/decision.ts';
+import type { MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { LoadHistory } from '#lib/hpa/observability/decision-log.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { TOLD_AT_MS, ToldHpas } from '#spec/hpa/told/told-hpas.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Explanation, MetricExplanation, Outcome } from '#lib/hpa/decision/decision.ts';
+import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
+import type { MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog, type HpaDecisions, LoadHistory } from '#lib/hpa/observability/decision-log.ts';
 import { hpaUi } from '#lib/hpa/observability/hpa-ui.ts';
