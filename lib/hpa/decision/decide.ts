@@ -6,7 +6,7 @@ import {
 import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { limitReplicas } from './behavior.ts';
-import type { Decision, Explanation, HpaEvent } from './decision.ts';
+import type { BoundsStep, Decision, Explanation, HpaEvent } from './decision.ts';
 import {
   type DecisionInput,
   type HpaConfig,
@@ -14,7 +14,6 @@ import {
   type ScaleFailure,
   scaleError,
 } from './decision-input.ts';
-
 import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
 import { tolerancesOf } from './replica-calculator.ts';
 import type { HpaMemory } from './scaling-state.ts';
@@ -265,11 +264,6 @@ function explainedByMetrics(
     ...known,
   };
 }
-
-/** What decides before metrics do. */
-export type BoundsStep =
-  /** The target has no replicas, and no HPA scaled it to zero: that is how users switch an HPA off. */
-  'switched-off' | 'above-max' | 'below-min';
 
 /** Tells whether a target is off its bounds, so that metrics need not be asked. */
 function boundsStep(

@@ -1,7 +1,6 @@
 import type { ConditionChange, ConditionRemoval } from '#lib/control/status/conditions.ts';
 import type { HpaStatus, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Limit, Stabilization } from './behavior.ts';
-import type { BoundsStep } from './decide.ts';
 import type { MetricExplanation } from './evaluate-metrics.ts';
 import type { HpaMemory } from './scaling-state.ts';
 
@@ -84,3 +83,8 @@ type DecisionStep =
   /** Metrics are missing, and without them it is not safe to scale. */
   | 'metrics-missing'
   | 'metrics';
+
+/** What decides before metrics do. */
+export type BoundsStep =
+  /** The target has no replicas, and no HPA scaled it to zero: that is how users switch an HPA off. */
+  'switched-off' | 'above-max' | 'below-min';
