@@ -1,10 +1,11 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
-import type {
-  HpaBehavior,
-  ScalingPolicy,
-  ScalingRules,
+import {
+  type HpaBehavior,
+  minReplicasOf,
+  type ScalingPolicy,
+  type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { minReplicasOf } from './decide.ts';
+
 import type { DecisionInput, Scale } from './decision-input.ts';
 
 import { MOST_REPLICAS } from './replica-calculator.ts';

@@ -3,7 +3,11 @@ import {
   type ConditionRemoval,
   NO_SCALED_TO_ZERO,
 } from '#lib/control/status/conditions.ts';
-import { type HorizontalPodAutoscaler, targetOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import {
+  type HorizontalPodAutoscaler,
+  minReplicasOf,
+  targetOf,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { limitReplicas } from './behavior.ts';
 import type { BoundsStep, Decision, Explanation, HpaEvent } from './decision.ts';
@@ -301,11 +305,6 @@ function scaledToZeroAfter(
     reason: isTrue ? 'ScaledToZero' : 'NotScaledToZero',
     message: `the HPA controller ${isTrue ? 'scaled' : 'did not scale'} the workload to zero`,
   };
-}
-
-/** The fewest replicas that an HPA may ask for. */
-export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
-  return spec.minReplicas ?? 1;
 }
 
 /** Why it is not clear which pods an HPA scales. */

@@ -243,3 +243,8 @@ export function nameOf(spec: MetricSpec): string {
   if (spec.type === 'Pods') return spec.pods.metric.name;
   return spec.type === 'Object' ? spec.object.metric.name : spec.external.metric.name;
 }
+
+/** The fewest replicas that an HPA may ask for. */
+export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
+  return spec.minReplicas ?? 1;
+}
