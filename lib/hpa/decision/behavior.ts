@@ -5,11 +5,16 @@ import {
   type ScalingPolicy,
   type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-
 import type { DecisionInput, Scale } from './decision-input.ts';
-
 import { MOST_REPLICAS } from './replica-calculator.ts';
-import { type HpaMemory, type Recommendation, remember, type ScaleEvent } from './scaling-state.ts';
+import {
+  type HpaMemory,
+  isBeforeWindow,
+  isInWindow,
+  type Recommendation,
+  remember,
+  type ScaleEvent,
+} from './scaling-state.ts';
 
 /** What became of the metrics' proposal. */
 interface LimitedReplicas {
@@ -99,16 +104,6 @@ const SCALE_UP_STABILIZED = {
   reason: 'ScaleUpStabilized',
   message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
 } as const;
-
-/** Whether a moment lies before a window that ends now; one of no length holds nothing. */
-export function isBeforeWindow(atMs: number, windowMs: number, nowMs: number): boolean {
-  return windowMs === 0 || atMs < nowMs - windowMs;
-}
-
-/** Whether a moment lies inside of a window that ends now; one of no length holds nothing. */
-function isInWindow(atMs: number, windowMs: number, nowMs: number): boolean {
-  return atMs > nowMs - windowMs;
-}
 
 /** How far back earlier recommendations hold, each way. */
 interface StabilizationWindows {

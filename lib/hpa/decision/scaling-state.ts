@@ -60,3 +60,13 @@ function longestPeriodMs(rules: ScalingRules | undefined): number {
     (rules?.policies ?? []).reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), 0) * 1000
   );
 }
+
+/** Whether a moment lies before a window that ends now; one of no length holds nothing. */
+export function isBeforeWindow(atMs: number, windowMs: number, nowMs: number): boolean {
+  return windowMs === 0 || atMs < nowMs - windowMs;
+}
+
+/** Whether a moment lies inside of a window that ends now; one of no length holds nothing. */
+export function isInWindow(atMs: number, windowMs: number, nowMs: number): boolean {
+  return atMs > nowMs - windowMs;
+}

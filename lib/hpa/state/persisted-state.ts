@@ -1,9 +1,13 @@
 import * as z from 'zod/mini';
 import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { isBeforeWindow } from '../decision/behavior.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
-import type { HpaMemory, Recommendation, ScaleEvent } from '../decision/scaling-state.ts';
+import {
+  type HpaMemory,
+  isBeforeWindow,
+  type Recommendation,
+  type ScaleEvent,
+} from '../decision/scaling-state.ts';
 
 /**
  * As much of an HPA's memory as later decisions can depend on: of recommendations, those that are the highest or the
