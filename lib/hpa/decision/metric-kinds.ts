@@ -6,7 +6,6 @@ import {
 } from '#lib/kubernetes/exact-quantity.ts';
 import type {
   ContainerResourceMetricSpec,
-  LabelSelectorObject,
   MetricIdentifier,
   MetricStatus,
   MetricTarget,
@@ -17,7 +16,8 @@ import type {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
-import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
+import { type LabelSelectorObject, metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
+
 import type { HpaConfig, MetricReading } from './decision-input.ts';
 import {
   type PodSamples,

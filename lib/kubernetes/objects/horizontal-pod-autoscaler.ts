@@ -1,5 +1,6 @@
 import { parseNanos } from '../exact-quantity.ts';
 import { getOwn } from '../get-own.ts';
+import type { LabelSelectorObject } from '../selectors/selector-object.ts';
 
 /** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */
 export interface HorizontalPodAutoscaler {
@@ -133,16 +134,6 @@ interface ObjectReference {
 export interface MetricIdentifier {
   readonly name: string;
   readonly selector?: LabelSelectorObject;
-}
-
-/** A label selector as objects hold it. */
-export interface LabelSelectorObject {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
 }
 
 /**

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { LabelSelectorObject } from '../objects/horizontal-pod-autoscaler.ts';
 import { goQuote } from './go-quote.ts';
 import {
   formatRequirement,
@@ -73,3 +72,13 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ['Exists', 'exists'],
   ['DoesNotExist', '!'],
 ]);
+
+/** A label selector as objects hold it. */
+export interface LabelSelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
