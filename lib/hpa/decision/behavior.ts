@@ -1,12 +1,13 @@
 import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import {
   type HpaBehavior,
+  MOST_REPLICAS,
   minReplicasOf,
   type ScalingPolicy,
   type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { DecisionInput, Scale } from './decision-input.ts';
-import { MOST_REPLICAS } from './replica-calculator.ts';
+
 import {
   type HpaMemory,
   isBeforeWindow,

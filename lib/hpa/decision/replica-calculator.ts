@@ -1,6 +1,6 @@
 import { parseNanos } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { type HpaBehavior, MOST_REPLICAS } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { HpaConfig } from './decision-input.ts';
 import type { PodSample, PodSamples } from './pod-resources.ts';
@@ -427,9 +427,6 @@ export function toInt64(amount: bigint): bigint {
 export function toInt32(amount: bigint): number {
   return Number(BigInt.asIntN(32, amount));
 }
-
-/** The largest replica count that there is. */
-export const MOST_REPLICAS = 2 ** 31 - 1;
 
 /**
  * Rounds a number of replicas up.

@@ -239,3 +239,6 @@ export function nameOf(spec: MetricSpec): string {
 export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
   return spec.minReplicas ?? 1;
 }
+
+/** The largest replica count that there is. */
+export const MOST_REPLICAS = 2 ** 31 - 1;
