@@ -43,7 +43,14 @@ import {
   planJobs,
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
-import { type Hpa, hindranceOf, hpaOf, targetKey } from './target-conflicts.ts';
+import {
+  type Hpa,
+  hindranceOf,
+  hpaOf,
+  targetKey,
+  targetsOfCronHpa,
+  targetsOfHpa,
+} from './target-conflicts.ts';
 
 /** What the controller works with. */
 interface CronHpaDependencies extends WatchedSources {
@@ -228,20 +235,6 @@ function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSour
       onTargets(targetsChanged(change, targetsOfHpa, ({ controller }) => controller)),
     ),
     clockSteps(clock, () => cronHpas.keys()),
-  ];
-}
-
-/** What an object scales, by which it is found. */
-export function targetsOfCronHpa({ namespace, spec, problem }: CronHpa): readonly string[] {
-  return problem !== undefined ? [] : [targetKey(namespace, spec.scaleTargetRef)];
-}
-
-/** What an HPA scales, and itself. */
-export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly string[] {
-  const { apiVersion = '', ...target } = scaleTargetRef;
-  return [
-    targetKey(namespace, { apiVersion, ...target }),
-    targetKey(namespace, { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name }),
   ];
 }
 

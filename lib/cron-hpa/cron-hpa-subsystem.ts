@@ -15,11 +15,11 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { CRON_HPAS, type CronHpa, HPAS, nameOf, readCronHpa, type ScaleTargetRef } from './cron-hpa.ts';
-import { cronHpaController, statusClient, targetsOfCronHpa, targetsOfHpa } from './cron-hpa-controller.ts';
+import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { type CronHpaUiPart, cronHpaUi } from './observability/cron-hpa-ui.ts';
 import { debugCronHpas } from './observability/debug-cron-hpas.ts';
-import { hpaOf, readHpa, targetKey } from './target-conflicts.ts';
+import { hpaOf, readHpa, targetKey, targetsOfCronHpa, targetsOfHpa } from './target-conflicts.ts';
 
 /** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {

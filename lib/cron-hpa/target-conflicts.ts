@@ -116,3 +116,17 @@ export function hpaOf({ namespace, spec }: CronHpa, hpas: Iterable<Hpa>): Hpa | 
   }
   return undefined;
 }
+
+/** What an object scales, by which it is found. */
+export function targetsOfCronHpa({ namespace, spec, problem }: CronHpa): readonly string[] {
+  return problem !== undefined ? [] : [targetKey(namespace, spec.scaleTargetRef)];
+}
+
+/** What an HPA scales, and itself. */
+export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly string[] {
+  const { apiVersion = '', ...target } = scaleTargetRef;
+  return [
+    targetKey(namespace, { apiVersion, ...target }),
+    targetKey(namespace, { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name }),
+  ];
+}

@@ -3,8 +3,7 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { CRON_HPA, CRON_HPAS, type CronHpa, HPAS, readCronHpa } from '../cron-hpa.ts';
-import { targetsOfCronHpa, targetsOfHpa } from '../cron-hpa-controller.ts';
-import { type Hpa, hpaOf, readHpa } from '../target-conflicts.ts';
+import { type Hpa, hpaOf, readHpa, targetsOfCronHpa, targetsOfHpa } from '../target-conflicts.ts';
 
 /** An object as it was found. */
 export interface ExaminedCronHpa {

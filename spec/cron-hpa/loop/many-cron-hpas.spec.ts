@@ -8,11 +8,10 @@ import {
   cronHpaController,
   type ObjectSource,
   type ObjectSourceChange,
-  targetsOfCronHpa,
-  targetsOfHpa,
 } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
-import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
+import { type Hpa, targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/target-conflicts.ts';
+
 import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
