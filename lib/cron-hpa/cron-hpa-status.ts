@@ -10,6 +10,7 @@ import {
   type ScaleTargetRef,
 } from './cron-hpa.ts';
 import { type MissedActivations, nextActivation, type PlannedJob } from './planned-jobs.ts';
+import type { Hindrance } from './target-conflicts.ts';
 
 /** How the activation that held went. */
 export interface Outcome {
@@ -21,12 +22,6 @@ export interface Outcome {
   readonly cause?: string | undefined;
   /** By how much more than before there is to be: below zero where the job scaled down. */
   readonly change: number;
-}
-
-/** Why an object cannot do what it is meant to do. */
-export interface Hindrance {
-  readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidSpec' | 'InvalidJobs' | 'ScalingFailed';
-  readonly message: string;
 }
 
 /** What a status is made of. */

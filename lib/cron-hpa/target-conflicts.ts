@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
-import type { Hindrance } from './cron-hpa-status.ts';
 
 /** What else there is about a target. */
 export interface OtherScalers {
@@ -129,4 +128,10 @@ export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly
     targetKey(namespace, { apiVersion, ...target }),
     targetKey(namespace, { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name }),
   ];
+}
+
+/** Why an object cannot do what it is meant to do. */
+export interface Hindrance {
+  readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidSpec' | 'InvalidJobs' | 'ScalingFailed';
+  readonly message: string;
 }
