@@ -10,6 +10,7 @@ import {
   type ScaleTargetRef,
 } from './cron-hpa.ts';
 import { type MissedActivations, nextActivation, type PlannedJob } from './planned-jobs.ts';
+import type { AdjustType } from './set-size.ts';
 import type { Hindrance } from './target-conflicts.ts';
 
 /** How the activation that held went. */
@@ -141,9 +142,6 @@ function readyOf(
     lastTransitionTime,
   };
 }
-
-/** What a job moves. */
-export type AdjustType = 'scale replicas' | 'hpa min replicas';
 
 /** How an activation went. */
 interface ActivationReport {

@@ -3,7 +3,6 @@ import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from './cron-hpa.ts';
-import type { AdjustType } from './cron-hpa-status.ts';
 import { type Hpa, hindranceOf, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
 
 /** HPAs, as far as they are read and changed. */
@@ -176,3 +175,6 @@ export function hpaPatch(hpa: Hpa, { minReplicas, maxReplicas, raisedMax }: HpaC
     spec: { minReplicas, maxReplicas },
   };
 }
+
+/** What a job moves. */
+export type AdjustType = 'scale replicas' | 'hpa min replicas';
