@@ -258,3 +258,20 @@ function parseNumber(text: string, what: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new ScheduleError(`${what} "${text}" is not a number`);
   return Number(text);
 }
+
+/** Reads five or six fields. @throws ScheduleError */
+export function parseFields(text: string): ScheduleFields {
+  const fields = text === '' ? [] : text.split(/\s+/);
+  if (fields.length === 5) fields.unshift('0');
+  if (fields.length !== 6)
+    throw new ScheduleError(`it takes 6 fields, or 5 without seconds, not ${fields.length}`);
+  const [second = '', minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] = fields;
+  return {
+    second: parseScheduleField(second, FIELD_KINDS.second),
+    minute: parseScheduleField(minute, FIELD_KINDS.minute),
+    hour: parseScheduleField(hour, FIELD_KINDS.hour),
+    dayOfMonth: parseScheduleField(dayOfMonth, FIELD_KINDS.dayOfMonth),
+    month: parseScheduleField(month, FIELD_KINDS.month),
+    dayOfWeek: parseScheduleField(dayOfWeek, FIELD_KINDS.dayOfWeek),
+  };
+}

@@ -1,6 +1,6 @@
-import { needsBothDays } from './calendar-schedule.ts';
+import { needsBothDays, parseFields } from './calendar-schedule.ts';
 import { type Schedule, ScheduleError } from './schedule.ts';
-import { parseFields } from './schedules.ts';
+
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,10 +1,5 @@
 import { parseDurationMs } from '#lib/time/duration.ts';
-import {
-  CalendarSchedule,
-  FIELD_KINDS,
-  parseScheduleField,
-  type ScheduleFields,
-} from './calendar-schedule.ts';
+import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { withoutDates } from './excluded-dates.ts';
 import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
@@ -87,23 +82,6 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
     throw new ScheduleError(`there are ${known} and no others that begin with @`);
   }
   return new CalendarSchedule(parseFields(DESCRIPTORS.get(text) ?? text), zone);
-}
-
-/** Reads five or six fields. @throws ScheduleError */
-export function parseFields(text: string): ScheduleFields {
-  const fields = text === '' ? [] : text.split(/\s+/);
-  if (fields.length === 5) fields.unshift('0');
-  if (fields.length !== 6)
-    throw new ScheduleError(`it takes 6 fields, or 5 without seconds, not ${fields.length}`);
-  const [second = '', minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] = fields;
-  return {
-    second: parseScheduleField(second, FIELD_KINDS.second),
-    minute: parseScheduleField(minute, FIELD_KINDS.minute),
-    hour: parseScheduleField(hour, FIELD_KINDS.hour),
-    dayOfMonth: parseScheduleField(dayOfMonth, FIELD_KINDS.dayOfMonth),
-    month: parseScheduleField(month, FIELD_KINDS.month),
-    dayOfWeek: parseScheduleField(dayOfWeek, FIELD_KINDS.dayOfWeek),
-  };
 }
 
 /**

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { needsBothDays } from '#lib/schedule/calendar-schedule.ts';
+import { needsBothDays, parseFields } from '#lib/schedule/calendar-schedule.ts';
 import { excludedDays, withoutDates } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
-import { parseFields, parseSchedule } from '#lib/schedule/schedules.ts';
+import { parseSchedule } from '#lib/schedule/schedules.ts';
+
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
