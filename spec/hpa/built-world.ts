@@ -1,6 +1,6 @@
 import { DEFAULT_HPA_CONFIG, type DecisionInput } from '#lib/hpa/decision/decision-input.ts';
 
-import type { PodSamples } from '#lib/hpa/decision/pod-resources.ts';
+import type { PodSamples } from '#lib/hpa/decision/replica-calculator.ts';
 import { NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';

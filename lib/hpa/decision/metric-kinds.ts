@@ -19,17 +19,12 @@ import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type LabelSelectorObject, metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 
 import type { HpaConfig, MetricReading } from './decision-input.ts';
-import {
-  type PodSamples,
-  requestsOfPods,
-  usageOfContainers,
-  usageOfPods,
-  valuesOfPods,
-} from './pod-resources.ts';
+import { requestsOfPods, usageOfContainers, usageOfPods, valuesOfPods } from './pod-resources.ts';
 import {
   averageMeasure,
   MAX_INT64,
   MetricFailure,
+  type PodSamples,
   type Proposal,
   proposeByAverage,
   proposeByPods,

@@ -2,7 +2,7 @@ import { parseNanos, parseThousandths, roundedUp } from '#lib/kubernetes/exact-q
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { PodUsage, PodValue } from './decision-input.ts';
-import { MetricFailure, toInt64 } from './replica-calculator.ts';
+import { MetricFailure, type PodSample, type PodSamples, toInt64 } from './replica-calculator.ts';
 
 /** Whose requests of what are asked for. */
 interface RequestedPart {
@@ -96,15 +96,6 @@ function plus(one: bigint | undefined, other: bigint | undefined): bigint | unde
 function larger(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one > other ? one : other;
-}
-
-/** Values of one metric by pod, in thousandths, with when and over which time each was taken. */
-export type PodSamples = ReadonlyMap<string, PodSample>;
-
-export interface PodSample {
-  readonly thousandths: bigint;
-  readonly takenAtMs: number;
-  readonly windowMs: number;
 }
 
 /**

@@ -3,7 +3,6 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type HpaBehavior, MOST_REPLICAS } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import type { HpaConfig } from './decision-input.ts';
-import type { PodSample, PodSamples } from './pod-resources.ts';
 
 /** What a metric that is counted pod by pod is decided from. */
 interface PodMetricInput {
@@ -436,4 +435,13 @@ export function toInt32(amount: bigint): number {
 export function ceilReplicas(replicas: number): number | undefined {
   const whole = Math.ceil(replicas);
   return whole >= -MOST_REPLICAS - 1 && whole <= MOST_REPLICAS ? whole + 0 : undefined;
+}
+
+/** Values of one metric by pod, in thousandths, with when and over which time each was taken. */
+export type PodSamples = ReadonlyMap<string, PodSample>;
+
+export interface PodSample {
+  readonly thousandths: bigint;
+  readonly takenAtMs: number;
+  readonly windowMs: number;
 }
