@@ -14,7 +14,14 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import { followHpas, followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
+import {
+  followHpas,
+  followObjects,
+  hpasBeside,
+  type ManagedHpa,
+  ownersOf,
+  rivalsOf,
+} from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -39,7 +46,8 @@ import type { JobTerm } from './observability/object-report.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scaled-objects-ui.ts';
 import { KeySignal } from './plan/key-signal.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
-import { HpaClient, type ManagedHpa } from './scaling/hpa-client.ts';
+import { HpaClient } from './scaling/hpa-client.ts';
+
 import { LoopMemories } from './scaling/reconcile-context.ts';
 import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';

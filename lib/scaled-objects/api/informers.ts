@@ -3,9 +3,8 @@ import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
-import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type KubernetesObject, keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
-import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -177,4 +176,23 @@ function isSameForOwner(previous: ManagedHpa, current: ManagedHpa): boolean {
     ...[metadata.deletionTimestamp, spec, status?.conditions?.find(({ type }) => type === 'ScalingActive')],
   ];
   return isDeepStrictEqual(parts(previous), parts(current));
+}
+
+/** An HPA, as far as ScaledObjects need it. */
+export interface ManagedHpa extends KubernetesObject {
+  readonly spec?: {
+    readonly scaleTargetRef?: {
+      readonly apiVersion?: string;
+      readonly kind?: string;
+      readonly name?: string;
+    };
+  };
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
 }

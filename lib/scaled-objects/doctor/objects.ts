@@ -4,13 +4,13 @@ import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { requestsOf } from '../api/annotations.ts';
-import { hpaKeyOf, hpasBeside, targetNamesOf } from '../api/informers.ts';
+import { hpaKeyOf, hpasBeside, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
-import type { ManagedHpa } from '../scaling/hpa-client.ts';
+
 import { targetFailure } from '../scaling/scale-target.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { limitedByDefault } from '../validation/limit-ranges.ts';

@@ -1,6 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import type { ManagedHpa } from '../api/informers.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { tellStarted } from '../metrics/scaler-events.ts';
 import { type PlannedObject, planError } from '../preparation/prepared-scaled-object.ts';
@@ -8,7 +9,6 @@ import { UnreadReference } from '../triggers/authentication/reference-reader.ts'
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
 import { wantedHpa } from './desired-hpa.ts';
-import type { ManagedHpa } from './hpa-client.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 

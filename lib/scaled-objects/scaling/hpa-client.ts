@@ -1,28 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields } from '#lib/kubernetes/objects/managed-fields.ts';
+import type { ManagedHpa } from '../api/informers.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
 import type { WantedHpa } from './desired-hpa.ts';
-
-/** An HPA, as far as ScaledObjects need it. */
-export interface ManagedHpa extends KubernetesObject {
-  readonly spec?: {
-    readonly scaleTargetRef?: {
-      readonly apiVersion?: string;
-      readonly kind?: string;
-      readonly name?: string;
-    };
-  };
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason?: string;
-      readonly message?: string;
-    }[];
-  };
-}
 
 /** What was written last, or found as it is to be, and of which version of the HPA. */
 export interface WrittenHpa {

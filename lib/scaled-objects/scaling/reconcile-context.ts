@@ -5,6 +5,7 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { ManagedHpa } from '../api/informers.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { WrittenStatuses } from '../api/status-writes.ts';
@@ -13,7 +14,7 @@ import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { HealthCounter } from '../metrics/fallback.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
 import type { NextStep } from './decide-activation.ts';
-import type { HpaClient, ManagedHpa, WrittenHpa } from './hpa-client.ts';
+import type { HpaClient, WrittenHpa } from './hpa-client.ts';
 
 /** What the controller of ScaledObjects works with. */
 export interface ScaledObjectDependencies {

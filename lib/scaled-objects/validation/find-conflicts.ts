@@ -1,7 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { requestsOf } from '../api/annotations.ts';
+import type { ManagedHpa } from '../api/informers.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import type { ManagedHpa } from '../scaling/hpa-client.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 
 const OWNERSHIP = 'validations.keda.sh/hpa-ownership';

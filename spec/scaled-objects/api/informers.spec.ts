@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { followObjects, ownersOf } from '#lib/scaled-objects/api/informers.ts';
+import { followObjects, type ManagedHpa, ownersOf } from '#lib/scaled-objects/api/informers.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import type { ManagedHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
+
 import { eventually } from '#spec/support/eventually.ts';
 import { startListingServer } from '#spec/support/listing-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { ManagedHpa } from '#lib/scaled-objects/api/informers.ts';
 import type { WantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
-import { HpaClient, type ManagedHpa, type WrittenHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
+import { HpaClient, type WrittenHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
 
 const OWNER = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
 const WANTED = {
