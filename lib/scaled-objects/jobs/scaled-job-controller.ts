@@ -1,6 +1,7 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { requestsOf } from '../api/annotations.ts';
+import { withJobConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
 import type { ScaledJobStatus } from '../api/scaled-job.ts';
@@ -9,14 +10,7 @@ import { REREAD_MS } from '../preparation/prepared-objects.ts';
 import { makeJobs } from './create-jobs.ts';
 import type { ScaledJobDependencies } from './job-context.ts';
 import { checkScaledJob, collect, JobCheckFailure, plannedFor } from './prepare-scaled-job.ts';
-import {
-  jobCheckFailed,
-  pausedStatus,
-  statusOf,
-  tellChanges,
-  tellPaused,
-  withJobConditions,
-} from './scaled-job-status.ts';
+import { jobCheckFailed, pausedStatus, statusOf, tellChanges, tellPaused } from './scaled-job-status.ts';
 
 const LOOK_AGAIN_MS = 15_000;
 

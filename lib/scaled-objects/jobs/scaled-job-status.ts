@@ -1,16 +1,10 @@
 import { formatTime } from '#lib/control/conditions.ts';
+import { condition, withJobConditions } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 import type { ObjectCondition } from '../api/scaled-object.ts';
 import { type PlannedObject, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import type { MadeJobs } from './create-jobs.ts';
-
-const condition = (
-  type: string,
-  status: ObjectCondition['status'],
-  reason: string,
-  message: string,
-): ObjectCondition => ({ type, status, reason, message });
 
 /** What a ScaledJob says of itself. */
 export const JOB_CONDITIONS = {
@@ -52,20 +46,6 @@ export function jobCheckFailed(message: string): readonly ObjectCondition[] {
     condition('Ready', 'False', 'ScaledJobCheckFailed', message),
     condition('Active', 'Unknown', 'UnknownState', 'ScaledJob check failed'),
   ];
-}
-
-/** The conditions of a ScaledJob with some of them as they are now; the others stay. */
-export function withJobConditions(
-  before: readonly ObjectCondition[] | undefined,
-  found: readonly ObjectCondition[],
-): readonly ObjectCondition[] {
-  const byType = new Map<string, ObjectCondition>([
-    ['Ready', { type: 'Ready', status: 'Unknown' }],
-    ['Active', { type: 'Active', status: 'Unknown' }],
-    ['Paused', { type: 'Paused', status: 'False' }],
-  ]);
-  for (const one of [...(before ?? []), ...found]) byType.set(one.type, one);
-  return [...byType.values()];
 }
 
 const ACTIVE_WRITE_MS = 60_000;

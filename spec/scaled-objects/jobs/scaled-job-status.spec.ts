@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { withJobConditions } from '#lib/scaled-objects/api/conditions.ts';
 import type { ObjectCondition } from '#lib/scaled-objects/api/scaled-object.ts';
 import {
   JOB_CONDITIONS,
@@ -7,7 +8,6 @@ import {
   statusOf,
   tellChanges,
   tellPaused,
-  withJobConditions,
 } from '#lib/scaled-objects/jobs/scaled-job-status.ts';
 
 describe('JOB_CONDITIONS', () => {
