@@ -1,12 +1,5 @@
-import { formatTime } from '#lib/control/conditions.ts';
 import { requestsOf } from '../api/annotations.ts';
-import {
-  type ObjectCondition,
-  periodsOf,
-  type ScaledObject,
-  type ScaledObjectStatus,
-  targetOf,
-} from '../api/scaled-object.ts';
+import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
@@ -14,19 +7,20 @@ import type { Prepared } from './ensure-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { kindText, setReplicas } from './scale-target.ts';
 import {
+  ACTIVE_WRITE_MS,
+  activeOf,
+  activeTime,
   CONDITIONS,
   describedStatus,
-  hpaActive,
+  hpaConditions,
   pauseConditions,
+  readyOf,
   statusOf,
   tellFailures,
   tellFallback,
   tellUnpaused,
   withConditions,
 } from './scaled-object-status.ts';
-
-/** Steady activity is written down no more often than this. */
-const ACTIVE_WRITE_MS = 60_000;
 
 type Options = ReconcileOptions & Prepared & { readonly key: string };
 
@@ -168,17 +162,6 @@ function reasonOf(
   return 'fewer than minReplicaCount';
 }
 
-function readyOf({ ready }: Decision): ObjectCondition {
-  if (ready === 'Ready') return CONDITIONS.ready;
-  return ready === 'PartialTriggerError' ? CONDITIONS.partialError : CONDITIONS.triggerError;
-}
-
-function activeOf({ active }: Decision): ObjectCondition {
-  if (active === 'ScalerActive') return CONDITIONS.active;
-  if (active === 'ForcedActive') return CONDITIONS.forced;
-  return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
-}
-
 /** Never later than now: a clock that was ahead must not keep a target up until that time comes. */
 function latest(
   rememberedMs: number | undefined,
@@ -187,21 +170,4 @@ function latest(
 ): number | undefined {
   const times = [rememberedMs ?? Number.NaN, Date.parse(written ?? '')].filter((ms) => !Number.isNaN(ms));
   return times.length === 0 ? undefined : Math.min(nowMs, Math.max(...times));
-}
-
-/** The time when it was last active: written when that ends, and now and then while it lasts. */
-function activeTime(
-  { status }: ScaledObject,
-  lastActiveAtMs: number | undefined,
-  { isActiveNow }: Decision,
-): ScaledObjectStatus {
-  if (lastActiveAtMs === undefined) return {};
-  const written = status?.lastActiveTime;
-  const isRecent = written !== undefined && Math.abs(lastActiveAtMs - Date.parse(written)) < ACTIVE_WRITE_MS;
-  return { lastActiveTime: isActiveNow && isRecent ? written : formatTime(lastActiveAtMs) };
-}
-
-function hpaConditions({ status }: Prepared['hpa']): readonly ObjectCondition[] {
-  const found = hpaActive(status?.conditions);
-  return found ? [found] : [];
 }

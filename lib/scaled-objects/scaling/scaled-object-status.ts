@@ -1,3 +1,4 @@
+import { formatTime } from '#lib/control/conditions.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
@@ -11,6 +12,7 @@ import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
+import type { Decision } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { LoopMemories } from './reconcile-context.ts';
 import { kindText } from './scale-target.ts';
@@ -228,4 +230,35 @@ export function tellFailures(
     failures.set(metric.metricName, message);
     own.warning(reason, message);
   }
+}
+
+/** Steady activity is written down no more often than this. */
+export const ACTIVE_WRITE_MS = 60_000;
+
+export function readyOf({ ready }: Decision): ObjectCondition {
+  if (ready === 'Ready') return CONDITIONS.ready;
+  return ready === 'PartialTriggerError' ? CONDITIONS.partialError : CONDITIONS.triggerError;
+}
+
+export function activeOf({ active }: Decision): ObjectCondition {
+  if (active === 'ScalerActive') return CONDITIONS.active;
+  if (active === 'ForcedActive') return CONDITIONS.forced;
+  return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
+}
+
+/** The time when it was last active: written when that ends, and now and then while it lasts. */
+export function activeTime(
+  { status }: ScaledObject,
+  lastActiveAtMs: number | undefined,
+  { isActiveNow }: Decision,
+): ScaledObjectStatus {
+  if (lastActiveAtMs === undefined) return {};
+  const written = status?.lastActiveTime;
+  const isRecent = written !== undefined && Math.abs(lastActiveAtMs - Date.parse(written)) < ACTIVE_WRITE_MS;
+  return { lastActiveTime: isActiveNow && isRecent ? written : formatTime(lastActiveAtMs) };
+}
+
+export function hpaConditions({ status }: Prepared['hpa']): readonly ObjectCondition[] {
+  const found = hpaActive(status?.conditions);
+  return found ? [found] : [];
 }
