@@ -1,5 +1,3 @@
-import type { ObjectCondition } from './scaled-object.ts';
-
 export const condition = (
   type: string,
   status: ObjectCondition['status'],
@@ -19,4 +17,12 @@ export function withJobConditions(
   ]);
   for (const one of [...(before ?? []), ...found]) byType.set(one.type, one);
   return [...byType.values()];
+}
+
+/** A condition as these kinds have it: without times and generations. */
+export interface ObjectCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { ObjectCondition, TriggerSpec } from './scaled-object.ts';
+import type { ObjectCondition } from './conditions.ts';
+import type { TriggerSpec } from './scaled-object.ts';
 
 /** How many Jobs are made of what triggers tell. */
 export interface ScalingStrategy {

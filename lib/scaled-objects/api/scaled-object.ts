@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { ObjectCondition } from './conditions.ts';
 
 /** How a value is set against its target. */
 export type MetricType = 'AverageValue' | 'Value' | 'Utilization';
@@ -58,14 +59,6 @@ export interface ScaledObject extends KubernetesObject {
     readonly fallback?: Fallback;
   };
   readonly status?: ScaledObjectStatus;
-}
-
-/** A condition as these kinds have it: without times and generations. */
-export interface ObjectCondition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason?: string;
-  readonly message?: string;
 }
 
 /** How an external metric fares, where there is a fallback. */

@@ -1,8 +1,8 @@
 import { formatTime } from '#lib/control/conditions.ts';
-import { condition, withJobConditions } from '../api/conditions.ts';
+import { condition, type ObjectCondition, withJobConditions } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
-import type { ObjectCondition } from '../api/scaled-object.ts';
+
 import { type PlannedObject, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
 import type { MadeJobs } from './create-jobs.ts';
 

@@ -1,5 +1,5 @@
 import type { UiPart } from '#lib/ui/page.ts';
-import type { ObjectCondition } from '../api/scaled-object.ts';
+import type { ObjectCondition } from '../api/conditions.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 
 /** The part of the page that shows ScaledObjects and ScaledJobs. */

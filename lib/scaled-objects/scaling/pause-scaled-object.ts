@@ -1,13 +1,8 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import {
-  hpaNameOf,
-  type ObjectCondition,
-  type ScaledObject,
-  type ScaledObjectStatus,
-  targetOf,
-} from '../api/scaled-object.ts';
+import type { ObjectCondition } from '../api/conditions.ts';
+import { hpaNameOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
 import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';

@@ -1,13 +1,9 @@
 import { formatTime } from '#lib/control/conditions.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
+import type { ObjectCondition } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import {
-  hpaNameOf,
-  type ObjectCondition,
-  type ScaledObject,
-  type ScaledObjectStatus,
-} from '../api/scaled-object.ts';
+import { hpaNameOf, type ScaledObject, type ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';

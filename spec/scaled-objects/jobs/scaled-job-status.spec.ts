@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { withJobConditions } from '#lib/scaled-objects/api/conditions.ts';
-import type { ObjectCondition } from '#lib/scaled-objects/api/scaled-object.ts';
+import { type ObjectCondition, withJobConditions } from '#lib/scaled-objects/api/conditions.ts';
+
 import {
   JOB_CONDITIONS,
   jobCheckFailed,
