@@ -5,7 +5,6 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { isDnsLabel, type KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import type { ListPods } from './kubernetes-workload.ts';
 
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
@@ -193,3 +192,16 @@ export function aggregated(values: readonly number[], how: (typeof AGGREGATIONS)
   const sum = values.reduce((all, value) => all + value, 0);
   return how === 'sum' ? sum : sum / values.length;
 }
+
+/** A pod, as far as it is counted. */
+interface CountedPod {
+  /** Empty while it has none. */
+  readonly nodeName: string;
+}
+
+/** Lists the pods of a namespace with labels, without those that have succeeded or failed. */
+export type ListPods = (
+  namespace: string,
+  labelSelector: string,
+  signal: AbortSignal,
+) => Promise<readonly CountedPod[]>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { ListPods } from './cluster-lookups.ts';
 import { boolean, float, METADATA, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
@@ -21,19 +22,6 @@ const parameters = z.object({
     default: 'false',
   }),
 });
-
-/** A pod, as far as it is counted. */
-interface CountedPod {
-  /** Empty while it has none. */
-  readonly nodeName: string;
-}
-
-/** Lists the pods of a namespace with labels, without those that have succeeded or failed. */
-export type ListPods = (
-  namespace: string,
-  labelSelector: string,
-  signal: AbortSignal,
-) => Promise<readonly CountedPod[]>;
 
 /** How many pods of the object's namespace there are with some labels. */
 export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: ListPods }): Trigger {

@@ -1,12 +1,13 @@
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
-import type { ListEndpoints } from './cluster-lookups.ts';
+import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
 import { resourceTrigger } from './cpu-memory.ts';
 import { cronTrigger } from './cron.ts';
 import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
 import { influxdbTrigger } from './influxdb.ts';
-import { kubernetesWorkloadTrigger, type ListPods } from './kubernetes-workload.ts';
+import { kubernetesWorkloadTrigger } from './kubernetes-workload.ts';
+
 import { metricsApiTrigger } from './metrics-api.ts';
 import { mysqlTrigger } from './mysql.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';

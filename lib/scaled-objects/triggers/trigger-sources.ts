@@ -7,8 +7,8 @@ import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ListEndpoints } from './cluster-lookups.ts';
-import type { ListPods } from './kubernetes-workload.ts';
+import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
+
 import { type RequestDurations, requestDurations, TriggerClients } from './trigger-clients.ts';
 import type { AllTriggersOptions } from './trigger-registry.ts';
 
