@@ -1,9 +1,8 @@
-import { isIP } from 'node:net';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { isDnsLabel, type KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
@@ -108,36 +107,6 @@ export const AGGREGATIONS = ['average', 'sum', 'max', 'min'] as const;
 const NEEDS_ALL: readonly (typeof AGGREGATIONS)[number][] = ['sum', 'max'];
 
 const AT_ONCE = 5;
-const MOST_ENDPOINTS = 1000;
-
-/** The Service that a URL names by `SERVICE.NAMESPACE`, whatever follows. @throws where it names none */
-export function serviceIn({ hostname }: URL): ServiceName {
-  const [service = '', namespace = ''] = isIP(hostname) === 0 ? hostname.split('.') : [];
-  if (isDnsLabel(service) && isDnsLabel(namespace)) return { service, namespace };
-  throw new Error(
-    `parameter "url" must have SERVICE.NAMESPACE for its host beside aggregateFromKubeServiceEndpoints`,
-  );
-}
-
-/** The URLs of endpoints, each address once: at the port of the URL if they have it, otherwise at that of its scheme. */
-export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): readonly URL[] {
-  const usual = url.protocol === 'https:' ? 443 : 80;
-  const wanted = url.port === '' ? usual : Number(url.port);
-  const urls = new Map<string, URL>();
-  for (const { addresses, ports } of endpoints) {
-    for (const address of addresses) {
-      if (urls.has(address)) continue;
-      if (urls.size === MOST_ENDPOINTS)
-        throw new Error(`the service has more than ${MOST_ENDPOINTS} endpoints`);
-      const host = isIP(address) === 6 ? `[${address}]` : address;
-      const one = new URL(`${url.protocol}//${host}${ports.includes(wanted) ? `:${wanted}` : ''}`);
-      one.pathname = url.pathname;
-      one.search = url.search; // a key may be in it
-      urls.set(address, one);
-    }
-  }
-  return [...urls.values()];
-}
 
 /** How endpoints are asked. */
 interface EndpointAsking {

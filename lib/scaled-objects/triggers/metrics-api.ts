@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { shownStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
@@ -11,10 +13,9 @@ import {
   AGGREGATIONS,
   aggregated,
   askEach,
-  endpointUrls,
   type ListEndpoints,
+  type ServiceEndpoints,
   type ServiceName,
-  serviceIn,
 } from './cluster-lookups.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
 import {
@@ -194,4 +195,35 @@ async function askOne(
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`error requesting metrics endpoint: ${reason}`, { cause });
   }
+}
+
+const MOST_ENDPOINTS = 1000;
+
+/** The Service that a URL names by `SERVICE.NAMESPACE`, whatever follows. @throws where it names none */
+function serviceIn({ hostname }: URL): ServiceName {
+  const [service = '', namespace = ''] = isIP(hostname) === 0 ? hostname.split('.') : [];
+  if (isDnsLabel(service) && isDnsLabel(namespace)) return { service, namespace };
+  throw new Error(
+    `parameter "url" must have SERVICE.NAMESPACE for its host beside aggregateFromKubeServiceEndpoints`,
+  );
+}
+
+/** The URLs of endpoints, each address once: at the port of the URL if they have it, otherwise at that of its scheme. */
+export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): readonly URL[] {
+  const usual = url.protocol === 'https:' ? 443 : 80;
+  const wanted = url.port === '' ? usual : Number(url.port);
+  const urls = new Map<string, URL>();
+  for (const { addresses, ports } of endpoints) {
+    for (const address of addresses) {
+      if (urls.has(address)) continue;
+      if (urls.size === MOST_ENDPOINTS)
+        throw new Error(`the service has more than ${MOST_ENDPOINTS} endpoints`);
+      const host = isIP(address) === 6 ? `[${address}]` : address;
+      const one = new URL(`${url.protocol}//${host}${ports.includes(wanted) ? `:${wanted}` : ''}`);
+      one.pathname = url.pathname;
+      one.search = url.search; // a key may be in it
+      urls.set(address, one);
+    }
+  }
+  return [...urls.values()];
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { endpointUrls, listEndpoints } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
+import { listEndpoints } from '#lib/scaled-objects/triggers/cluster-lookups.ts';
+import { endpointUrls } from '#lib/scaled-objects/triggers/metrics-api.ts';
 import { startJsonApi } from '#spec/support/json-api.ts';
 
 const SLICE = {
