@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import type { SourceTls } from '#lib/sources/network/guarded-socket.ts';
+import type { SourceTls } from '#lib/sources/network/tls.ts';
 import { patientQuery, type Sample } from '#lib/sources/query.ts';
 import type { AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';

@@ -3,6 +3,7 @@ import { isIP, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import { allowedLookup, type NetworkOptions } from './allowed-hosts.ts';
+import type { SourceTls } from './tls.ts';
 
 /** How much a server may send. */
 interface ReceiveLimits {
@@ -82,17 +83,6 @@ export class GuardedSocket extends Socket {
       [Symbol.dispose]: () => clearInterval(timer),
     };
   }
-}
-
-/** How a connection is encrypted. */
-export interface SourceTls {
-  /** PEM; by default the system's authorities are trusted. */
-  readonly ca?: string | undefined;
-  /** PEM of a client certificate and its key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** Takes any certificate of the server: its user has asked for that. */
-  readonly isUnverified: boolean;
 }
 
 /** Whom to dial. */

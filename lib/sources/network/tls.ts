@@ -10,3 +10,14 @@ const WITHOUT_DHE = ':!DHE';
 export function offerNoCostlyCiphers(): void {
   if (!tls.DEFAULT_CIPHERS.endsWith(WITHOUT_DHE)) tls.DEFAULT_CIPHERS += WITHOUT_DHE;
 }
+
+/** How a connection is encrypted. */
+export interface SourceTls {
+  /** PEM; by default the system's authorities are trusted. */
+  readonly ca?: string | undefined;
+  /** PEM of a client certificate and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Takes any certificate of the server: its user has asked for that. */
+  readonly isUnverified: boolean;
+}

@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { KeptClients } from '../network/client-pool.ts';
-import type { SourceTls } from '../network/guarded-socket.ts';
+import type { SourceTls } from '../network/tls.ts';
 import { digestOf, type Query, shorten } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { KeptClients } from '../network/client-pool.ts';
-import type { SourceTls } from '../network/guarded-socket.ts';
+import type { SourceTls } from '../network/tls.ts';
 import { digestOf } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection, type RespValue } from './redis-client.ts';
