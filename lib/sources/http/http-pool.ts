@@ -2,7 +2,8 @@ import net, { type Socket } from 'node:net';
 import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
-import { allowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
+import { allowedLookup } from '../network/allowed-hosts.ts';
+import type { ConnectionOptions } from '../network/guarded-socket.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
 /** Makes a connection to an origin; it connects when it is first used. */
@@ -174,11 +175,6 @@ export function boundReads(socket: Socket, bound: WireBound): Socket {
     return null;
   };
   return socket;
-}
-
-/** How connections to sources are made. */
-interface ConnectionOptions extends NetworkOptions {
-  readonly connectTimeoutMs: number;
 }
 
 const KEEP_ALIVE_MS = 60_000;

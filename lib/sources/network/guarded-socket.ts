@@ -132,3 +132,8 @@ function secured(raw: Socket, host: string, { isUnverified, ...files }: SourceTl
   raw.on('error', (error) => socket.destroy(error));
   return socket;
 }
+
+/** How connections to sources are made. */
+export interface ConnectionOptions extends NetworkOptions {
+  readonly connectTimeoutMs: number;
+}
