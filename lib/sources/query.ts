@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { RequestTally } from './http/observed-requester.ts';
 
 /** One number that a source told. */
 export interface Sample {
@@ -60,4 +59,17 @@ const MAX_SHOWN_LENGTH = 200;
 export function shorten(text: string): string {
   const line = text.slice(0, MAX_SHOWN_LENGTH).replaceAll(/[\r\n\t]/g, ' ');
   return text.length > MAX_SHOWN_LENGTH ? `${line}…` : line;
+}
+
+/** How many requests have ended, by their status; `error` counts those without any. */
+export class RequestTally {
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  note(status: string): void {
+    this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
+  }
 }

@@ -1,6 +1,6 @@
 import { runForTenant } from '#lib/concurrency/tenant.ts';
-import { RequestTally } from '#lib/sources/http/observed-requester.ts';
-import type { Query } from '#lib/sources/query.ts';
+import { type Query, RequestTally } from '#lib/sources/query.ts';
+
 import { Secrets } from '#lib/sources/secrets.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';

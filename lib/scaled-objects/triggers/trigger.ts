@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { RequestTally } from '#lib/sources/http/observed-requester.ts';
-import type { Query, Sample } from '#lib/sources/query.ts';
+import type { Query, RequestTally, Sample } from '#lib/sources/query.ts';
+
 import type { MetricType } from '../api/scaled-object.ts';
 import type { ParameterSources } from './parameters/read-parameters.ts';
 

@@ -9,19 +9,6 @@ const USUAL_STATUSES: ReadonlySet<number> = new Set([
   200, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 502, 503, 504,
 ]);
 
-/** How many requests have ended, by their status; `error` counts those without any. */
-export class RequestTally {
-  readonly #counts = new Map<string, number>();
-
-  get counts(): ReadonlyMap<string, number> {
-    return this.#counts;
-  }
-
-  note(status: string): void {
-    this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
-  }
-}
-
 /** Who is told of requests. */
 interface RequestObserver {
   readonly clock: Clock;
