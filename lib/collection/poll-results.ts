@@ -1,5 +1,5 @@
-import type { Sample } from '#lib/sources/query.ts';
-import { EmptyResponse } from '#lib/sources/sample.ts';
+import { EmptyResponse, type Sample } from '#lib/sources/sample.ts';
+
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

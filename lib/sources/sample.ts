@@ -35,3 +35,16 @@ const LAST_MS = Date.UTC(10_000, 0) - 1;
 export function measuredAt(timeMs: number): { readonly takenAtMs?: number } {
   return timeMs >= 0 && timeMs <= LAST_MS ? { takenAtMs: Math.round(timeMs) } : {};
 }
+
+/** One number that a source told. */
+export interface Sample {
+  readonly value: number;
+  /** What it belongs to, by the source's own names; empty where the source tells none. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** When it was measured, in milliseconds since the Unix epoch; absent where the source does not tell. */
+  readonly takenAtMs?: number;
+  /** The time that it covers; absent where the source does not tell. */
+  readonly windowSeconds?: number;
+  /** It stands for nothing: the source responded without a value, and is to be taken so. */
+  readonly isStandIn?: true;
+}

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Collection, type Collector } from '#lib/collection/collection.ts';
-import type { Query, Sample } from '#lib/sources/query.ts';
-import { EmptyResponse } from '#lib/sources/sample.ts';
+import type { Query } from '#lib/sources/query.ts';
+import { EmptyResponse, type Sample } from '#lib/sources/sample.ts';
+
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import type { Sample } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   emptyWeek,

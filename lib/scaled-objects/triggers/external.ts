@@ -4,7 +4,8 @@ import { type ExternalScalers, keyOf } from '#lib/sources/external-scaler/extern
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
 import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts';
 import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
-import { digestOf, type Sample } from '#lib/sources/query.ts';
+import { digestOf } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { SourceTls } from '#lib/sources/network/tls.ts';
-import { patientQuery, type Sample } from '#lib/sources/query.ts';
+import { patientQuery } from '#lib/sources/query.ts';
 import type { AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 import {
   AUTHENTICATION,
   boolean,

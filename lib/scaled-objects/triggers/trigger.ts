@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Query, RequestTally, Sample } from '#lib/sources/query.ts';
+import type { Query, RequestTally } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 
 import type { MetricType } from '../api/scaled-object.ts';
 import type { ParameterSources } from './parameters/read-parameters.ts';

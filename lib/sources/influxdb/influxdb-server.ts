@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
-import { type Query, type Sample, shorten } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
 import { readBoundedJson } from '../read-json.ts';
+import type { Sample } from '../sample.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 
 /** What a server is asked with. */

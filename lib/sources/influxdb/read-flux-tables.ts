@@ -1,5 +1,5 @@
-import { type Sample, shorten } from '../query.ts';
-import { decimalNumber, measuredAt } from '../sample.ts';
+import { shorten } from '../query.ts';
+import { decimalNumber, measuredAt, type Sample } from '../sample.ts';
 
 /** Columns by which InfluxDB tells tables and times apart: no labels of a value. */
 const OWN_COLUMNS = new Set(['result', 'table', '_start', '_stop', '_time']);

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { LongResponses } from '../http/receive-response.ts';
-import type { Sample } from '../query.ts';
+import type { Sample } from '../sample.ts';
 import type { JsonExtract } from './json-query.ts';
 
 /** One of many that are asked the same. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
-import type { Query, Sample } from '../query.ts';
+import type { Query } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
+import type { Sample } from '../sample.ts';
 
 /** Which subscriptions are meant: one, or all that fit. */
 export type NakadiSubscriptions =

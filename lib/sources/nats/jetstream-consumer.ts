@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { HttpRequester } from '../http/observed-requester.ts';
-import { digestOf, type Query, type Sample, shorten } from '../query.ts';
+import { digestOf, type Query, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
+import type { Sample } from '../sample.ts';
 
 /** Which consumer of a stream counts, and where its server tells of itself. */
 export interface JetstreamConsumer {

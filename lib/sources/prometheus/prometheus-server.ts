@@ -4,7 +4,8 @@ import {
   type HttpResponse,
   unexpectedStatus,
 } from '../http/http-client.ts';
-import { type Query, type Sample, shorten } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
+import type { Sample } from '../sample.ts';
 import { readQueryError, readQueryResponse } from './read-query-response.ts';
 
 /** What a server is asked with. */

@@ -1,6 +1,6 @@
-import { type Sample, shorten } from '../query.ts';
+import { shorten } from '../query.ts';
 import { isArray, isObject, type Json, readBoundedJson } from '../read-json.ts';
-import { decimalNumber, measuredAt } from '../sample.ts';
+import { decimalNumber, measuredAt, type Sample } from '../sample.ts';
 
 /**
  * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to

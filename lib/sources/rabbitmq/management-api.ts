@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
-import { type Query, type Sample, shorten } from '../query.ts';
+import { type Query, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
+import type { Sample } from '../sample.ts';
 
 /** What is asked of the management plugin of RabbitMQ. */
 export interface ManagementApiOptions {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type Query, type Sample, shorten } from '../query.ts';
-import { decimalNumber } from '../sample.ts';
+import { type Query, shorten } from '../query.ts';
+import { decimalNumber, type Sample } from '../sample.ts';
+
 import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';
 import { connectPostgres } from './connect-postgres.ts';

@@ -1,6 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { HttpClient } from '../http/http-client.ts';
-import { digestOf, type Query, type Sample } from '../query.ts';
+import { digestOf, type Query } from '../query.ts';
+import type { Sample } from '../sample.ts';
 import { Secrets } from '../secrets.ts';
 import { boundedRequestHandler } from './bounded-request-handler.ts';
 import { IdentityHosts, type IdentityHostsOptions } from './identity-hosts.ts';

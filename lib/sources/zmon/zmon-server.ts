@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
-import type { Query, Sample } from '../query.ts';
+import type { Query } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
-import { measuredAt } from '../sample.ts';
+import { measuredAt, type Sample } from '../sample.ts';
 
 /** What makes one number of the data points in a time. */
 export const ZMON_AGGREGATORS = ['avg', 'count', 'last', 'max', 'min', 'sum', 'diff'] as const;

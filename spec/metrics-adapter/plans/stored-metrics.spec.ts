@@ -4,7 +4,7 @@ import type { Reading } from '#lib/collection/poll-results.ts';
 import type { HpaMetric } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import type { CollectedMetric } from '#lib/metrics-adapter/plans/collected-hpa.ts';
 import { storedMetrics } from '#lib/metrics-adapter/plans/stored-metrics.ts';
-import type { Sample } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 
 const SERVICE = { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true };
 const ROUTE = {

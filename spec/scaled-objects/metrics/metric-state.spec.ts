@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ActivityLog, type MetricState, observeMetrics } from '#lib/scaled-objects/metrics/metric-state.ts';
-import type { Sample } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 
 const error = new Error('connection refused');
 const FALLBACK = { failureThreshold: 3, replicas: 2 };

@@ -5,7 +5,7 @@ import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import type { Sample } from '#lib/sources/query.ts';
+import type { Sample } from '#lib/sources/sample.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
