@@ -21,3 +21,14 @@ export interface SourceTls {
   /** Takes any certificate of the server: its user has asked for that. */
   readonly isUnverified: boolean;
 }
+
+/** How connections are encrypted. */
+export interface SqlTls {
+  /** PEM; by default the system's authorities are trusted. */
+  readonly ca?: string | undefined;
+  /** PEM of a client certificate and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Takes any certificate of the server: its user has asked for that. */
+  readonly isUnverified?: boolean | undefined;
+}

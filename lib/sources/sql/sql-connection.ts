@@ -1,5 +1,6 @@
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import type { GuardedSocket } from '../network/guarded-socket.ts';
+import type { SqlTls } from '../network/tls.ts';
 
 /** Where a database is, and who asks it. */
 export interface DatabaseOptions extends NetworkOptions {
@@ -18,17 +19,6 @@ export const SQL_SYSTEMS = ['mysql', 'postgres'] as const;
 
 /** One of them. */
 export type SqlSystem = (typeof SQL_SYSTEMS)[number];
-
-/** How connections are encrypted. */
-interface SqlTls {
-  /** PEM; by default the system's authorities are trusted. */
-  readonly ca?: string | undefined;
-  /** PEM of a client certificate and its key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** Takes any certificate of the server: its user has asked for that. */
-  readonly isUnverified?: boolean | undefined;
-}
 
 /** What a database says to a query, as text. */
 export interface SqlRows {
