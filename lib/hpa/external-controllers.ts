@@ -9,7 +9,6 @@ import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { HpaEvent } from './decision/decision.ts';
-import type { OtherController } from './observability/decision-log.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;
@@ -142,3 +141,9 @@ export function withoutElsewhere(hpa: FollowedHpa): FollowedHpa {
 
 /** Under this name the API server keeps which fields of HPAs are ours. */
 export const FIELD_MANAGER = 'autoscaler-hpa';
+
+/** Another controller that writes an HPA's status. */
+export interface OtherController {
+  readonly manager: string;
+  readonly writtenAtMs: number;
+}

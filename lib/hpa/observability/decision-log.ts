@@ -2,12 +2,7 @@ import { ownCopy } from '#lib/cache/interner.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation, Outcome } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
-
-/** Another controller that writes an HPA's status. */
-export interface OtherController {
-  readonly manager: string;
-  readonly writtenAtMs: number;
-}
+import type { OtherController } from '../external-controllers.ts';
 
 /** One decision in short. */
 export interface LoggedDecision {
