@@ -1,6 +1,5 @@
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { type Query, RequestTally } from '#lib/sources/query.ts';
-
 import { Secrets } from '#lib/sources/secrets.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
@@ -12,7 +11,6 @@ import {
 import { secretParameters, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { MAX_TRIGGERS } from '../validation/validate-scaled-object.ts';
 import { externalTargetType, type PlannedMetric, type PlannedTrigger } from './prepared-scaled-object.ts';
 
 /** Of one error: some name all types of triggers. */
@@ -163,3 +161,6 @@ function metricNameOf(
 ): string {
   return `s${index}-${isNameKept ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
 }
+
+/** Of one object; KEDA has no limit. One with more is refused, and its triggers are not polled. */
+export const MAX_TRIGGERS = 100;

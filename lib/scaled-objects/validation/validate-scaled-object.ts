@@ -6,6 +6,7 @@ import {
   type TriggerSpec,
 } from '../api/scaled-object.ts';
 import type { Workload } from '../api/target-workloads.ts';
+import { MAX_TRIGGERS } from '../preparation/prepare-triggers.ts';
 import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
 import { checkRivals, type Rivals } from './find-conflicts.ts';
@@ -127,8 +128,6 @@ function checkModifiers({ modifiersError: cause }: CompiledScaledObject): void {
 }
 
 const UNCACHED = ['cpu', 'memory', 'cron'];
-/** Of one object; KEDA has no limit. One with more is refused, and its triggers are not polled. */
-export const MAX_TRIGGERS = 100;
 
 /** The rule that the triggers of a ScaledObject or ScaledJob break among themselves; `undefined` where they break none. */
 export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | undefined {
