@@ -21,7 +21,7 @@ demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster
 test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
 	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
-bare: $(installed) ## Run the specs that need programs of the machine as on one that has none: they pass or skip
+bare: $(installed) spec-binaries ## Run the specs that need programs of the machine as on one that has none: they pass or skip
 	@$(on_our_node) node scripts/run-bare.ts
 
 acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
