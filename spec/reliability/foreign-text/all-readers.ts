@@ -24,17 +24,14 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 
 /** Files that export something called like a reader, and why it is none of foreign text, or whose spec has its shapes. */
 export const NO_READERS: Readonly<Record<string, string>> = {
-  'load-curve.ts':
-    'reads a load that somebody explains a decision to themselves with, of bounded rows, in no server',
-  'explain-hpa-options.ts': 'hands its arguments to the reader of flags, which is in the table',
-  'scenario.ts': 'reads the scenario of the same, of bounded length',
+  'explain-hpa.ts': 'hands its arguments to the reader of flags, which is in the table',
+  'scenario.ts': 'reads the load that a decision is explained with, of bounded length and rows, in no server',
   'read-request.ts': 'hands path and query to the readers of the table',
   'metric-reader.ts': 'asks for metrics; what comes back is read by the readers of the table',
-  'read-metrics.ts': 'asks for all metrics of an HPA, each by the reader before',
-  'target-scale.ts': 'asks for a scale by a client that reads it',
-  'read-settings.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
-  'read-json-as.ts': 'hands JSON to the reader of the table and checks its form',
-  'parse-json.ts': 'is JSON.parse, for readers of bounded length',
-  'in-cluster-source.ts': 'trims the name of a namespace, which the kubelet mounts',
-  'own-files.ts': 'reads bytes, up to its own bound, and does not look into them',
+  'target-scales.ts': 'asks for a scale by a client that reads it',
+  'metric-collector.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
+  'read-json.ts': 'hands JSON to the reader of the table and checks its form',
+  'kubernetes-object.ts': 'is JSON.parse, for readers of bounded length',
+  'load-cluster-access.ts': 'trims the name of a namespace, which the kubelet mounts',
+  'self-signed-certificate.ts': 'reads bytes, up to its own bound, and does not look into them',
 };

@@ -53,7 +53,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept',
-    files: ['accept-header.ts', 'media-type.ts'],
+    files: ['media-type.ts', 'media-type.ts'],
     bound: HEADER,
     shapes: {
       'wildcards, then types': (length) => repeated('*/*,')(length / 2) + repeated('a/b,')(length / 2),
@@ -67,7 +67,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept and Content-Type of a route',
-    files: ['require-get.ts'],
+    files: ['write-response.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('a/b, '),
@@ -78,7 +78,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Accept-Encoding',
-    files: ['finish-body.ts'],
+    files: ['deliver-response.ts'],
     bound: HEADER,
     shapes: {
       clauses: repeated('gzip;q=0,'),
@@ -184,7 +184,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: "the front proxy's headers",
-    files: ['request-headers.ts'],
+    files: ['front-proxy.ts'],
     bound: HEADERS,
     shapes: {
       groups: repeated('x-remote-group\ng\n'),
@@ -221,7 +221,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'query',
-    files: ['query-values.ts', 'table-document.ts'],
+    files: ['query-values.ts', 'conversions.ts'],
     bound: URL,
     shapes: {
       'one key': repeated('a=b&'),
@@ -250,7 +250,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'label selector',
-    files: ['request-selectors.ts', 'label-selector.ts'],
+    files: ['request-info.ts', 'label-selector.ts'],
     bound: SELECTOR,
     shapes: {
       requirements: distinct((index) => `a${index}=b,`, { behind: 'z' }),
@@ -277,7 +277,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'continue token',
-    files: ['continue-token.ts'],
+    files: ['list-page.ts'],
     bound: URL,
     shapes: {
       'no base64': repeated('!'),

@@ -143,7 +143,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'pod',
-    files: ['doctor-context.ts', 'kubernetes-object.ts', 'target-pod.ts'],
+    files: ['doctor-context.ts', 'kubernetes-object.ts', 'pod.ts'],
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
@@ -162,7 +162,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'autoscalers and leases',
-    files: ['read-cron-hpa.ts', 'read-hpa.ts', 'lease.ts'],
+    files: ['cron-hpa.ts', 'target-conflicts.ts', 'lease.ts'],
     bound: OBJECT,
     shapes: {
       annotations: distinct((index) => `"a${index}":"v",`, {
@@ -181,7 +181,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'kept weeks of HPAs',
-    files: ['week-record.ts'],
+    files: ['persisted-weeks.ts'],
     bound: { length: 64 * 1024, by: 'LONGEST_RECORD' },
     shapes: {
       days: repeated('[1,2,3],', { before: '{"uid":"u","first":1,"peaks":{"cpu":[', behind: '[1,2,3]]}}' }),
@@ -195,7 +195,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'what is kept of an HPA in a config map',
-    files: ['memory-record.ts'],
+    files: ['persisted-state.ts'],
     bound: { length: 256 * 1024, by: 'LONGEST_RECORD' },
     shapes: {
       recommendations: repeated('[1,2],', { before: '{"uid":"a","recommendations":[', behind: '[1,2]]}' }),
@@ -225,7 +225,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'JSON of a response',
-    files: ['read-response.ts'],
+    files: ['api-client.ts'],
     bound: WATCH_LINE,
     shapes: {
       nesting: nested('[', ']'),
@@ -246,7 +246,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'config map of whom to believe',
-    files: ['ca-bundle.ts'],
+    files: ['certificate-chain.ts'],
     bound: { length: MEBIBYTE, by: 'the API server' },
     shapes: {
       'beginnings of certificates': repeated('-----BEGIN CERTIFICATE-----'),
@@ -273,7 +273,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'quantity',
-    files: ['parse-quantity.ts'],
+    files: ['exact-quantity.ts'],
     bound: OBJECT,
     shapes: {
       digits: repeated('1'),
@@ -284,7 +284,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'schedule',
-    files: ['parse-schedule.ts', 'schedule-field.ts'],
+    files: ['schedules.ts', 'calendar-schedule.ts'],
     bound: { length: 256, by: 'LONGEST_TEXT' },
     shapes: {
       ranges: repeated('0-59,', { behind: '0 * * * *' }),
@@ -323,7 +323,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'response of InfluxDB',
-    files: ['parse-csv.ts', 'read-flux-tables.ts'],
+    files: ['read-flux-tables.ts', 'read-flux-tables.ts'],
     bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       'quotes within a field': repeated('""', { before: '"', behind: '"' }),
@@ -338,7 +338,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'JSON of any endpoint',
-    files: ['read-bounded-json.ts'],
+    files: ['read-json.ts'],
     bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       nesting: nested('[', ']'),
@@ -351,7 +351,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'JSONPath and expressions',
-    files: ['parse-path.ts', 'parse-expression.ts'],
+    files: ['parse-expression.ts', 'parse-expression.ts'],
     bound: { length: 4096, by: 'MAX_LENGTH' },
     shapes: {
       names: repeated('.a', { before: '$' }),
@@ -368,7 +368,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'Ingresses and RouteGroups',
-    files: ['routed-object.ts'],
+    files: ['skipper-collector.ts'],
     bound: OBJECT,
     shapes: {
       rules: repeated('{"host":"a.b"},', {
@@ -390,7 +390,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'HPAs and their metrics',
-    files: ['read-scaled-hpa.ts'],
+    files: ['collected-metrics.ts'],
     bound: OBJECT,
     shapes: {
       metrics: repeated('{"type":"External","external":{"metric":{"name":"a"}}},', {
@@ -411,7 +411,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'a scaling schedule',
-    files: ['read-scaling-schedule.ts'],
+    files: ['scaling-schedule.ts'],
     bound: OBJECT,
     shapes: {
       days: repeated('"Mon",', {
@@ -427,7 +427,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'an HPA that schedules scale',
-    files: ['read-scheduled-hpa.ts'],
+    files: ['scaling-schedule-controller.ts'],
     bound: OBJECT,
     shapes: {
       metrics: repeated(
@@ -442,7 +442,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'annotations of HPAs',
-    files: ['annotation-key.ts', 'config-key.ts', 'is-misspelling.ts', 'read-annotations.ts'],
+    files: ['read-annotations.ts', 'collected-metrics.ts', 'collected-metrics.ts', 'read-annotations.ts'],
     bound: { length: 64 * 1024, by: 'MAX_LIST_LENGTH' },
     shapes: {
       // As many as there may be, and far more.
@@ -491,7 +491,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
 export const OPERATOR_READERS: readonly ForeignReader[] = [
   {
     name: 'a file that describes a database',
-    files: ['read-sql-source.ts'],
+    files: ['sql-source.ts'],
     bound: { length: 256 * 1024, by: 'MAX_LENGTH' },
     shapes: {
       brackets: repeated('['),
@@ -511,7 +511,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'flags',
-    files: ['parse-flags.ts', 'options.ts', 'path-rules.ts'],
+    files: ['parse-flags.ts', 'options.ts', 'authorizer.ts'],
     bound: ARGUMENT,
     shapes: {
       switches: repeated('-v=1 '),

@@ -34,7 +34,7 @@ const PARAMETERS = z.object({
 export const TRIGGER_READERS: readonly ForeignReader[] = [
   {
     name: 'a value of Prometheus for a trigger',
-    files: ['prometheus-value.ts'],
+    files: ['prometheus.ts'],
     bound: RESPONSE,
     shapes: {
       series: repeated('{"value":[1,"2"]},', { before: '{"data":{"result":[', behind: '{}]}}' }),
@@ -44,7 +44,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'an exposition for a trigger',
-    files: ['exposition-value.ts'],
+    files: ['read-value.ts'],
     bound: RESPONSE,
     shapes: {
       lines: repeated('a{b="d"} 1\n'),
@@ -68,7 +68,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'YAML for a trigger',
-    files: ['located-value.ts'],
+    files: ['read-value.ts'],
     bound: { length: 65_536, by: 'LONGEST_YAML' },
     shapes: {
       keys: distinct((index) => `k${index}: 1\n`),
@@ -158,7 +158,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   {
     name: 'frames of AMQP',
     parts: 8, // a 64th of it is shorter than a long frame
-    files: ['amqp-frames.ts'],
+    files: ['amqp-connection.ts'],
     bound: { length: MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       heartbeats: repeated('\u0008\0\0\0\0\0\0\u00ce'),
@@ -214,7 +214,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'rows of InfluxDB 3',
-    files: ['influxdb3-value.ts'],
+    files: ['influxdb3-server.ts'],
     bound: RESPONSE,
     shapes: {
       rows: repeated('{"a":1}\n'),
@@ -225,7 +225,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'a response of Redis',
-    files: ['resp-decoder.ts'],
+    files: ['redis-client.ts'],
     bound: { length: MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       numbers: repeated(':1\r\n', { before: '*250000\r\n' }),
