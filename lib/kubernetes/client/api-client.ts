@@ -6,7 +6,7 @@ import { type Deadline, startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
-import { ApiError, apiErrorOf, MalformedResponse } from './api-error.ts';
+import { ApiError, apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
 import { DryRun } from './dry-run.ts';
 import { requestBy } from './undici-parts.ts';
 
@@ -17,7 +17,7 @@ export interface ApiClientOptions {
   readonly userAgent: string;
   /** Bounds a request with its response, and a stream until its response begins; 30 s by default. */
   readonly requestTimeoutMs?: number;
-  /** A longer response is an error; 128 MiB by default: 500 objects of etcd's greatest size are fewer. */
+  /** A longer response is an error; 128 MiB by default. */
   readonly maxResponseBytes?: number;
   /**
    * Each request takes a token before it is sent, which namespaces share; none by default. Waiting for it is bounded by
@@ -215,6 +215,7 @@ export class ApiClient {
   #explain(call: ApiRequest, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     if (error instanceof ApiError) return error;
+    if (error instanceof TooLongResponse) return new TooLongResponse(describe(call), { cause: error });
     if (error instanceof MalformedResponse) return new MalformedResponse(describe(call), { cause: error });
     const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
     return new Error(`${describe(call)} at ${this.#options.access.server.origin}`, { cause });
@@ -247,7 +248,7 @@ type ResponseBody = Dispatcher.ResponseData['body'];
  */
 export async function readJson(body: ResponseBody, maxBytes: number): Promise<unknown> {
   const bytes = await readBytes(body, maxBytes);
-  if (bytes.length > maxBytes) throw new MalformedResponse(`the response is longer than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes) throw new TooLongResponse(`the response is longer than ${maxBytes} bytes`);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

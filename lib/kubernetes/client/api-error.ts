@@ -88,7 +88,12 @@ function secondsToMs(seconds: string | number | undefined): number | undefined {
 
 /** A response of the API server that would be no better at a second try: too long, or not what it should be. */
 export class MalformedResponse extends Error {
-  override readonly name = 'MalformedResponse';
+  override readonly name: string = 'MalformedResponse';
+}
+
+/** A response that is longer than allowed: a list may be requested in shorter pages. */
+export class TooLongResponse extends MalformedResponse {
+  override readonly name = 'TooLongResponse';
 }
 
 /** What a request was about, as Kubernetes' client names it: `get services.custom.metrics.k8s.io web`. */

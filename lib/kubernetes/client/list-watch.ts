@@ -1,6 +1,6 @@
 import { parseJson, propertyOf, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
-import { apiErrorOf, MalformedResponse } from './api-error.ts';
+import { apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
 
 /** Which objects of the API server are meant, and how much of each. */
 export interface Collection {
@@ -25,9 +25,13 @@ export function resourceOf({ path }: Collection): string {
 }
 
 const PAGE_LIMIT = 500;
+/** Any tenant can make objects of 1.5 MiB: 500 of them are longer than any response may be. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+/** A page that is too long is requested again with so many times fewer objects. */
+const PAGE_DIVISOR = 8;
 
 /**
- * Lists a collection page by page, so that at most one page is held as it came.
+ * Lists a collection page by page, so that at most one page is held as it came; large objects come in shorter pages.
  *
  * @returns the resource version that the whole list is of
  * @throws an {@link ApiError} that is expired when the pages outlived the list
@@ -39,11 +43,18 @@ export async function listCollection(
 ): Promise<string> {
   const accept = acceptOf(collection, 'PartialObjectMetadataList');
   let continueAt: string | undefined;
+  let limit = PAGE_LIMIT;
   for (;;) {
-    const page = await client.getJson(pathOf(collection, { limit: `${PAGE_LIMIT}`, continue: continueAt }), {
-      ...options,
-      accept,
-    });
+    let page: unknown;
+    try {
+      const path = pathOf(collection, { limit: `${limit}`, continue: continueAt });
+      page = await client.getJson(path, { maxResponseBytes: MAX_PAGE_BYTES, ...options, accept });
+    } catch (error) {
+      if (limit === 1 || !(error instanceof TooLongResponse)) throw error;
+      limit = Math.max(1, Math.floor(limit / PAGE_DIVISOR));
+      continue;
+    }
+    limit = Math.min(2 * limit, PAGE_LIMIT);
     const items = propertyOf(page, 'items') ?? []; // Go writes an empty list as null
     const resourceVersion = resourceVersionOf(page);
     if (!Array.isArray(items) || resourceVersion === undefined) {

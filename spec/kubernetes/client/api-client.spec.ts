@@ -9,7 +9,7 @@ import {
   type ClusterSource,
 } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, splitLines } from '#lib/kubernetes/client/api-client.ts';
-import { ApiError, isExpired } from '#lib/kubernetes/client/api-error.ts';
+import { ApiError, isExpired, TooLongResponse } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
@@ -224,9 +224,9 @@ describe('ApiClient', () => {
         ({ url }, response) => void response.end(url.pathname === '/long' ? '"123456789"' : '{'),
       );
       const client = await clientOf(server.url, undefined, { maxResponseBytes: 10 });
-      expect(describeError(await failureOf(client.getJson('/long')))).to.match(
-        /the response is longer than 10 bytes$/,
-      );
+      const tooLong = await failureOf(client.getJson('/long'));
+      expect(describeError(tooLong)).to.match(/the response is longer than 10 bytes$/);
+      expect(tooLong).to.be.instanceOf(TooLongResponse);
       expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: the response is no JSON$/);
     });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RequestOptions } from '#lib/kubernetes/client/api-client.ts';
-import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
+import { MalformedResponse, TooLongResponse } from '#lib/kubernetes/client/api-error.ts';
 import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
 
 const PODS = { path: '/api/v1/pods', labelSelector: 'app=web' };
@@ -26,6 +26,33 @@ describe('listCollection', () => {
   it('takes a list that is null for an empty one, as Go writes it', async () => {
     const { list } = setUp({ items: null, metadata: { resourceVersion: '7' } });
     expect(await list()).to.deep.equal({ resourceVersion: '7', visited: [] });
+  });
+
+  it('lists shorter pages where one is too long, and longer ones again behind it', async () => {
+    const long = new TooLongResponse('the response is longer than 16777216 bytes');
+    const { list, asked } = setUp(
+      long,
+      long,
+      page('7', ['a'], 'b'),
+      page('7', ['b'], 'c'),
+      page('7', ['c'], ''),
+    );
+    expect(await list()).to.deep.equal({ resourceVersion: '7', visited: ['a', 'b', 'c'] });
+    expect(asked.map(({ query }) => query)).to.deep.equal([
+      { labelSelector: 'app=web', limit: '500' },
+      { labelSelector: 'app=web', limit: '62' },
+      { labelSelector: 'app=web', limit: '7' },
+      { labelSelector: 'app=web', limit: '14', continue: 'b' },
+      { labelSelector: 'app=web', limit: '28', continue: 'c' },
+    ]);
+    expect(asked[0]?.options).to.include({ maxResponseBytes: 16 * 1024 * 1024 });
+  });
+
+  it('fails where one object alone is too long', async () => {
+    const long = new TooLongResponse('the response is longer than 16777216 bytes');
+    const { list, asked } = setUp(long, long, long, long);
+    expect(await list().catch((reason: unknown) => reason)).to.equal(long);
+    expect(asked.at(-1)?.query).to.include({ limit: '1' });
   });
 
   it('refuses what is no list', async () => {
@@ -55,7 +82,9 @@ function setUp(...responses: readonly unknown[]) {
       const { pathname, searchParams } = new URL(path, 'https://api');
       expect(pathname).to.equal('/api/v1/pods');
       asked.push({ query: Object.fromEntries(searchParams), options });
-      return responses[asked.length - 1];
+      const response = responses[asked.length - 1];
+      if (response instanceof Error) throw response;
+      return response;
     },
   };
   const list = async () => {
