@@ -4,7 +4,7 @@ import { LoopbackServer, type ReceivedRequest } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** An API server that lists one text and lets every watch wait, with what a cache of its objects needs. */
+/** An API server that lists one text and sends the same events to every watch, which stays open, with what a cache of its objects needs. */
 export interface ListingServer extends AsyncDisposable {
   readonly client: ApiClient;
   readonly clock: ManualClock;
@@ -12,13 +12,15 @@ export interface ListingServer extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
 }
 
-/** Starts a server whose every list is the given text. */
-export async function startListingServer(list: string): Promise<ListingServer> {
+/** Starts a server whose every list is the given text, and every watch the given lines. */
+export async function startListingServer(list: string, events = ''): Promise<ListingServer> {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   const server = await LoopbackServer.start(({ url }, response) => {
-    if (url.searchParams.has('watch')) response.flushHeaders();
-    else response.end(list);
+    if (url.searchParams.has('watch')) {
+      response.flushHeaders();
+      response.write(events);
+    } else response.end(list);
   });
   const tls = {
     ca: undefined,

@@ -58,6 +58,34 @@ export function readObject<T extends KubernetesObject = KubernetesObject>(value:
   return value as T;
 }
 
+/** Pod templates, the deepest that objects hold, have 15 levels. */
+const MAX_DEPTH = 64;
+/** An empty list takes 20 times its text in memory: an object of etcd's greatest size would take 30 MB. */
+const MAX_VALUES = 20_000;
+
+/**
+ * Reads an object that is cached as it is, so that its size counts: definitions that preserve unknown fields let through
+ * whatever fits into etcd, and a few such objects would take all memory.
+ *
+ * @throws when it has no name, is nested too deep, or has too many values
+ */
+export function readBoundedObject<T extends KubernetesObject = KubernetesObject>(value: unknown): T {
+  const object = readObject<T>(value);
+  countValues(object, { depth: 0, count: 0 });
+  return object;
+}
+
+function countValues(value: unknown, { depth, count }: { depth: number; count: number }): number {
+  if (depth > MAX_DEPTH)
+    throw new Error(`Cannot read an object: it is nested deeper than ${MAX_DEPTH} levels`);
+  if (count >= MAX_VALUES) throw new Error(`Cannot read an object: it has more than ${MAX_VALUES} values`);
+  if (typeof value !== 'object' || value === null) return count + 1;
+  let counted = count + 1;
+  for (const key in value)
+    counted = countValues((value as Record<string, unknown>)[key], { depth: depth + 1, count: counted });
+  return counted;
+}
+
 /** `namespace/name`, or the name alone where there is no namespace: as informers and work queues know the object. */
 export function keyOf({ namespace, name }: ObjectName): string {
   return namespace ? `${namespace}/${name}` : name;

@@ -3,7 +3,11 @@ import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
-import { type KubernetesObject, keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  readBoundedObject,
+} from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -44,7 +48,7 @@ interface FollowedObjects extends AsyncDisposable {
 export function followObjects(options: FollowOptions): FollowedObjects {
   const objects = new NamespacedObjects<ScaledObject>(
     {
-      ...{ resource: SCALED_OBJECTS, transform: (value) => readObject(value) as ScaledObject },
+      ...{ resource: SCALED_OBJECTS, transform: (value) => readBoundedObject(value) as ScaledObject },
       indexes: {
         hpa: (object) => [hpaKeyOf(object)],
         target: (object) => [targetName(targetOf(object))],
@@ -55,12 +59,12 @@ export function followObjects(options: FollowOptions): FollowedObjects {
   );
   const scaledJobs = new NamespacedObjects<ScaledJob>(
     {
-      ...{ resource: SCALED_JOBS, transform: (value) => readObject(value) as ScaledJob },
+      ...{ resource: SCALED_JOBS, transform: (value) => readBoundedObject(value) as ScaledJob },
       indexes: { authentication: authenticationNames },
     },
     options,
   );
-  const transform = (value: unknown) => readObject(value) as TriggerAuthentication;
+  const transform = (value: unknown) => readBoundedObject(value) as TriggerAuthentication;
   const authentications = new NamespacedObjects({ resource: TRIGGER_AUTHENTICATIONS, transform }, options);
   const clusterAuthentications = new NamespacedObjects(
     { resource: CLUSTER_TRIGGER_AUTHENTICATIONS, transform },
@@ -134,7 +138,7 @@ export function followHpas(resource: ApiResource, following: FollowOptions): Nam
   return new NamespacedObjects(
     {
       resource,
-      transform: (value) => readObject(value) as ManagedHpa,
+      transform: (value) => readBoundedObject(value) as ManagedHpa,
       indexes: { target: targetNamesOf },
     },
     following,

@@ -29,6 +29,31 @@ describe('followObjects', () => {
     expect([metadata.finalizers, status]).to.deep.equal([undefined, undefined]);
   });
 
+  it('passes over objects that are nested too deep or have too many values, and follows the others', async () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    const wide = `[${'[],'.repeat(20_000)}0]`;
+    const event = (type: string, [name, version]: readonly [string, number], field: string) =>
+      `{"type":"${type}","object":{"metadata":{"namespace":"shop","name":"${name}","resourceVersion":"${version}"},` +
+      `"spec":{"jobTargetRef":{"field":${field}},"triggers":[]}}}\n`;
+    const events = [
+      event('ADDED', ['deep', 6], deep),
+      event('DELETED', ['deep', 6], deep),
+      event('ADDED', ['deep', 7], deep),
+      event('ADDED', ['wide', 8], wide),
+      event('ADDED', ['good', 9], '[[]]'),
+    ];
+    const empty = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] });
+    await using served = await startListingServer(empty, events.join(''));
+    await using followed = followObjects({ ...served, namespaces: [] });
+    followed.start();
+    await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
+    const found = ['shop/deep', 'shop/wide'].filter((key) => followed.scaledJobs.find(key));
+    expect(found).to.deep.equal([]);
+    expect(served.logger.lines.map(({ message }) => message)).to.include(
+      'Passing over objects that cannot be read',
+    );
+  });
+
   it('tells an authentication that was changed, or made again under its name, from what it was before', async () => {
     const told = async (metadata: object) => {
       const items = [{ metadata: { namespace: 'shop', name: 'keys', ...metadata } }];
