@@ -13,6 +13,7 @@ describe('readYaml', () => {
       }),
     );
     expect(readYaml('')).to.equal(null);
+    expect(readYaml(`${'['.repeat(256)}${']'.repeat(256)}`)).to.be.an('array');
   });
 
   for (const [what, text, message] of [
@@ -21,6 +22,12 @@ describe('readYaml', () => {
     ['a text that does not end', 'a: "secret\n', 'missing char in line 2'],
     ['a list that does not end', 'a: [1\n', 'bad indent in line 2'],
     ['two documents', 'a: 1\n---\nb: 2\n', 'multiple docs in line 2'],
+    [
+      'one level too many',
+      `\n${'['.repeat(257)}${']'.repeat(257)}`,
+      'more than 256 levels of nesting in line 2',
+    ],
+    ['levels without an end', '{a: '.repeat(8192), 'more than 256 levels of nesting in line 1'],
   ] as const) {
     it(`refuses ${what}, and says in which line without a word of it`, () => {
       expect(() => readYaml(text)).to.throw(YamlError, message);
