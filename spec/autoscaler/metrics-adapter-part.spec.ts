@@ -18,7 +18,7 @@ const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2';
 
 describe('metricsAdapterPart', () => {
-  it('serves what Prometheus says of the query of an HPA, and nothing once it is silent', async () => {
+  it('serves what Prometheus says of the query of an HPA, and why there is nothing once it is silent', async () => {
     await using system = await start();
     const annotations = {
       'metric-config.external.queue-depth.prometheus/query': 'sum(queue_depth)',
@@ -56,9 +56,13 @@ describe('metricsAdapterPart', () => {
     await system.passes(async () => (await system.events()).length === 1);
 
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
-    await system.passes(async () => (await system.get(external)).items?.length === 0);
-    expect(await system.events()).to.deep.equal([
+    await system.passes(async () => (await system.get(external)).code === 500);
+    const { message } = await system.get(external);
+    expect(message).to.match(/^Cannot collect External\/queue-depth: .* the query has no result$/);
+    await system.passes(async () => (await system.events()).length === 3);
+    expect(await system.events()).to.include.members([
       'Failed to create new metrics collector: Setting query or query-name is missing of metric External/broken',
+      message,
     ]);
     await system.server.client.delete(`${HPAS}/web`);
     await system.passes(async () => (await system.get(EXTERNAL)).resources?.length === 0);
@@ -337,6 +341,8 @@ describe('metricsAdapterPart, with pods', () => {
 
 interface Body {
   readonly items?: readonly object[];
+  readonly code?: number;
+  readonly message?: string;
   readonly resources?: readonly { readonly name: string }[];
   readonly problems?: readonly object[];
   readonly collected?: readonly {

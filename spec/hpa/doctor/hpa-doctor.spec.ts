@@ -150,7 +150,7 @@ describe('hpaDoctor', () => {
       );
     expect(foundOf(findings, 'other')[0])
       .to.have.property('seen')
-      .that.matches(/^no container proxy in Pod full-/);
+      .that.matches(/^container proxy not found in Pod full-/);
     for (const name of ['full', 'absolute'])
       expect(foundOf(findings, name)[0]).to.have.property('status', 'ok');
   });

@@ -213,9 +213,10 @@ describe('metricsAdapterDoctor', () => {
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-not-served', 'metric-not-served']);
     const failed = findings.filter(({ status }) => status === 'failed');
-    expect(failed.map(({ seen }) => seen)).to.deep.equal([
-      'Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/web/rate: the server could not find the metric rate for services web (status 404)',
-      'the API has no value of it',
+    const cause = 'Cannot use what Prometheus at HOST responds: the query has no result (status 500)';
+    expect(failed.map(({ seen }) => String(seen).replace(/127\.0\.0\.1:\d+/, 'HOST'))).to.deep.equal([
+      `Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/web/rate: Cannot collect Object/rate: ${cause}`,
+      `Cannot get /apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue: Cannot collect External/queue: ${cause}`,
     ]);
   });
 });
