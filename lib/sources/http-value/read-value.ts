@@ -91,7 +91,7 @@ function valueOfLine(line: string, name: string, wanted: ReadonlyMap<string, str
   const close = next === '{' ? line.lastIndexOf('}') : name.length;
   if (close === -1) return undefined;
   const labels = next === '{' ? labelsOf(line, name.length, LABEL) : new Map<string, string>();
-  for (const [key, value] of wanted) if (labels.get(key) !== value) return undefined;
+  for (const [key, value] of wanted) if (!isSameValue(labels.get(key), value)) return undefined;
   const [number = ''] = line
     .slice(next === '{' ? close + 1 : close)
     .trim()
@@ -99,15 +99,36 @@ function valueOfLine(line: string, name: string, wanted: ReadonlyMap<string, str
   return decimalNumber(number);
 }
 
+/** The values are as they are written, with their escapes. */
 function labelsOf(text: string, at: number, label: RegExp): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   if (text[at] !== '{') return labels;
   label.lastIndex = at + 1;
-  for (let match = label.exec(text); match; match = label.exec(text)) {
-    labels.set(
-      match[1] ?? '',
-      (match[2] ?? '').replace(/\\(["\\n])/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped)),
-    );
-  }
+  for (let match = label.exec(text); match; match = label.exec(text))
+    labels.set(match[1] ?? '', match[2] ?? '');
   return labels;
+}
+
+/** Whether two values are the same behind their escapes: to write out 4 MiB of escapes would take over a second. */
+function isSameValue(value: string | undefined, wanted: string): boolean {
+  if (value === undefined) return false;
+  let [at, wantedAt] = [0, 0];
+  while (at < value.length && wantedAt < wanted.length) {
+    const [isEscape, isWantedEscape] = [isEscapeAt(value, at), isEscapeAt(wanted, wantedAt)];
+    if (characterAt(value, at, isEscape) !== characterAt(wanted, wantedAt, isWantedEscape)) return false;
+    at += isEscape ? 2 : 1;
+    wantedAt += isWantedEscape ? 2 : 1;
+  }
+  return at === value.length && wantedAt === wanted.length;
+}
+
+/** A backslash before any other character is one. */
+function isEscapeAt(text: string, at: number): boolean {
+  const next = text[at + 1];
+  return text[at] === '\\' && (next === '"' || next === '\\' || next === 'n');
+}
+
+function characterAt(text: string, at: number, isEscape: boolean): string | undefined {
+  if (!isEscape) return text[at];
+  return text[at + 1] === 'n' ? '\n' : text[at + 1];
 }
