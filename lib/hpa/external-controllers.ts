@@ -1,4 +1,3 @@
-import { objectTime } from '#lib/control/status/conditions.ts';
 import {
   type HpaCondition,
   type HpaStatus,
@@ -9,6 +8,7 @@ import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { HpaEvent } from './decision/decision.ts';
+import { objectTime } from './decision/hpa-conditions.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;

@@ -1,4 +1,3 @@
-import type { ConditionChange } from '#lib/control/status/conditions.ts';
 import {
   type HpaBehavior,
   MOST_REPLICAS,
@@ -7,6 +6,7 @@ import {
   type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { DecisionInput, Scale } from './decision-input.ts';
+import type { ConditionChange } from './hpa-conditions.ts';
 
 import {
   type HpaMemory,

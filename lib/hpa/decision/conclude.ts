@@ -1,16 +1,11 @@
 import {
-  type ConditionChange,
-  type ConditionRemoval,
-  objectTime,
-  withConditions,
-} from '#lib/control/status/conditions.ts';
-import {
   type HorizontalPodAutoscaler,
   type HpaStatus,
   isSameStatus,
   targetOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Decision, HpaEvent, Outcome } from './decision.ts';
+import { type ConditionChange, type ConditionRemoval, objectTime, withConditions } from './hpa-conditions.ts';
 import { rememberScaling } from './scaling-state.ts';
 
 /**

@@ -1,9 +1,4 @@
 import {
-  type ConditionChange,
-  type ConditionRemoval,
-  NO_SCALED_TO_ZERO,
-} from '#lib/control/status/conditions.ts';
-import {
   type HorizontalPodAutoscaler,
   minReplicasOf,
   targetOf,
@@ -19,6 +14,7 @@ import {
   scaleError,
 } from './decision-input.ts';
 import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
+import { type ConditionChange, type ConditionRemoval, NO_SCALED_TO_ZERO } from './hpa-conditions.ts';
 import { tolerancesOf } from './replica-calculator.ts';
 import type { HpaMemory } from './scaling-state.ts';
 

@@ -1,7 +1,7 @@
-import type { ConditionChange, ConditionRemoval } from '#lib/control/status/conditions.ts';
 import type { HpaStatus, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Limit, Stabilization } from './behavior.ts';
 import type { MetricExplanation } from './evaluate-metrics.ts';
+import type { ConditionChange, ConditionRemoval } from './hpa-conditions.ts';
 import type { HpaMemory } from './scaling-state.ts';
 
 /** What is to be done about an HPA, before the scale is written. `conclude` makes an outcome of it. */

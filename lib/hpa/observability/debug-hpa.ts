@@ -1,9 +1,9 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
-import { objectTime } from '#lib/control/status/conditions.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import type { Explanation } from '../decision/decision.ts';
+import { objectTime } from '../decision/hpa-conditions.ts';
 import { explainDecision } from '../explain/explain-decision.ts';
 import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConditionChange, withConditions } from '#lib/control/status/conditions.ts';
+import { type ConditionChange, withConditions } from '#lib/hpa/decision/hpa-conditions.ts';
 
 describe('withConditions', () => {
   const change = (type: ConditionChange['type'], isTrue: boolean, reason = 'R'): ConditionChange => ({
