@@ -32,7 +32,6 @@ import type { ScaledJob } from './api/scaled-job.ts';
 import type { ScaledObject } from './api/scaled-object.ts';
 import { writtenStatuses } from './api/status-writes.ts';
 import { AUTHENTICATION_KINDS, type TriggerAuthentication } from './api/trigger-authentication.ts';
-import { sharedReader } from './authentication/shared-reader.ts';
 import { OtherOperator } from './coexistence/keda-detector.ts';
 import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { JobClient } from './jobs/job-client.ts';
@@ -47,10 +46,10 @@ import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scale
 import { KeySignal } from './plan/key-signal.ts';
 import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
 import { HpaClient } from './scaling/hpa-client.ts';
-
 import { LoopMemories } from './scaling/reconcile-context.ts';
 import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
+import { sharedReader } from './triggers/authentication/shared-reader.ts';
 import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
 import type { TriggerTypes } from './triggers/trigger-registry.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';

@@ -7,11 +7,11 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 import type { WrittenStatuses } from '../api/status-writes.ts';
-import type { SharedReader } from '../authentication/shared-reader.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
 import type { PlannedObject } from '../preparation/prepared-scaled-object.ts';
+import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import type { JobClient } from './job-client.ts';
 

@@ -2,9 +2,9 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import type { SharedReader } from '../authentication/shared-reader.ts';
 import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
+import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { planTriggers } from './prepare-triggers.ts';
 import {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { type SharedReader, sharedReader } from '#lib/scaled-objects/authentication/shared-reader.ts';
 import type { ClusterReader } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
+import {
+  type SharedReader,
+  sharedReader,
+} from '#lib/scaled-objects/triggers/authentication/shared-reader.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('sharedReader', () => {

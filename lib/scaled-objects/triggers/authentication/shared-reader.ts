@@ -1,6 +1,6 @@
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from '../triggers/authentication/reference-reader.ts';
+import type { ClusterReader } from './reference-reader.ts';
 
 /** A reader of what the triggers of all objects refer to, and one that reads past what is cached. */
 export interface SharedReader extends ClusterReader {
