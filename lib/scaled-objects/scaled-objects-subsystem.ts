@@ -22,6 +22,7 @@ import {
   ownersOf,
   rivalsOf,
 } from './api/informers.ts';
+import type { FollowOptions, NamespacedObjects } from './api/namespaced-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -33,7 +34,6 @@ import type { ScaledObject } from './api/scaled-object.ts';
 import { writtenStatuses } from './api/status-writes.ts';
 import { AUTHENTICATION_KINDS, type TriggerAuthentication } from './api/trigger-authentication.ts';
 import { OtherOperator } from './coexistence/keda-detector.ts';
-import type { FollowOptions, NamespacedObjects } from './follow/namespaced-objects.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';

@@ -8,7 +8,7 @@ import {
   keyOf,
   readBoundedObject,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
+import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,

@@ -1,6 +1,6 @@
 import type { ScaleTarget } from '#lib/control/scale-client.ts';
 import { keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type FollowOptions, NamespacedObjects } from '../follow/namespaced-objects.ts';
+import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
 
 /** What is kept of a Deployment or StatefulSet. */
 export interface Workload {

@@ -4,6 +4,7 @@ import { removeFinalizer } from '#lib/control/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { NamespacedObjects } from '../../api/namespaced-objects.ts';
 import { eventsOf } from '../../api/object-events.ts';
 import { FINALIZER } from '../../api/resources.ts';
 import type { ScaledJob } from '../../api/scaled-job.ts';
@@ -14,7 +15,6 @@ import {
   authenticationNames,
   type TriggerAuthentication,
 } from '../../api/trigger-authentication.ts';
-import type { NamespacedObjects } from '../../follow/namespaced-objects.ts';
 
 type Status = NonNullable<TriggerAuthentication['status']>;
 

@@ -15,7 +15,7 @@ export interface FollowOptions {
 }
 
 /** What is kept of objects, and how they are found. */
-export interface FollowedKind<T> {
+interface FollowedKind<T> {
   readonly resource: ApiResource;
   readonly transform: (value: unknown) => T;
   readonly indexes?: Readonly<Record<string, (value: T) => readonly string[]>>;

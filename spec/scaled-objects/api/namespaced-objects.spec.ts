@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { NamespacedObjects } from '#lib/scaled-objects/follow/namespaced-objects.ts';
+import { NamespacedObjects } from '#lib/scaled-objects/api/namespaced-objects.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
