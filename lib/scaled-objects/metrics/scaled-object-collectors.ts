@@ -3,11 +3,11 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
+import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
 import { isWorkload, type Workloads } from '../api/target-workloads.ts';
-import { KeySignal } from '../plan/key-signal.ts';
 import {
   KeptPlans,
   type KeptPlansOptions,

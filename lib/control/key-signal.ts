@@ -1,4 +1,4 @@
-import type { Watched } from '#lib/control/controller.ts';
+import type { Watched } from './controller.ts';
 
 /** Has keys reconciled that the program itself says have changed. */
 export class KeySignal implements Watched {
