@@ -8,7 +8,7 @@ import {
 import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from './auto-min/built-decision.ts';
+import { followedWeb } from './min-replicas/built-decision.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
 

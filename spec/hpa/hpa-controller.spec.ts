@@ -3,7 +3,7 @@ import { tell } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type ApiFault, concerning, conflictWrites, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
-import { followedWeb } from './auto-min/built-decision.ts';
+import { followedWeb } from './min-replicas/built-decision.ts';
 
 describe('hpaController', () => {
   let cluster: HpaCluster;

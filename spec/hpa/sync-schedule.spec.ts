@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DueHpas, spreadOf, syncSchedule, untilNextMs } from '#lib/hpa/sync-schedule.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { followedWeb } from './auto-min/built-decision.ts';
+import { followedWeb } from './min-replicas/built-decision.ts';
 
 const RESYNC_PERIOD = 'platform.stke/resync-period';
 

@@ -5,7 +5,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { type ApiFault, concerning, muteWatches, refuseRequests } from '#simulator/api-server/faults.ts';
-import { followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
+import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -7,10 +7,10 @@ import {
 } from '#lib/hpa/min-replicas/auto-min-replicas.ts';
 import { AutoMinLog } from '#lib/hpa/min-replicas/min-replicas-report.ts';
 import { dayOf, startOfDayMs, type Week } from '#lib/hpa/min-replicas/recommended-minimum.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { explainedAt, followedWeb } from './built-decision.ts';
 
 const MODE = 'autoscaling.stke.com/auto-min-replicas';
 const HOUR_MS = 3_600_000;

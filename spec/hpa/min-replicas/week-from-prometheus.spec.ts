@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { dayOf, startOfDayMs } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 import { WeekFromPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
 import type { Sample } from '#lib/sources/sample.ts';
-import { followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+import { followedWeb } from './built-decision.ts';
 
 const { signal } = new AbortController();
 const HPA = followedWeb({ minReplicas: 4 });

@@ -7,8 +7,8 @@ import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { debugHpa, decisionLine, hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/observability/render-hpas.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
-import { TOLD_AT_MS, type ToldFacts, ToldHpas } from '#spec/hpa/told/told-hpas.ts';
+import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { TOLD_AT_MS, type ToldFacts, ToldHpas } from './reported-hpas.ts';
 
 const web = followedWeb({ minReplicas: 2 });
 

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import type { MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { LoadHistory } from '#lib/hpa/observability/decision-log.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
-import { TOLD_AT_MS, ToldHpas } from '#spec/hpa/told/told-hpas.ts';
+import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
+import { TOLD_AT_MS, ToldHpas } from './reported-hpas.ts';
 
 const MINUTE_MS = 60_000;
 

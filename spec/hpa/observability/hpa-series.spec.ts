@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { HpaSeries } from '#lib/hpa/observability/hpa-series.ts';
-import { followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
-import { TOLD_AT_MS, ToldHpas } from '#spec/hpa/told/told-hpas.ts';
+import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { TOLD_AT_MS, ToldHpas } from './reported-hpas.ts';
 
 describe('HpaSeries', () => {
   it('counts changes of direction of one term alone, for another leader may have scaled in between', async () => {

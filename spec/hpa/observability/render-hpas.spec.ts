@@ -6,8 +6,8 @@ import { DecisionLog, type HpaDecisions, LoadHistory } from '#lib/hpa/observabil
 import { hpaUi } from '#lib/hpa/observability/hpa-ui.ts';
 import { hpaCharts, renderHpas } from '#lib/hpa/observability/render-hpas.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/auto-min/built-decision.ts';
-import { TOLD_AT_MS, type ToldFacts, ToldHpas } from '#spec/hpa/told/told-hpas.ts';
+import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { TOLD_AT_MS, type ToldFacts, ToldHpas } from './reported-hpas.ts';
 
 const LONG = 'x'.repeat(100_000);
 const NOW_MS = Date.UTC(2026, 0, 1);

@@ -10,7 +10,7 @@ import {
 } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { readPlainly } from '#spec/resource-metrics/scrape/exposition/plain-exposition.ts';
+import { readPlainly } from './plain-exposition.ts';
 
 const ORIGIN = {
   nodeName: 'lab-node',

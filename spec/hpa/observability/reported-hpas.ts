@@ -1,6 +1,6 @@
 import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
-import { explainedAt, followedWeb } from '../auto-min/built-decision.ts';
+import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 
 /** When what is told was decided. */
 export const TOLD_AT_MS = Date.UTC(2026, 0, 1, 12);

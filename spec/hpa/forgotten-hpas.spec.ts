@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { hpaController } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from '../auto-min/built-decision.ts';
+import { followedWeb } from './min-replicas/built-decision.ts';
 
 const never = new AbortController().signal;
 

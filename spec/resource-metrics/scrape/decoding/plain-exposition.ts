@@ -3,7 +3,7 @@ import { completePod, knownAmount, knownTimeMs } from '#lib/resource-metrics/scr
 import { emptyReport, type ReportDraft } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 
 /** What is to be read out of an exposition, found without regard to what that takes. */
-export interface PlainExposition {
+interface PlainExposition {
   readonly node: ReportDraft;
   readonly pods: readonly PodPoints[];
   /** How many lines are no samples. */
