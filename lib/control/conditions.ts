@@ -1,3 +1,5 @@
+import { formatTimestamp } from '#lib/time/timestamp.ts';
+
 /** What is the case with an object, in the standard form (`metav1.Condition`). */
 export interface Condition {
   /** In CamelCase, as in `Ready`. */
@@ -33,21 +35,17 @@ export function withCondition(
 ): readonly Condition[] {
   const message = cut(found.message === '' ? found.reason : found.message);
   const before = conditions.find(({ type }) => type === found.type);
-  if (!before) return [...conditions, { ...found, message, lastTransitionTime: formatTime(nowMs) }];
+  if (!before) return [...conditions, { ...found, message, lastTransitionTime: formatTimestamp(nowMs) }];
   const isSame =
     before.status === found.status &&
     before.reason === found.reason &&
     before.message === message &&
     before.observedGeneration === found.observedGeneration;
   if (isSame) return conditions;
-  const lastTransitionTime = before.status === found.status ? before.lastTransitionTime : formatTime(nowMs);
+  const lastTransitionTime =
+    before.status === found.status ? before.lastTransitionTime : formatTimestamp(nowMs);
   const after = { ...found, message, lastTransitionTime };
   return conditions.map((one) => (one === before ? after : one));
-}
-
-/** A moment as the Kubernetes API writes it, in whole seconds. */
-export function formatTime(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
 function cut(message: string): string {

@@ -7,7 +7,8 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { ObjectReference } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { formatTime } from './conditions.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
+
 import { formatMicroTime } from './lease.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -310,7 +311,7 @@ function eventObject(event: SeenEvent, source: EventSource, group: string) {
       message: event.message,
       source: { component: source.controller },
       reportingComponent: source.controller,
-      firstTimestamp: formatTime(event.firstSeenAtMs),
+      firstTimestamp: formatTimestamp(event.firstSeenAtMs),
     };
   }
   return {
@@ -325,7 +326,7 @@ function eventObject(event: SeenEvent, source: EventSource, group: string) {
 
 /** What changes of an event that was seen again. */
 function seriesOf({ count, lastSeenAtMs }: SeenEvent, group: string): object {
-  if (group === '') return { count, lastTimestamp: formatTime(lastSeenAtMs) };
+  if (group === '') return { count, lastTimestamp: formatTimestamp(lastSeenAtMs) };
   return { series: { count, lastObservedTime: formatMicroTime(lastSeenAtMs) } };
 }
 

@@ -1,6 +1,6 @@
-import { formatTime } from '#lib/control/conditions.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import {
   CRON_HPA,
   type CronHpa,
@@ -46,8 +46,8 @@ export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus 
     jobs: conditions,
     ready: readyOf(object, input),
     scaleUpKeepWindow: isDone && outcome.change !== 0 ? outcome.change > 0 : status.scaleUpKeepWindow,
-    nextScheduleTime: next && formatTime(next.atMs),
-    lastScheduleTime: isDone ? formatTime(outcome.atMs) : status.lastScheduleTime,
+    nextScheduleTime: next && formatTimestamp(next.atMs),
+    lastScheduleTime: isDone ? formatTimestamp(outcome.atMs) : status.lastScheduleTime,
     lastResult: outcome ? printable(`${outcome.state} ${outcome.planned.job.name}`) : status.lastResult,
     observedGeneration: object.generation,
   };
@@ -67,14 +67,14 @@ function conditionOf(object: CronHpa, planned: PlannedJob, input: StatusInput): 
   if (outcome?.planned === planned) {
     if (outcome.state === 'Failed') return failedOf(base, outcome.message, input);
     const { state, message, atMs } = outcome;
-    const lastActivationTime = formatTime(atMs);
-    return { ...base, state, message, lastActivationTime, lastProbeTime: formatTime(input.nowMs) };
+    const lastActivationTime = formatTimestamp(atMs);
+    return { ...base, state, message, lastActivationTime, lastProbeTime: formatTimestamp(input.nowMs) };
   }
   const missed = input.missed.find((one) => one.planned === planned);
   if (!missed) return base;
   return {
     ...failedOf(base, missedMessage(missed), input),
-    lastActivationTime: formatTime(missed.lastMs),
+    lastActivationTime: formatTimestamp(missed.lastMs),
   };
 }
 
@@ -89,9 +89,9 @@ function submittedOf(
     name: job.name,
     schedule: job.schedule,
     state: 'Submitted',
-    lastProbeTime: formatTime(nowMs),
+    lastProbeTime: formatTimestamp(nowMs),
     message: '',
-    submittedTime: formatTime(sinceMs),
+    submittedTime: formatTimestamp(sinceMs),
     specHash,
   };
 }
@@ -99,7 +99,7 @@ function submittedOf(
 function failedOf(base: JobCondition, told: string, { nowMs }: StatusInput): JobCondition {
   const message = printable(told);
   if (base.state === 'Failed' && base.message === message) return base;
-  return { ...base, state: 'Failed', message, lastProbeTime: formatTime(nowMs) };
+  return { ...base, state: 'Failed', message, lastProbeTime: formatTimestamp(nowMs) };
 }
 
 /** What is told of activations that are not made up for. */
@@ -132,7 +132,7 @@ function readyOf(
   const status = found.reason === 'Scheduled' ? 'True' : 'False';
   const { reason } = found;
   const message = printable(found.message);
-  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(nowMs);
+  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTimestamp(nowMs);
   return {
     type: 'Ready',
     status,

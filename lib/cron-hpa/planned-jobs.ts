@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { formatTime } from '#lib/control/conditions.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
 
 /** A job with what follows from it. */
@@ -102,7 +102,7 @@ function dealtWith(condition: JobCondition, nowMs: number): Pick<PlannedJob, 'co
   const { lastActivationTime, submittedTime } = condition;
   const untilMs = Date.parse(lastActivationTime ?? submittedTime);
   if (untilMs <= nowMs + CLOCK_STEP_MS) return { condition, sinceMs: untilMs };
-  const now = formatTime(nowMs);
+  const now = formatTimestamp(nowMs);
   const corrected = lastActivationTime === undefined ? { submittedTime: now } : { lastActivationTime: now };
   return { condition: { ...condition, ...corrected }, sinceMs: nowMs };
 }

@@ -7,8 +7,8 @@ import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { HpaEvent } from './decision/decision.ts';
-import { objectTime } from './decision/hpa-conditions.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;
@@ -121,7 +121,7 @@ export function actedOnElsewhere(
   const condition: HpaCondition = {
     type: CONTROLLED_ELSEWHERE,
     status: 'True',
-    lastTransitionTime: earlier?.lastTransitionTime ?? objectTime(nowMs),
+    lastTransitionTime: earlier?.lastTransitionTime ?? formatTimestamp(nowMs),
     reason: 'AnotherControllerActs',
     message,
   };

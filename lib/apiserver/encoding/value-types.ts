@@ -1,5 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { formatTime } from '#lib/time/timestamp.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
+
 import { goJsonText, type JsonObject, type JsonValue } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import {
@@ -58,8 +59,8 @@ export const WHOLE_NUMBER: ValueType<number> = {
 
 /** A moment in milliseconds since the epoch, as `metav1.Time`; `null` for none, which protobuf has as an empty message. */
 export const TIME: ValueType<number | null> = {
-  json: (timeMs) => (timeMs === null ? null : formatTime(timeMs)),
-  text: (timeMs) => (timeMs === null ? 'null' : `"${formatTime(timeMs)}"`),
+  json: (timeMs) => (timeMs === null ? null : formatTimestamp(timeMs)),
+  text: (timeMs) => (timeMs === null ? 'null' : `"${formatTimestamp(timeMs)}"`),
   write: (message, number, timeMs) =>
     message.message(number, () => {
       if (timeMs !== null) writeTime(message, timeMs);

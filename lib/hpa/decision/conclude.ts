@@ -4,8 +4,9 @@ import {
   isSameStatus,
   targetOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Decision, HpaEvent, Outcome } from './decision.ts';
-import { type ConditionChange, type ConditionRemoval, objectTime, withConditions } from './hpa-conditions.ts';
+import { type ConditionChange, type ConditionRemoval, withConditions } from './hpa-conditions.ts';
 import { rememberScaling } from './scaling-state.ts';
 
 /**
@@ -21,7 +22,7 @@ export function conclude(
   const { scaleTo, status: decided, memory, explanation } = decision;
   const written = scaleTo !== undefined && updateError === undefined ? scaleTo : undefined;
   const attempt = scaleTo === undefined ? undefined : attemptOf(decision, scaleTo, { hpa, updateError });
-  const now = objectTime(nowMs);
+  const now = formatTimestamp(nowMs);
   const before: HpaStatus = hpa.status ?? { desiredReplicas: 0 };
   const conditions = withConditions(
     before.conditions ?? [],

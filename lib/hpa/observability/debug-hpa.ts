@@ -2,8 +2,9 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Explanation } from '../decision/decision.ts';
-import { objectTime } from '../decision/hpa-conditions.ts';
+
 import { explainDecision } from '../explain/explain-decision.ts';
 import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
@@ -67,10 +68,12 @@ export function hpaText(
 ): string {
   return [
     `HorizontalPodAutoscaler ${namespace}/${name}`,
-    ...(other ? [`left alone, for "${other.manager}" acted on it at ${objectTime(other.writtenAtMs)}`] : []),
+    ...(other
+      ? [`left alone, for "${other.manager}" acted on it at ${formatTimestamp(other.writtenAtMs)}`]
+      : []),
     ...(explanation
       ? [
-          `decided at ${objectTime(explanation.atMs)}`,
+          `decided at ${formatTimestamp(explanation.atMs)}`,
           ...calculation(explanation, decisions.at(-1)?.agrees !== undefined),
         ]
       : []),
@@ -107,5 +110,5 @@ export function decisionLine(decision: LoggedDecision): string {
         : 'stayed'
       : `dry run, ${agrees ? 'as' : 'other than'} the status says`;
   const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
-  return `${objectTime(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
+  return `${formatTimestamp(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
 }

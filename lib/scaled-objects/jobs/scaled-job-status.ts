@@ -1,4 +1,5 @@
-import { formatTime } from '#lib/control/conditions.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
+
 import { condition, type ObjectCondition, withJobConditions } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
@@ -63,7 +64,7 @@ export function statusOf(
   const wasPaused = before?.conditions?.some(({ type, reason }) => type === 'Paused' && reason !== undefined);
   return {
     ...before,
-    ...(isDue && { lastActiveTime: formatTime(nowMs) }),
+    ...(isDue && { lastActiveTime: formatTimestamp(nowMs) }),
     Paused: 'false',
     externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
     triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),

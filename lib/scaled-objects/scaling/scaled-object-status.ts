@@ -1,5 +1,5 @@
-import { formatTime } from '#lib/control/conditions.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { requestsOf } from '../api/annotations.ts';
 import type { ObjectCondition } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
@@ -251,7 +251,7 @@ export function activeTime(
   if (lastActiveAtMs === undefined) return {};
   const written = status?.lastActiveTime;
   const isRecent = written !== undefined && Math.abs(lastActiveAtMs - Date.parse(written)) < ACTIVE_WRITE_MS;
-  return { lastActiveTime: isActiveNow && isRecent ? written : formatTime(lastActiveAtMs) };
+  return { lastActiveTime: isActiveNow && isRecent ? written : formatTimestamp(lastActiveAtMs) };
 }
 
 export function hpaConditions({ status }: Prepared['hpa']): readonly ObjectCondition[] {

@@ -7,6 +7,7 @@ import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
 import { readBoundedJson } from '#lib/sources/read-json.ts';
 import { decimalNumber, EmptyResponse } from '#lib/sources/sample.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
 import {
   boolean,
@@ -139,7 +140,7 @@ function prometheusQuery({
     source: endpoint.host,
     async ask(signal) {
       const url = new URL(endpoint);
-      url.searchParams.set('time', `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`);
+      url.searchParams.set('time', formatTimestamp(clock.nowMs()));
       const { statusCode, body, secrets } = await http.exchange({ url, headers, timeoutMs }, signal);
       if (statusCode < 200 || statusCode > 299) {
         const why = readQueryError(body);
