@@ -125,6 +125,25 @@ describe('the folders of lib/ and simulator/', () => {
     expect([...new Set(parts)].sort()).to.deep.equal(Object.keys(APISERVER_MAY_IMPORT).sort());
   });
 
+  it('are described, with what they may import, by docs/architecture.md from top to bottom', () => {
+    const [, section = ''] = readFileSync('docs/architecture.md', 'utf8').split('## Folders');
+    const rows = [...section.matchAll(/^\| `(?:([\w-]+)\/|lib\/\*\.ts)` \|.*\| (.*) \|$/gm)];
+    const described = rows.map(([, folder = '.', cell = '']) => ({ folder, imports: importsIn(cell) }));
+    const sorted = (imports: Iterable<string>) => [...new Set(imports)].sort();
+    expect(
+      Object.fromEntries(described.map(({ folder, imports }) => [folder, sorted(imports)])),
+    ).to.deep.equal(
+      Object.fromEntries(
+        Object.entries(FOLDER_MAY_IMPORT).map(([folder, imports]) => [folder, sorted(imports)]),
+      ),
+    );
+    const order = described.map(({ folder }) => folder);
+    const upwards = described.filter(({ folder, imports }) =>
+      imports.some((one) => order.indexOf(one) <= order.indexOf(folder)),
+    );
+    expect(upwards).to.deep.equal([]);
+  });
+
   it('keep what is inside apiserver in its order', () => {
     const offences = offencesOf(sources, ({ path }, target) => {
       const [from, to] = [partOf(path, 'lib/apiserver'), partOf(target, 'lib/apiserver')];
@@ -295,6 +314,13 @@ describe('parseSourceFile', () => {
     expect(reads('this.process.start(); child.process[0]; told(this.process);')).to.equal(false);
   });
 });
+
+/** What a cell of the page's table permits: names of folders, `*base*` and `*kit*`. */
+function importsIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/\*(base|kit)\*|`([\w-]+)`/g)].flatMap(([, set, name = '']) =>
+    set === undefined ? [name] : set === 'base' ? SHARED : SUBSYSTEM,
+  );
+}
 
 /** Every import of a project file for which `allowed` is false, as `from → to`. */
 function offencesOf(

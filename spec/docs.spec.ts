@@ -35,7 +35,11 @@ describe('the pages of the documentation', () => {
   });
 
   it('link to no heading that does not exist', () => {
-    expect(links).to.deep.include({ page: 'docs/testing.md', path: 'architecture.md', heading: 'the-specs' });
+    expect(links).to.deep.include({
+      page: 'docs/architecture.md',
+      path: 'testing.md',
+      heading: 'kinds-of-specs',
+    });
     const broken = links.filter(
       ({ page, path, heading }) =>
         heading && !headingsOf(readFileSync(path ? join(dirname(page), path) : page, 'utf8')).has(heading),
@@ -56,19 +60,53 @@ describe('the pages of the documentation', () => {
 
 describe('docs/architecture.md', () => {
   const page = readFileSync('docs/architecture.md', 'utf8');
+  const files = globSync('{lib,simulator,spec}/**/*.ts');
 
   it('names no file that does not exist, by paths in `lib/` or in the repository', () => {
     const paths = [...page.matchAll(/`([\w-]+\/[\w/-]+\.ts)`/g)].map(([, path = '']) => path);
-    expect(paths).to.include('resource-metrics/scrape/scraper.ts');
+    expect(paths).to.include('resource-metrics/pipeline.ts');
     expect(paths.filter((path) => !existsSync(join('lib', path)) && !existsSync(path))).to.deep.equal([]);
   });
 
-  it('gives whole paths where it is read to find a place', () => {
-    const places = ['## One cycle', '## What the numbers mean', '## Where to look'].map((heading) => {
-      const [, section = ''] = page.split(heading);
-      return section.slice(0, section.indexOf('\n## '));
-    });
-    expect(places.join('').match(/`[\w-]+\.ts`/g)).to.equal(null);
+  it('leads through no file that does not exist', () => {
+    const [, ways = ''] = page.split('## Six ways through the code');
+    const paths = [...ways.matchAll(/^ {4}.*$/gm)].flatMap(([line]) => line.match(/[\w/-]+\.ts/g) ?? []);
+    expect(paths).to.include('scrape/scraper.ts');
+    expect(paths.filter((path) => !files.some((file) => file.endsWith(`/${path}`)))).to.deep.equal([]);
+  });
+
+  it('gives whole paths where it is read to find a file', () => {
+    const [, section = ''] = page.split('## Where is what');
+    expect(section.match(/`[\w-]+\/[\w/-]+\.ts`/g)).to.have.length.above(30);
+    expect(section.match(/`[\w-]+\.ts`/g)).to.equal(null);
+  });
+
+  it('describes each folder inside the larger ones', () => {
+    const [, section = ''] = page.split('### Inside the larger folders');
+    const tables = [...section.matchAll(/^`([\w-]+)\/`[^\n]*\n\n((?:\|.*\n)+)/gm)];
+    const described = new Map(
+      tables.map(([, folder = '', table = '']) => [
+        folder,
+        [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) => foldersIn(cell)).sort(),
+      ]),
+    );
+    const present = (folder: string) => {
+      const root = folder === 'simulator' ? folder : `lib/${folder}`;
+      const inside = files
+        .filter((file) => file.startsWith(`${root}/`))
+        .map((file) => file.slice(root.length + 1));
+      return [
+        ...new Set(inside.filter((file) => file.includes('/')).map((file) => file.split('/', 1)[0])),
+      ].sort();
+    };
+    expect([...described.keys()]).to.include.members([
+      'resource-metrics',
+      'hpa',
+      'scaled-objects',
+      'simulator',
+    ]);
+    for (const [folder, names] of described)
+      if (folder !== 'sources') expect(names, folder).to.deep.equal(present(folder)); // one for each system
   });
 });
 
@@ -97,6 +135,11 @@ describe('docs/dependencies.md', () => {
     expect(named).to.have.members([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
   });
 });
+
+/** The names of folders in a cell of a table. */
+function foldersIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name = '']) => name);
+}
 
 interface Link {
   /** In this repository; absent for the page itself. */
