@@ -511,7 +511,7 @@ export const OPERATOR_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'flags',
-    files: ['parse-flags.ts', 'options.ts', 'authorizer.ts'],
+    files: ['parse-flags.ts', 'options.ts', 'autoscaler-options.ts', 'authorizer.ts'],
     bound: ARGUMENT,
     shapes: {
       switches: repeated('-v=1 '),
