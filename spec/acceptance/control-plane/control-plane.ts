@@ -143,9 +143,15 @@ export class ControlPlane implements AsyncDisposable {
     });
   }
 
-  /** What has been asked of the API server so far, by whom, and what it decided. */
+  /** Requests that the API server received so far, by whom, and what it decided. */
   async auditEvents(): Promise<readonly AuditEvent[]> {
-    return parseAuditLog(await readFile(join(this.folder, 'audit.log'), 'utf8'));
+    const log = await readFile(join(this.folder, 'audit.log'), 'utf8').catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return ''; // the API server creates it for the first request that it records
+        throw error;
+      },
+    );
+    return parseAuditLog(log);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
