@@ -6,7 +6,7 @@ import { expect } from 'chai';
 async function youngMebibytesAfter(statements: string): Promise<number> {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { FittingYoungGeneration, growYoungGenerationTo, limitYoungGeneration } from '#lib/limit-young-generation.ts';
+    import { FittingYoungGeneration, growYoungGenerationTo, limitYoungGeneration } from '#lib/heap-limits.ts';
     limitYoungGeneration();
     ${statements}
     const kept = [];

@@ -112,9 +112,10 @@ describe('plannedFor', () => {
           ...spec,
         },
       };
+      const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
       return await plannedFor(object as never, memory, {
-        ...{ clock, types, reader: {}, signal: new AbortController().signal },
-        reader: { secretData: async () => ({}), environmentOf: () => ({}) },
+        ...{ clock, types, signal: new AbortController().signal },
+        reader: { ...reader, fresh: reader },
         own: { normal: note, warning: note },
         authenticationsOf: () => state.authentications,
         jobs: {
