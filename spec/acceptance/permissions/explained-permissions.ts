@@ -97,6 +97,14 @@ export const EXPLANATIONS: readonly Explanation[] = [
     reason: 'scaled as Deployments are, by the same code',
   },
   {
+    ...{ account: AUTOSCALER, verbs: ['list', 'watch'], resources: ['replicasets.apps'] },
+    reason: 'once an HPA has a ReplicaSet as its target, as with Deployments, by the same code',
+  },
+  {
+    ...{ account: AUTOSCALER, verbs: ['list'], resources: ['limitranges'] },
+    reason: 'for a cpu or memory trigger of a container without a request, which a LimitRange may default',
+  },
+  {
     ...{ account: AUTOSCALER, verbs: ['get'], resources: ['clusterscalingschedules.zalando.org'] },
     reason: 'read before its status is written, as a ScalingSchedule is, by the same code',
   },

@@ -267,8 +267,13 @@ describe('the manifests, judged by a real API server', function () {
     return path;
   }
 
-  /** Has the API server go through everything that it does at a creation, save keeping it. */
+  /**
+   * Has the API server do everything that it does at a creation, except for storing it. Namespaces are created: a dry run of
+   * what is in one needs it.
+   */
   async function judge(objects: readonly ManifestObject[]): Promise<void> {
+    const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
+    if (namespaces.length > 0) await run('apply', '--filename', await write(namespaces));
     await run('apply', '--dry-run=server', '--filename', await write(objects));
   }
 
