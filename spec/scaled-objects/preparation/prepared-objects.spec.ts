@@ -88,7 +88,7 @@ describe('KeptPlans', () => {
     const logger = new RecordingLogger();
     plans = new KeptPlans({
       collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} }),
-      ...{ clock, types: new TriggerTypes([trigger]), reader: {} as never },
+      ...{ clock, types: new TriggerTypes([trigger]), reader: { fresh: {} } as never },
       readTarget: async () => undefined,
       authenticationsOf: () => authentications,
     });
