@@ -82,7 +82,7 @@ export class ScalerChannel implements KeptClient {
 
   /** Calls once. @throws {ScalerFlood}; what the server or the connection says of it, or the signal's reason */
   async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
-    this.#sockets.allowCall();
+    using _frames = this.#sockets.allowCall();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const call = this.#client.makeUnaryRequest(
       pathOf(method),
@@ -106,7 +106,7 @@ export class ScalerChannel implements KeptClient {
   /** What the server tells of itself, for as long as it goes on. @throws what ends it but the server's own end */
   async *stream<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): AsyncIterable<T> {
     const messages = new TokenBucket({ clock: this.#clock, ...MESSAGES });
-    this.#sockets.allowCall();
+    using _frames = this.#sockets.allowCall();
     const call: ClientReadableStream<T> = this.#client.makeServerStreamRequest(
       pathOf(method),
       (bytes: Buffer) => bytes,
@@ -176,6 +176,9 @@ const FRAME_HEAD_BYTES = 9;
 export class ChannelSockets {
   readonly #open = new Set<Duplex>();
   readonly #frames: TokenBucket;
+  /** Frames that the calls under way may have beside these: streams that all begin at once are no flood. */
+  #allowance = 0;
+  #callsUnderWay = 0;
   #flood: ScalerFlood | undefined;
 
   constructor({ clock, addressCount }: ChannelSocketsOptions) {
@@ -205,14 +208,21 @@ export class ChannelSockets {
     return credentials;
   }
 
-  /** Allows the frames of one call. */
-  allowCall(): void {
-    this.#frames.add(PER_CALL);
+  /** Allows the frames of one call, until the call ends and disposes of this. */
+  allowCall(): Disposable {
+    this.#callsUnderWay++;
+    this.#allow(PER_CALL);
+    return {
+      [Symbol.dispose]: () => {
+        this.#callsUnderWay--;
+        this.#allow(0);
+      },
+    };
   }
 
   /** Allows the frames of one message of a stream. */
   allowMessage(): void {
-    this.#frames.add(PER_MESSAGE);
+    this.#allow(PER_MESSAGE);
   }
 
   destroy(): void {
@@ -228,10 +238,22 @@ export class ChannelSockets {
     throw this.#flood;
   }
 
+  /** What is more than the calls under way may have counts for the connections. */
+  #allow(frames: number): void {
+    const maxAllowance = this.#callsUnderWay * PER_CALL;
+    const excess = Math.max(0, this.#allowance + frames - maxAllowance);
+    this.#allowance += frames - excess;
+    this.#frames.add(excess);
+  }
+
   /** @returns whether the frames may be handled */
   #take(cost: number): boolean {
     if (this.#flood) return false;
-    if (this.#frames.tryTake(cost)) return true;
+    const allowed = Math.min(cost, this.#allowance);
+    if (this.#frames.tryTake(cost - allowed)) {
+      this.#allowance -= allowed;
+      return true;
+    }
     this.#flood = new ScalerFlood('the server sends more frames than its calls and messages have');
     this.destroy();
     return false;

@@ -39,6 +39,24 @@ describe('ExternalScalers', () => {
     await following;
   });
 
+  it('takes the beginning of many streams at once for no flood of frames', async () => {
+    const clock = new ManualClock();
+    using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
+    await using server = await ExternalScalerServer.start(NOTHING);
+    const at = { host: '127.0.0.1', port: server.port, tls: undefined };
+    const ended = new AbortController();
+    const active = new Set<number>();
+    const followed = Array.from({ length: 300 }, async (_, index) => {
+      const object = { name: `o${index}`, namespace: 'default', metadata: {}, secrets: [] };
+      await scalers.follow(at, { object, onActive: () => void active.add(index) }, ended.signal);
+    });
+    await eventually(() => server.streams.size === 300);
+    server.push(true); // sends headers with each first message
+    await eventually(() => active.size === 300);
+    ended.abort(new Error('done'));
+    await Promise.all(followed);
+  });
+
   it('reads 500 messages a second of all streams of a namespace, and those of others as if there were none', async () => {
     const clock = new ManualClock();
     using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
