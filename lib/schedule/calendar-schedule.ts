@@ -199,7 +199,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** The six fields in the order in which they are written. */
-export const FIELD_KINDS = {
+const FIELD_KINDS = {
   second: { name: 'second', first: 0, last: 59 },
   minute: { name: 'minute', first: 0, last: 59 },
   hour: { name: 'hour', first: 0, last: 23 },
@@ -214,7 +214,7 @@ export const FIELD_KINDS = {
  *
  * @throws ScheduleError
  */
-export function parseScheduleField(text: string, kind: FieldKind): ScheduleField {
+function parseScheduleField(text: string, kind: FieldKind): ScheduleField {
   const ranges = text.split(',').filter((range) => range !== '');
   if (ranges.length === 0) throw new ScheduleError(`${kind.name} "${text}" holds no value`);
   const values = new Set<number>();

@@ -86,7 +86,7 @@ export type ExplainHpaCommandLine =
   | { readonly kind: 'help'; readonly text: string };
 
 /** What `explain-hpa` takes beside the scenario. */
-export const explainHpaFlags = {
+const explainHpaFlags = {
   loadFile: flag('load', text, {
     default: '',
     description: 'CSV file with the load, in place of the one that the scenario has.',

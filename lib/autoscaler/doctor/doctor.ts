@@ -124,7 +124,7 @@ function leasePermissions({
 }
 
 /** Whether there is the namespace whose objects alone are looked at: of a misspelt one, nothing would be found wrong. */
-export function chosenNamespace(namespace: string): Check {
+function chosenNamespace(namespace: string): Check {
   const subject = `namespace ${namespace}`;
   return {
     name: 'namespace',

@@ -173,7 +173,7 @@ const FRAME_HEAD_BYTES = 9;
  * send some frames for each call and each message, and some in each second; beyond that all connections are closed, and none
  * is made any more.
  */
-export class ChannelSockets {
+class ChannelSockets {
   readonly #open = new Set<Duplex>();
   readonly #frames: TokenBucket;
   /** Frames that the calls under way may have beside these: streams that all begin at once are no flood. */
