@@ -1,13 +1,13 @@
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 
-/** What is the case with an object, in the standard form (`metav1.Condition`). */
+/** A condition of an object, in the standard form (`metav1.Condition`). */
 export interface Condition {
   /** In CamelCase, as in `Ready`. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** Of the object that was looked at. */
-  readonly observedGeneration?: number;
-  /** When the status became what it is. */
+  /** Generation of the object that was observed. */
+  readonly observedGeneration?: number | undefined;
+  /** When the status changed last: RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
   /** In CamelCase, for programs. */
   readonly reason: string;
@@ -15,37 +15,87 @@ export interface Condition {
   readonly message: string;
 }
 
-/** A condition as a controller finds it, without the time since when it is so. */
-export type FoundCondition = Omit<Condition, 'lastTransitionTime'>;
+/** A condition as its controller observes it: {@link setCondition} adds the time. */
+export type Observed<Form> = Omit<Form, 'lastTransitionTime'>;
+
+/** What the forms of conditions have in common: some kinds leave out reasons, messages or times. */
+interface AnyCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly observedGeneration?: number | undefined;
+  readonly lastTransitionTime?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** A form whose schema has no times, as KEDA's has none. */
+interface UntimedCondition extends AnyCondition {
+  readonly lastTransitionTime?: never;
+}
 
 /** No condition of the Kubernetes API may have a longer message. */
 const MAX_MESSAGE_LENGTH = 32_768;
 
 /**
- * The conditions with one of them as it was found now. Its transition time stays while its status does. Where there is no
- * message, the reason stands in for it: of an empty text in an item of a list, server-side apply of Kubernetes 1.20 makes a
- * null, which a schema refuses.
+ * Sets one condition of a list: it replaces the one of its type in place, or is appended. Its transition time stays while
+ * its status does; one without a time gets it. An empty message becomes the reason: of an empty text in an item of a list,
+ * server-side apply of Kubernetes 1.20 makes a null, which a schema refuses.
  *
+ * @param nowMs left out for a form without times
  * @returns the same array where nothing changed
  */
-export function withCondition(
-  conditions: readonly Condition[],
-  found: FoundCondition,
+export function setCondition<Form extends UntimedCondition>(
+  conditions: readonly Form[],
+  observed: Form,
+): readonly Form[];
+export function setCondition<Form extends AnyCondition>(
+  conditions: readonly Form[],
+  observed: Observed<Form>,
   nowMs: number,
-): readonly Condition[] {
-  const message = cut(found.message === '' ? found.reason : found.message);
-  const before = conditions.find(({ type }) => type === found.type);
-  if (!before) return [...conditions, { ...found, message, lastTransitionTime: formatTimestamp(nowMs) }];
+): readonly Form[];
+export function setCondition(
+  conditions: readonly AnyCondition[],
+  observed: Observed<AnyCondition>,
+  nowMs?: number,
+): readonly AnyCondition[] {
+  const before = conditions.find(({ type }) => type === observed.type);
+  const after = conditionAfter(before, observed, nowMs);
+  if (!before) return [...conditions, after];
   const isSame =
-    before.status === found.status &&
-    before.reason === found.reason &&
-    before.message === message &&
-    before.observedGeneration === found.observedGeneration;
-  if (isSame) return conditions;
-  const lastTransitionTime =
-    before.status === found.status ? before.lastTransitionTime : formatTimestamp(nowMs);
-  const after = { ...found, message, lastTransitionTime };
-  return conditions.map((one) => (one === before ? after : one));
+    before.status === after.status &&
+    before.reason === after.reason &&
+    before.message === after.message &&
+    before.observedGeneration === after.observedGeneration &&
+    before.lastTransitionTime === after.lastTransitionTime;
+  return isSame ? conditions : conditions.map((one) => (one === before ? after : one));
+}
+
+function conditionAfter(
+  before: AnyCondition | undefined,
+  { type, status, reason, message, observedGeneration }: Observed<AnyCondition>,
+  nowMs: number | undefined,
+): AnyCondition {
+  const transitionTime = before?.status === status ? before.lastTransitionTime : undefined;
+  const lastTransitionTime = transitionTime ?? (nowMs === undefined ? undefined : formatTimestamp(nowMs));
+  const text = message === '' ? reason : message;
+  return {
+    type,
+    status,
+    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    ...(reason !== undefined && { reason }),
+    ...(text !== undefined && { message: cut(text) }),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  };
+}
+
+/** The list without the condition of a type; the same array where there is none. */
+export function removeCondition<Form extends AnyCondition>(
+  conditions: readonly Form[],
+  type: string,
+): readonly Form[] {
+  return conditions.some((one) => one.type === type)
+    ? conditions.filter((one) => one.type !== type)
+    : conditions;
 }
 
 function cut(message: string): string {

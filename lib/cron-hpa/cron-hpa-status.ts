@@ -1,3 +1,4 @@
+import { setCondition } from '#lib/control/conditions.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
@@ -118,7 +119,7 @@ function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivatio
 function readyOf(
   object: CronHpa,
   { nowMs, jobs, hindrance }: Pick<StatusInput, 'nowMs' | 'jobs' | 'hindrance'>,
-): ReadyCondition {
+): ReadyCondition | undefined {
   const { ready: known } = object.status;
   const invalid = jobs.find(({ problem }) => problem !== undefined);
   const found = hindrance ??
@@ -132,15 +133,9 @@ function readyOf(
   const status = found.reason === 'Scheduled' ? 'True' : 'False';
   const { reason } = found;
   const message = printable(found.message);
-  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTimestamp(nowMs);
-  return {
-    type: 'Ready',
-    status,
-    reason,
-    message,
-    observedGeneration: object.generation,
-    lastTransitionTime,
-  };
+  const observed = { type: 'Ready', status, reason, message, observedGeneration: object.generation } as const;
+  const [ready] = setCondition<ReadyCondition>(known ? [known] : [], observed, nowMs);
+  return ready;
 }
 
 /** How an activation went. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
@@ -55,13 +56,9 @@ export interface JobCondition {
 }
 
 /** Whether the object does what it is meant to do. */
-export interface ReadyCondition {
+export interface ReadyCondition extends Condition {
   readonly type: 'Ready';
   readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-  readonly observedGeneration?: number | undefined;
-  readonly lastTransitionTime: string;
 }
 
 /** What the controller tells of a CronHorizontalPodAutoscaler. */

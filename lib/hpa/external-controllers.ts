@@ -1,13 +1,9 @@
-import {
-  type HpaCondition,
-  type HpaStatus,
-  isSameStatus,
-} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { removeCondition, setCondition } from '#lib/control/conditions.ts';
+import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { HpaEvent } from './decision/decision.ts';
 
 /** So many statuses that were sent last are known again. */
@@ -116,17 +112,9 @@ export function actedOnElsewhere(
 ): { readonly status: HpaStatus; readonly event: HpaEvent } {
   const message = `"${manager}" writes the status of this HPA, too, so this controller leaves it alone until that has not happened for ${formatDuration(3 * periodMs)}; switch one of both off`;
   const before: HpaStatus = status ?? { desiredReplicas: 0 };
-  const conditions = before.conditions ?? [];
-  const earlier = conditions.find(({ type }) => type === CONTROLLED_ELSEWHERE);
-  const condition: HpaCondition = {
-    type: CONTROLLED_ELSEWHERE,
-    status: 'True',
-    lastTransitionTime: earlier?.lastTransitionTime ?? formatTimestamp(nowMs),
-    reason: 'AnotherControllerActs',
-    message,
-  };
+  const observed = { type: CONTROLLED_ELSEWHERE, status: 'True', reason: 'AnotherControllerActs', message };
   return {
-    status: { ...before, conditions: [...conditions.filter((one) => one !== earlier), condition] },
+    status: { ...before, conditions: setCondition(before.conditions ?? [], observed, nowMs) },
     event: { type: 'Warning', reason: 'AnotherControllerActs', message },
   };
 }
@@ -134,9 +122,9 @@ export function actedOnElsewhere(
 /** The HPA without that condition, as it is while nobody else acts. */
 export function withoutElsewhere(hpa: FollowedHpa): FollowedHpa {
   const { status } = hpa;
-  if (!status?.conditions?.some(({ type }) => type === CONTROLLED_ELSEWHERE)) return hpa;
-  const conditions = status.conditions.filter(({ type }) => type !== CONTROLLED_ELSEWHERE);
-  return { ...hpa, status: { ...status, conditions } };
+  if (!status?.conditions) return hpa;
+  const conditions = removeCondition(status.conditions, CONTROLLED_ELSEWHERE);
+  return conditions === status.conditions ? hpa : { ...hpa, status: { ...status, conditions } };
 }
 
 /** Under this name the API server keeps which fields of HPAs are ours. */

@@ -6,7 +6,7 @@ import {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Decision, HpaEvent, Outcome } from './decision.ts';
-import { type ConditionChange, type ConditionRemoval, withConditions } from './hpa-conditions.ts';
+import { type ConditionChange, type ConditionRemoval, changeConditions } from './hpa-conditions.ts';
 import { rememberScaling } from './scaling-state.ts';
 
 /**
@@ -24,10 +24,10 @@ export function conclude(
   const attempt = scaleTo === undefined ? undefined : attemptOf(decision, scaleTo, { hpa, updateError });
   const now = formatTimestamp(nowMs);
   const before: HpaStatus = hpa.status ?? { desiredReplicas: 0 };
-  const conditions = withConditions(
+  const conditions = changeConditions(
     before.conditions ?? [],
     attempt ? [...decision.conditions, ...attempt.conditions] : decision.conditions,
-    now,
+    nowMs,
   );
   const status = !decided
     ? { ...before, conditions }

@@ -1,3 +1,4 @@
+import { removeCondition, setCondition } from '#lib/control/conditions.ts';
 import type { HpaCondition } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 /** A condition that is no more. */
@@ -17,31 +18,15 @@ export interface ConditionChange {
 /** With the feature off, no status says whether its HPA scaled to zero. */
 export const NO_SCALED_TO_ZERO: ConditionRemoval = { type: 'ScaledToZero', isRemoved: true };
 
-/**
- * Sets or removes conditions one after the other; each keeps its place in the list, and its time while its status is the same.
- *
- * @param now RFC 3339
- */
-export function withConditions(
+/** Sets or removes conditions one after the other; the last change of a type counts. */
+export function changeConditions(
   conditions: readonly HpaCondition[],
   changes: readonly (ConditionChange | ConditionRemoval)[],
-  now: string,
+  nowMs: number,
 ): readonly HpaCondition[] {
-  const list = [...conditions];
-  for (const change of changes) {
-    const place = list.findIndex((one) => one.type === change.type);
-    if ('isRemoved' in change) {
-      if (place >= 0) list.splice(place, 1);
-      continue;
-    }
+  return changes.reduce((list, change) => {
+    if ('isRemoved' in change) return removeCondition(list, change.type);
     const { type, isTrue, reason, message } = change;
-    const status = isTrue ? 'True' : 'False';
-    const before = list[place];
-    const keepsTime = before?.status === status && before.lastTransitionTime !== undefined;
-    const lastTransitionTime = keepsTime ? before.lastTransitionTime : now;
-    const after = { type, status, lastTransitionTime, reason, message };
-    if (place < 0) list.push(after);
-    else list[place] = after;
-  }
-  return list;
+    return setCondition(list, { type, status: isTrue ? 'True' : 'False', reason, message }, nowMs);
+  }, conditions);
 }

@@ -1,3 +1,13 @@
+import { setCondition } from '#lib/control/conditions.ts';
+
+/** A condition as KEDA's kinds have it: without times and generations. */
+export interface ObjectCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
 export const condition = (
   type: string,
   status: ObjectCondition['status'],
@@ -5,24 +15,38 @@ export const condition = (
   message: string,
 ): ObjectCondition => ({ type, status, reason, message });
 
-/** The conditions of a ScaledJob with some of them as they are now; the others stay. */
-export function withJobConditions(
+/** Conditions that a kind has from the beginning, first in its list. */
+const INITIAL: Readonly<Record<'ScaledObject' | 'ScaledJob', readonly ObjectCondition[]>> = {
+  ScaledObject: [
+    { type: 'Ready', status: 'Unknown' },
+    { type: 'Active', status: 'Unknown' },
+    { type: 'Fallback', status: 'Unknown' },
+    { type: 'Paused', status: 'False' },
+  ],
+  ScaledJob: [
+    { type: 'Ready', status: 'Unknown' },
+    { type: 'Active', status: 'Unknown' },
+    { type: 'Paused', status: 'False' },
+  ],
+};
+
+/** The conditions of an object with some of them as observed now; the others stay. Empty reasons and messages are left out. */
+export function setConditions(
+  kind: keyof typeof INITIAL,
   before: readonly ObjectCondition[] | undefined,
-  found: readonly ObjectCondition[],
+  observed: readonly ObjectCondition[],
 ): readonly ObjectCondition[] {
-  const byType = new Map<string, ObjectCondition>([
-    ['Ready', { type: 'Ready', status: 'Unknown' }],
-    ['Active', { type: 'Active', status: 'Unknown' }],
-    ['Paused', { type: 'Paused', status: 'False' }],
-  ]);
-  for (const one of [...(before ?? []), ...found]) byType.set(one.type, one);
-  return [...byType.values()];
+  return [...(before ?? []), ...observed].reduce<readonly ObjectCondition[]>(
+    (conditions, { type, status, reason, message }) =>
+      setCondition(conditions, { type, status, ...(reason && { reason }), ...(message && { message }) }),
+    INITIAL[kind],
+  );
 }
 
-/** A condition as these kinds have it: without times and generations. */
-export interface ObjectCondition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason?: string;
-  readonly message?: string;
+/** The status of a condition. */
+export function conditionStatus(
+  conditions: readonly ObjectCondition[] | undefined,
+  type: string,
+): ObjectCondition['status'] {
+  return conditions?.find((one) => one.type === type)?.status ?? 'Unknown';
 }

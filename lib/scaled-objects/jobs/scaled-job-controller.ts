@@ -1,7 +1,7 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { requestsOf } from '../api/annotations.ts';
-import { withJobConditions } from '../api/conditions.ts';
+import { setConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
 import type { ScaledJobStatus } from '../api/scaled-job.ts';
@@ -83,7 +83,11 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         stopAsking(key); // nothing is made of what they would tell
         if (memory.refusal !== error.full) own.warning('ScaledJobCheckFailed', error.full);
         memory.refusal = error.full;
-        const conditions = withJobConditions(object.status?.conditions, jobCheckFailed(error.message));
+        const conditions = setConditions(
+          'ScaledJob',
+          object.status?.conditions,
+          jobCheckFailed(error.message),
+        );
         await write({ ...object.status, conditions });
         return { requeueAfterMs: LOOK_AGAIN_MS };
       }

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 
-import { condition, type ObjectCondition, withJobConditions } from '../api/conditions.ts';
+import { condition, conditionStatus, type ObjectCondition, setConditions } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 
@@ -70,7 +70,7 @@ export function statusOf(
     triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
     authenticationsTypes: [...new Set(authentications)].join(','),
     triggersActivity,
-    conditions: withJobConditions(before?.conditions, [
+    conditions: setConditions('ScaledJob', before?.conditions, [
       JOB_CONDITIONS[ready],
       ...(isActive === undefined ? [] : [isActive ? JOB_CONDITIONS.active : JOB_CONDITIONS.notActive]),
       ...(wasPaused ? [JOB_CONDITIONS.unpaused] : []),
@@ -82,27 +82,26 @@ export function statusOf(
 export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {
   const { triggersActivity: _, ...before } = status ?? {};
   const { paused, readyPaused, activePaused } = JOB_CONDITIONS;
-  const conditions = withJobConditions(before.conditions, [paused, readyPaused, activePaused]);
+  const conditions = setConditions('ScaledJob', before.conditions, [paused, readyPaused, activePaused]);
   return { ...before, Paused: 'true', conditions };
 }
 
 /** Tells that a pause begins or ends. */
 export function tellPaused({ status }: ScaledJob, isPaused: boolean, own: ObjectEvents): void {
-  const wasPaused =
-    status?.conditions?.some(({ type, status: is }) => type === 'Paused' && is === 'True') ?? false;
+  const wasPaused = conditionStatus(status?.conditions, 'Paused') === 'True';
   if (isPaused && !wasPaused) own.normal('ScaledJobPaused', 'ScaledJob is paused');
   if (!isPaused && wasPaused) own.normal('ScaledJobUnpaused', 'ScaledJob is unpaused');
 }
 
 /** Tells that an object is ready, and that it becomes active or ceases to be. */
 export function tellChanges({ status: before }: ScaledJob, after: ScaledJobStatus, own: ObjectEvents): void {
-  const has = (status: ScaledJobStatus | undefined, type: string, is: string) =>
-    status?.conditions?.some((one) => one.type === type && one.status === is) ?? false;
-  if (!has(before, 'Ready', 'True') && has(after, 'Ready', 'True'))
+  const isNow = (status: ScaledJobStatus | undefined, type: string) =>
+    conditionStatus(status?.conditions, type);
+  if (isNow(before, 'Ready') !== 'True' && isNow(after, 'Ready') === 'True')
     own.normal('ScaledJobReady', 'ScaledJob is ready for scaling');
   const { active, notActive } = JOB_CONDITIONS;
-  if (!has(before, 'Active', 'True') && has(after, 'Active', 'True'))
+  if (isNow(before, 'Active') !== 'True' && isNow(after, 'Active') === 'True')
     own.normal('ScaledJobActive', active.message ?? '');
-  if (has(before, 'Active', 'True') && has(after, 'Active', 'False'))
+  if (isNow(before, 'Active') === 'True' && isNow(after, 'Active') === 'False')
     own.normal('ScaledJobInactive', notActive.message ?? '');
 }

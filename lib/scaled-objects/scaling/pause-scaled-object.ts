@@ -1,13 +1,13 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import type { ObjectCondition } from '../api/conditions.ts';
+import { conditionStatus, type ObjectCondition, setConditions } from '../api/conditions.ts';
 import { hpaNameOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
 import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
-import { CONDITIONS, statusOf, withConditions } from './scaled-object-status.ts';
+import { CONDITIONS } from './scaled-object-status.ts';
 
 /**
  * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.
@@ -22,9 +22,9 @@ export async function pause(
   const { own, memories, write } = options;
   const before = object.status;
   const key = `${object.metadata.namespace}/${object.metadata.name}`;
-  const paused = withConditions(before?.conditions, [CONDITIONS.paused]);
+  const paused = setConditions('ScaledObject', before?.conditions, [CONDITIONS.paused]);
   let latest = object;
-  if (statusOf(before?.conditions, 'Paused') !== 'True') {
+  if (conditionStatus(before?.conditions, 'Paused') !== 'True') {
     latest = await write({ ...before, conditions: paused });
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
@@ -49,7 +49,7 @@ export async function pause(
 /** Nobody asks triggers, counts failures or has an HPA meanwhile: what was known of them is known no longer. */
 function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectCondition[] {
   const { readyPaused, activePaused, noFallback } = CONDITIONS;
-  const found = withConditions(paused, [readyPaused, activePaused, noFallback]);
+  const found = setConditions('ScaledObject', paused, [readyPaused, activePaused, noFallback]);
   return found.filter(({ type }) => type !== 'HPAActive');
 }
 

@@ -1,4 +1,5 @@
 import { requestsOf } from '../api/annotations.ts';
+import { conditionStatus, setConditions } from '../api/conditions.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
 import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
@@ -15,11 +16,9 @@ import {
   hpaConditions,
   pauseConditions,
   readyOf,
-  statusOf,
   tellFailures,
   tellFallback,
   tellUnpaused,
-  withConditions,
 } from './scaled-object-status.ts';
 
 type Options = ReconcileOptions & Prepared & { readonly key: string };
@@ -55,9 +54,12 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
     ...hpaConditions(options.hpa),
   ];
   if (evaluation.isPending && !evaluation.isActive && !requestsOf(object).isActivationForced) {
-    const ready = statusOf(object.status?.conditions, 'Ready') === 'True' ? [] : [CONDITIONS.ready];
+    const ready = conditionStatus(object.status?.conditions, 'Ready') === 'True' ? [] : [CONDITIONS.ready];
     return {
-      status: { ...base, conditions: withConditions(object.status?.conditions, [...ready, ...common]) },
+      status: {
+        ...base,
+        conditions: setConditions('ScaledObject', object.status?.conditions, [...ready, ...common]),
+      },
       againAtMs: undefined,
     };
   }
@@ -88,7 +90,7 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   const isActiveNow = decision.isActiveNow && isDone;
   if (isActiveNow) memory.lastActiveAtMs = monotonicMs;
   memory.next = nextStep(input, decision);
-  const conditions = withConditions(object.status?.conditions, [
+  const conditions = setConditions('ScaledObject', object.status?.conditions, [
     readyOf(decision),
     activeOf(decision),
     ...common,

@@ -2,6 +2,7 @@ import { type Controller, DONE, type ReconcileResult } from '#lib/control/contro
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
+import { conditionStatus, setConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
@@ -12,13 +13,7 @@ import { pause } from './pause-scaled-object.ts';
 import type { ReconcileOptions, ScaledObjectDependencies } from './reconcile-context.ts';
 import { step } from './reconcile-scaling.ts';
 import { UnreadableReplicas } from './scale-target.ts';
-import {
-  CONDITIONS,
-  checkFailed,
-  replicasUnreadable,
-  statusOf,
-  withConditions,
-} from './scaled-object-status.ts';
+import { CONDITIONS, checkFailed, replicasUnreadable } from './scaled-object-status.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */
 const LOOK_AGAIN_MS = 15_000;
@@ -108,7 +103,9 @@ async function refuse(
 ): Promise<ReconcileResult> {
   const before = object.status;
   if (error instanceof UnreadableReplicas) {
-    const conditions = withConditions(before?.conditions, [replicasUnreadable(describeError(error))]);
+    const conditions = setConditions('ScaledObject', before?.conditions, [
+      replicasUnreadable(describeError(error)),
+    ]);
     await write({ ...before, conditions });
     return { requeueAfterMs: LOOK_AGAIN_MS };
   }
@@ -116,13 +113,13 @@ async function refuse(
   const failed = checkFailed(error.message);
   const isTold = before?.conditions?.some(({ message }) => message === error.message);
   if (!isTold) own.warning('ScaledObjectCheckFailed', error.message);
-  await write({ ...before, conditions: withConditions(before?.conditions, failed) });
+  await write({ ...before, conditions: setConditions('ScaledObject', before?.conditions, failed) });
   return { requeueAfterMs: LOOK_AGAIN_MS };
 }
 
 function tellReady(object: ScaledObject, status: ScaledObjectStatus, own: ObjectEvents): void {
-  const before = statusOf(object.status?.conditions, 'Ready');
-  if (before !== 'True' && statusOf(status.conditions, CONDITIONS.ready.type) === 'True')
+  const before = conditionStatus(object.status?.conditions, 'Ready');
+  if (before !== 'True' && conditionStatus(status.conditions, CONDITIONS.ready.type) === 'True')
     own.normal('ScaledObjectReady', 'ScaledObject is ready for scaling');
 }
 

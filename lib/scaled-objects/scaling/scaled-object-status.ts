@@ -1,7 +1,7 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { requestsOf } from '../api/annotations.ts';
-import type { ObjectCondition } from '../api/conditions.ts';
+import { condition, conditionStatus, type ObjectCondition } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import { hpaNameOf, type ScaledObject, type ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
@@ -12,40 +12,6 @@ import type { Decision } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { LoopMemories } from './reconcile-context.ts';
 import { kindText } from './scale-target.ts';
-
-/** Conditions of which an object has each from its beginning. */
-const INITIAL: readonly ObjectCondition[] = [
-  { type: 'Ready', status: 'Unknown' },
-  { type: 'Active', status: 'Unknown' },
-  { type: 'Fallback', status: 'Unknown' },
-  { type: 'Paused', status: 'False' },
-];
-
-/** The conditions with some of them as they are now; the others stay. */
-export function withConditions(
-  before: readonly ObjectCondition[] | undefined,
-  found: readonly ObjectCondition[],
-): readonly ObjectCondition[] {
-  const byType = new Map(INITIAL.map((one) => [one.type, one]));
-  for (const { type, status, reason, message } of [...(before ?? []), ...found])
-    byType.set(type, { type, status, ...(reason && { reason }), ...(message && { message }) });
-  return [...byType.values()];
-}
-
-/** The status of a condition. */
-export function statusOf(
-  conditions: readonly ObjectCondition[] | undefined,
-  type: string,
-): ObjectCondition['status'] {
-  return conditions?.find((one) => one.type === type)?.status ?? 'Unknown';
-}
-
-const condition = (
-  type: string,
-  status: ObjectCondition['status'],
-  reason: string,
-  message: string,
-): ObjectCondition => ({ type, status, reason, message });
 
 /** What a ScaledObject says of itself. */
 export const CONDITIONS = {
@@ -179,13 +145,13 @@ interface Options {
 export function pauseConditions(object: ScaledObject): readonly ObjectCondition[] {
   const { isScaleInPaused, isScaleOutPaused } = requestsOf(object);
   if (isScaleInPaused || isScaleOutPaused) return [CONDITIONS.paused];
-  return statusOf(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
+  return conditionStatus(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
 }
 
 /** Tells that a pause of one direction begins, or that a pause ends. */
 export function tellUnpaused(object: ScaledObject, { own }: Pick<Options, 'own'>): void {
   const [found] = pauseConditions(object);
-  const before = statusOf(object.status?.conditions, 'Paused');
+  const before = conditionStatus(object.status?.conditions, 'Paused');
   if (!found || found.status === before) return;
   if (found.status === 'True') own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   else own.normal('ScaledObjectUnpaused', 'pause annotation removed for ScaledObject');
@@ -197,7 +163,7 @@ export function tellFallback(
   { isFallingBack }: Evaluation,
   { own }: Pick<Options, 'own'>,
 ): void {
-  const wasFallingBack = statusOf(object.status?.conditions, 'Fallback') === 'True';
+  const wasFallingBack = conditionStatus(object.status?.conditions, 'Fallback') === 'True';
   if (isFallingBack && !wasFallingBack)
     own.normal('ScaledObjectFallbackActivated', 'ScaledObject fallback is active');
   if (!isFallingBack && wasFallingBack)

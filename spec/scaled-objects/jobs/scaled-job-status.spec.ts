@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ObjectCondition, withJobConditions } from '#lib/scaled-objects/api/conditions.ts';
+import type { ObjectCondition } from '#lib/scaled-objects/api/conditions.ts';
 
 import {
   JOB_CONDITIONS,
@@ -30,24 +30,6 @@ describe('JOB_CONDITIONS', () => {
       { type: 'Ready', status: 'False', reason: 'ScaledJobCheckFailed', message: 'it is odd' },
       { type: 'Active', status: 'Unknown', reason: 'UnknownState', message: 'ScaledJob check failed' },
     ]);
-  });
-});
-
-describe('withJobConditions', () => {
-  it('begins with what is not known, and keeps what is not told of, of other types, too', () => {
-    const unknown = [
-      { type: 'Ready', status: 'Unknown' },
-      { type: 'Active', status: 'Unknown' },
-      { type: 'Paused', status: 'False' },
-    ] as const;
-    expect(withJobConditions(undefined, [])).to.deep.equal(unknown);
-    const [ready, active, paused] = unknown;
-    const before = [
-      { ...active, status: 'True' },
-      { type: 'Own', status: 'True' },
-    ] as const;
-    const now = { ...ready, status: 'True' } as const;
-    expect(withJobConditions(before, [now])).to.deep.equal([now, before[0], paused, before[1]]);
   });
 });
 

@@ -7,11 +7,9 @@ import {
   hpaActive,
   pauseConditions,
   replicasUnreadable,
-  statusOf,
   tellFailures,
   tellFallback,
   tellUnpaused,
-  withConditions,
 } from '#lib/scaled-objects/scaling/scaled-object-status.ts';
 
 describe('hpaActive', () => {
@@ -41,31 +39,6 @@ describe('hpaActive', () => {
     });
 });
 
-describe('withConditions', () => {
-  it('has the four of the beginning, and what is found in their place', () => {
-    const ready = { type: 'Ready', status: 'True', reason: 'r', message: 'm' } as const;
-    expect(withConditions(undefined, [ready])).to.deep.equal([
-      ready,
-      { type: 'Active', status: 'Unknown' },
-      { type: 'Fallback', status: 'Unknown' },
-      { type: 'Paused', status: 'False' },
-    ]);
-  });
-
-  it('keeps what is not told of, and has no empty reasons or messages', () => {
-    const before = [
-      { type: 'Active', status: 'True', reason: '', message: '' },
-      { type: 'HPAActive', status: 'True', reason: 'r', message: 'm' },
-    ] as const;
-    expect(withConditions(before, []).slice(1)).to.deep.equal([
-      { type: 'Active', status: 'True' },
-      { type: 'Fallback', status: 'Unknown' },
-      { type: 'Paused', status: 'False' },
-      before[1],
-    ]);
-  });
-});
-
 describe('CONDITIONS', () => {
   it('say what KEDA says', () => {
     const told = Object.entries({ ...CONDITIONS, replicas: replicasUnreadable('refused') }).map(
@@ -91,19 +64,6 @@ describe('CONDITIONS', () => {
     expect(checkFailed('it is odd')).to.deep.equal([
       { type: 'Ready', status: 'False', reason: 'ScaledObjectCheckFailed', message: 'it is odd' },
       { type: 'Active', status: 'Unknown', reason: 'UnknownState', message: 'ScaledObject check failed' },
-    ]);
-  });
-});
-
-describe('statusOf', () => {
-  it('is that of the condition of a type, and unknown without one', () => {
-    const conditions = [
-      { type: 'Ready', status: 'True' },
-      { type: 'Active', status: 'False' },
-    ] as const;
-    expect(statusOf(conditions, 'Active')).to.equal('False');
-    expect([statusOf(conditions, 'Paused'), statusOf(undefined, 'Ready')]).to.deep.equal([
-      ...['Unknown', 'Unknown'],
     ]);
   });
 });
