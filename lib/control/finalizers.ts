@@ -48,23 +48,20 @@ async function change<T extends KubernetesObject>(
   changed: (finalizers: readonly string[]) => readonly string[],
 ): Promise<T | undefined> {
   const options = signal ? { signal } : {};
-  let latest: T | undefined = object;
-  let isStale = false;
-  return await retryOnConflict(
-    async () => {
-      if (isStale) latest = await client.find(object.metadata, options);
-      if (!latest || latest.metadata.uid !== object.metadata.uid) return undefined;
-      const { finalizers = [], resourceVersion } = latest.metadata;
-      const after = changed(finalizers);
-      if (after === finalizers) return latest;
-      isStale = true;
-      // With the version, the list is the one that was read: nobody's finalizer is lost.
-      const body = { metadata: { resourceVersion, finalizers: after } };
-      return await client.patch(object.metadata, { type: 'merge', body }, options);
+  const write = async ({ latest }: { readonly latest: T | undefined }): Promise<T | undefined> => {
+    if (!latest || latest.metadata.uid !== object.metadata.uid) return undefined;
+    const { finalizers = [], resourceVersion } = latest.metadata;
+    const after = changed(finalizers);
+    if (after === finalizers) return latest;
+    // With the version, the list is the one that was read: nobody's finalizer is lost.
+    const body = { metadata: { resourceVersion, finalizers: after } };
+    return await client.patch(object.metadata, { type: 'merge', body }, options);
+  };
+  const reread = async () => ({ latest: await client.find(object.metadata, options) });
+  return await retryOnConflict({ latest: object }, write, { reread, clock, signal }).catch(
+    (error: unknown) => {
+      if (isNotFound(error)) return undefined; // informers tell it later than the API server
+      throw error;
     },
-    { clock, signal },
-  ).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined; // informers tell it later than the API server
-    throw error;
-  });
+  );
 }

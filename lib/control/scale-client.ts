@@ -96,27 +96,19 @@ export class ScaleClient {
    * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale is not what it was
    */
   async set(scale: Scale, replicas: number, cause: ScaleCause, signal?: AbortSignal): Promise<Scale> {
-    let latest: Scale | undefined = scale;
-    let conflict: unknown;
-    const write = async () => {
-      latest ??= await this.get(scale.target, signal);
-      if (latest.specReplicas !== scale.specReplicas || latest.uid !== scale.uid) throw new Superseded();
-      const based = latest;
-      latest = undefined; // it is read again after a conflict
-      return await this.#put(based, replicas, signal).catch((error: unknown) => {
-        conflict = error;
-        throw error;
-      });
+    const reread = async () => {
+      const latest = await this.get(scale.target, signal);
+      return latest.specReplicas === scale.specReplicas && latest.uid === scale.uid ? latest : undefined;
     };
-    try {
-      const written = await retryOnConflict(write, { clock: this.#options.clock, signal });
-      const { kind, namespace, name } = scale.target;
-      const change = { from: scale.specReplicas, to: replicas };
-      this.#options.scaleLog?.scaled(`${kind} ${namespace}/${name}`, change, cause);
-      return written;
-    } catch (error) {
-      throw error instanceof Superseded ? conflict : error;
-    }
+    const written = await retryOnConflict(scale, (latest) => this.#put(latest, replicas, signal), {
+      reread,
+      clock: this.#options.clock,
+      signal,
+    });
+    const { kind, namespace, name } = scale.target;
+    const change = { from: scale.specReplicas, to: replicas };
+    this.#options.scaleLog?.scaled(`${kind} ${namespace}/${name}`, change, cause);
+    return written;
   }
 
   async #put(
@@ -138,9 +130,6 @@ export class ScaleClient {
     );
   }
 }
-
-/** Ends the attempts to set a scale that is not any more what it was. */
-class Superseded extends Error {}
 
 function scaleOf({ target, resource }: Pick<Scale, 'target' | 'resource'>, value: unknown): Scale {
   const scale = SCALE.safeParse(value);

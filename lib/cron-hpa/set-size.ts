@@ -1,7 +1,9 @@
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
-import { isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from './cron-hpa.ts';
 import { type Hpa, hindranceOf, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
 
@@ -28,6 +30,7 @@ interface SetSizeOptions {
   readonly hpaClient: HpaClient;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly cause: ScaleCause;
+  readonly clock: Pick<Clock, 'sleep'>;
   /** The HPA that scales the same target, as an informer shows it; what counts is what it is now. */
   readonly hpa: Hpa | undefined;
   readonly signal: AbortSignal;
@@ -39,8 +42,6 @@ interface SizeSet {
   readonly current: number;
   readonly desired: number;
 }
-
-const MOST_CONFLICTS = 5;
 
 /**
  * Sets the size of an object's target: its replicas, or the minReplicas of its HPA, which then does the rest.
@@ -105,26 +106,20 @@ async function setMinReplicas(
 async function patchHpa(
   object: CronHpa,
   size: number,
-  { hpa, hpaClient, scaleLog, cause, signal }: SetSizeOptions & { readonly hpa: Hpa },
+  { hpa, hpaClient, scaleLog, cause, clock, signal }: SetSizeOptions & { readonly hpa: Hpa },
 ): Promise<Hpa> {
-  let before = hpa;
-  for (let conflicts = 0; ; conflicts++) {
+  const write = async (before: Hpa) => {
     const change = hpaChange(before, size);
     if (!change) return before;
-    try {
-      const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
-      await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
-      const sizes = { from: before.minReplicas, to: change.minReplicas };
-      if (sizes.from !== sizes.to)
-        scaleLog.minReplicasChanged(`${before.namespace}/${before.name}`, sizes, cause);
-      return before;
-    } catch (error) {
-      if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
-      const latest = await latestHpa(object, before, { hpaClient, signal });
-      if (!latest) throw error;
-      before = latest;
-    }
-  }
+    const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
+    await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
+    const sizes = { from: before.minReplicas, to: change.minReplicas };
+    if (sizes.from !== sizes.to)
+      scaleLog.minReplicasChanged(`${before.namespace}/${before.name}`, sizes, cause);
+    return before;
+  };
+  const reread = () => latestHpa(object, hpa, { hpaClient, signal });
+  return await retryOnConflict(hpa, write, { reread, clock, signal });
 }
 
 /** An HPA leaves a target alone that has no replicas: somebody has to give it some. */

@@ -184,9 +184,11 @@ function withQuery(path: string, query: Readonly<Record<string, string>>): strin
   return parameters === '' ? path : `${path}?${parameters}`;
 }
 
-/** How often conflicts are tried again. */
-interface ConflictRetryOptions {
-  readonly clock: Clock;
+/** How a write is repeated that conflicts with those of other clients. */
+interface ConflictRetryOptions<Read> {
+  /** Reads again what is to be written over; `undefined` gives up, as the write must not be repeated. */
+  readonly reread: () => Promise<Read | undefined>;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly signal?: AbortSignal | undefined;
   /** By default 5, the first included. */
   readonly maxAttempts?: number;
@@ -198,19 +200,27 @@ const MAX_ATTEMPTS = 5;
 const DELAY_MS = 10;
 
 /**
- * Does a piece of work again while it fails because somebody else changed the object in between.
+ * Writes an object, and again while the write is refused because another client has changed the object since it was read.
  *
- * @param work reads the object and writes it, each time
- * @throws what the work throws, and the last conflict
+ * @param read the object as it was read before; each further attempt writes over what `reread` returns
+ * @throws what the write and the reading throw; the conflict where no attempt is left, or `reread` gives up
  */
-export async function retryOnConflict<T>(work: () => Promise<T>, options: ConflictRetryOptions): Promise<T> {
-  const { clock, signal, maxAttempts = MAX_ATTEMPTS, random = Math.random } = options;
+export async function retryOnConflict<Read, Written>(
+  read: Read,
+  write: (latest: Read) => Promise<Written>,
+  options: ConflictRetryOptions<Read>,
+): Promise<Written> {
+  const { reread, clock, signal, maxAttempts = MAX_ATTEMPTS, random = Math.random } = options;
+  let latest: Read = read;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await write(latest);
     } catch (error) {
       if (attempt >= maxAttempts || !isConflict(error)) throw error;
       await clock.sleep(DELAY_MS * (1 + random()), signal ? { signal } : {});
+      const found = await reread();
+      if (found === undefined) throw error;
+      latest = found;
     }
   }
 }

@@ -216,49 +216,70 @@ describe('ResourceClient', () => {
 });
 
 describe('retryOnConflict', () => {
-  it('does the work again until there is no conflict, after a short while each', async () => {
+  it('writes over what it reads again, until there is no conflict, after a short while each', async () => {
     const clock = new ManualClock();
-    const atMs: number[] = [];
-    const work = async () => {
-      atMs.push(clock.monotonicMs());
-      if (atMs.length < 3) throw conflict();
+    const written: string[] = [];
+    const write = async (read: number) => {
+      written.push(`${read} at ${clock.monotonicMs()}`);
+      if (read < 3) throw conflict();
       return 'done';
     };
-    const working = retryOnConflict(work, { clock, random: () => 0.5 });
+    let version = 1;
+    const reread = async () => ++version;
+    const working = retryOnConflict(version, write, { reread, clock, random: () => 0.5 });
     await clock.advance(1000);
     expect(await working).to.equal('done');
-    expect(atMs).to.deep.equal([0, 15, 30]);
+    expect(written).to.deep.equal(['1 at 0', '2 at 15', '3 at 30']);
   });
 
   it('gives up after five attempts, and at once on any other failure', async () => {
     const clock = new ManualClock();
+    const reread = async () => 0;
     let attempts = 0;
-    const always = retryOnConflict(
-      () => {
-        attempts++;
-        return Promise.reject(conflict());
-      },
-      { clock },
-    ).catch((error: unknown) => error);
+    const writeTo = (failure: Error) => () => {
+      attempts++;
+      return Promise.reject(failure);
+    };
+    const always = retryOnConflict(0, writeTo(conflict()), { reread, clock }).catch(
+      (error: unknown) => error,
+    );
     await clock.advance(1000);
     expect(await always).to.have.property('statusCode', 409);
     expect(attempts).to.equal(5);
     for (const failure of [new Error('no'), conflict('AlreadyExists')]) {
       attempts = 0;
-      const work = () => {
-        attempts++;
-        return Promise.reject(failure);
-      };
-      expect(await retryOnConflict(work, { clock }).catch((error: unknown) => error)).to.equal(failure);
+      const failing = retryOnConflict(0, writeTo(failure), { reread, clock });
+      expect(await failing.catch((error: unknown) => error)).to.equal(failure);
       expect(attempts).to.equal(1);
     }
+  });
+
+  it('throws the conflict where what it reads again must not be written over, and what reading throws', async () => {
+    const clock = new ManualClock();
+    const original = conflict();
+    let attempts = 0;
+    const write = () => {
+      attempts++;
+      return Promise.reject(original);
+    };
+    const unread = new Error('unread');
+    for (const [reread, expected] of [
+      [async () => undefined, original],
+      [() => Promise.reject(unread), unread],
+    ] as const) {
+      const working = retryOnConflict(0, write, { reread, clock }).catch((error: unknown) => error);
+      await clock.advance(1000);
+      expect(await working).to.equal(expected);
+    }
+    expect(attempts).to.equal(2);
   });
 
   it('ends when its signal aborts', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
     const { signal } = controller;
-    const working = retryOnConflict(() => Promise.reject(conflict()), { clock, signal }).catch(String);
+    const write = () => Promise.reject(conflict());
+    const working = retryOnConflict(0, write, { reread: async () => 0, clock, signal }).catch(String);
     await new Promise((resolve) => setImmediate(resolve));
     controller.abort(new Error('enough'));
     expect(await working).to.equal('Error: enough');
