@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { Informers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
 
@@ -20,7 +20,7 @@ describe('the controller in docs/controllers.md', () => {
     stack = new AsyncDisposableStack();
     served = stack.use(await startSimulatedApi());
     const { api, mapper, clock, logger, widgets } = served;
-    const informers = stack.use(new Informers({ client: api, clock, logger }));
+    const informers = stack.use(new SharedInformers({ client: api, mapper, clock, logger }));
     const source = { controller: 'widget-controller', instance: 'spec' };
     const events = stack.use(new EventRecorder({ api, mapper, clock, logger, source }));
     const scales = new ScaleClient({ api, mapper, clock });

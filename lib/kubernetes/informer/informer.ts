@@ -3,24 +3,22 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { type Collection, resourceOf } from '../client/list-watch.ts';
+import type { Collection } from '../client/list-watch.ts';
 import { type IndexFunction, type ObjectChange, ObjectStore } from './object-store.ts';
-import { Reflector } from './reflector.ts';
+import { type InformerState, type LocatedCollection, nameOfCollection, Reflector } from './reflector.ts';
 
 /** What an informer works with. */
 export interface InformerOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly collection: Collection;
+  readonly collection: Collection | LocatedCollection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
   readonly transform: (object: unknown) => T | undefined;
   /** By which words objects are found, by the names of the indexes; {@link Informer.findBy} looks them up. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
-  /** Tells listeners of everything that is there this often, as of a change that changed nothing; by default never. */
-  readonly resyncMs?: number | undefined;
   /** How often the collection is listed where it may be listed and not be watched; by default such a refusal is a failure. */
-  readonly relistMs?: number | undefined;
+  readonly relistMs?: number | (() => number | undefined) | undefined;
   /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
   readonly random?: () => number;
 }
@@ -35,17 +33,15 @@ export class Informer<T> {
   readonly #store: ObjectStore<T>;
   readonly #reflector: Reflector<T>;
   readonly #listeners: Listeners<ObjectChange<T>>;
-  readonly #options: InformerOptions<T>;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #disposal = new AbortController();
-  #running: Promise<unknown> | undefined;
+  #running: Promise<void> | undefined;
   #isSynced = false;
   #revision = 0;
 
   constructor(options: InformerOptions<T>) {
     const { clock, logger, collection, indexes } = options;
-    this.#options = options;
-    this.#listeners = new Listeners({ of: resourceOf(collection), clock, logger });
+    this.#listeners = new Listeners({ of: nameOfCollection(collection), clock, logger });
     this.#store = new ObjectStore((change) => {
       this.#revision++;
       this.#listeners.tell(change);
@@ -65,7 +61,7 @@ export class Informer<T> {
   /** Begins to list and watch; comes back at once. */
   start(): void {
     const { signal } = this.#disposal;
-    this.#running ??= Promise.all([this.#reflector.run(signal), this.#resync(signal)]);
+    this.#running ??= this.#reflector.run(signal);
   }
 
   /** Whether the collection has been listed completely, at least once. */
@@ -80,6 +76,10 @@ export class Informer<T> {
    */
   async synced(signal?: AbortSignal): Promise<void> {
     await (signal ? raceAbort(this.#firstList.promise, signal) : this.#firstList.promise);
+  }
+
+  get state(): InformerState {
+    return this.#reflector.state;
   }
 
   get size(): number {
@@ -111,6 +111,11 @@ export class Informer<T> {
     return [...this.#store.find(index, word)];
   }
 
+  /** Adds an index, which finds what is there already, too. */
+  addIndex(name: string, wordsOf: IndexFunction<T>): void {
+    this.#store.addIndex(name, wordsOf);
+  }
+
   values(): Iterable<T> {
     return this.#store.values();
   }
@@ -133,17 +138,5 @@ export class Informer<T> {
     this.#disposal.abort(reason);
     this.#firstList.reject(reason);
     await this.#running;
-  }
-
-  async #resync(signal: AbortSignal): Promise<void> {
-    const { clock, resyncMs } = this.#options;
-    if (resyncMs === undefined) return;
-    while (!signal.aborted) {
-      await clock.sleep(resyncMs, { signal }).catch(() => {}); // disposed: the loop ends
-      if (signal.aborted) return;
-      for (const { key, current } of [...this.#store.additions()]) {
-        this.#listeners.tell({ key, previous: current, current });
-      }
-    }
   }
 }

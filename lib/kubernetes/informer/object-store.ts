@@ -20,7 +20,7 @@ export class ObjectStore<T> {
   /** What happened up to here is in the last list, of objects that are gone, too. */
   #listedVersion = Number.NEGATIVE_INFINITY;
   readonly #tell: (change: ObjectChange<T>) => void;
-  readonly #indexes: ReadonlyMap<string, ObjectIndex<T>>;
+  readonly #indexes = new Map<string, ObjectIndex<T>>();
 
   /** @param changed hears of each change when objects and indexes are as they are after it */
   constructor(
@@ -28,9 +28,14 @@ export class ObjectStore<T> {
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
   ) {
     this.#tell = changed;
-    this.#indexes = new Map(
-      Object.entries(indexes).map(([name, wordsOf]) => [name, new ObjectIndex(wordsOf)]),
-    );
+    for (const [name, wordsOf] of Object.entries(indexes)) this.addIndex(name, wordsOf);
+  }
+
+  /** Adds an index of what is there and what will be. */
+  addIndex(name: string, wordsOf: IndexFunction<T>): void {
+    const index = new ObjectIndex(wordsOf);
+    for (const addition of this.additions()) index.apply(addition);
+    this.#indexes.set(name, index);
   }
 
   get size(): number {

@@ -15,19 +15,35 @@ import {
 import { objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
+/** Objects whose place has to be found first: their kind may be served later, or in another version. */
+export interface LocatedCollection {
+  /** The plural name of the resource, as logs have it. */
+  readonly resource: string;
+  /** Waits until it is served. Called before the first list, and again after {@link lose}. */
+  locate(signal: AbortSignal): Promise<Collection>;
+  /** Called when the API server does not serve it any more. */
+  lose(): void;
+}
+
+/**
+ * What an informer does: `waiting` until its kind is served, and `forbidden` while the kind may not be listed;
+ * `polling` where it may be listed and not be watched.
+ */
+export type InformerState = 'idle' | 'waiting' | 'forbidden' | 'listing' | 'watching' | 'polling';
+
 /** What a reflector works with. */
 export interface ReflectorOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly collection: Collection;
+  readonly collection: Collection | LocatedCollection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
   readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   /** Called after every complete list. */
   readonly listed: () => void;
   /** How often to list where a watch is forbidden; by default that is a failure as any other. */
-  readonly relistMs?: number | undefined;
+  readonly relistMs?: number | (() => number | undefined) | undefined;
   /** A number in [0, 1), to spread requests of many clients over time. */
   readonly random: () => number;
 }
@@ -50,14 +66,18 @@ export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #name: string;
   readonly #backoff: Backoff;
+  #located: Collection | undefined;
   #resourceVersion: string | undefined;
+  #state: InformerState = 'idle';
   readonly #failures: FailureLog;
   #isListedAlone = false;
   readonly #oddities = new Set<string>();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#name = resourceOf(options.collection);
+    const { collection } = options;
+    this.#name = nameOfCollection(collection);
+    this.#located = 'locate' in collection ? undefined : collection;
     this.#backoff = new Backoff({ ...BACKOFF, random: options.random });
     this.#failures = new FailureLog({
       logger: options.logger,
@@ -69,6 +89,10 @@ export class Reflector<T> {
     });
   }
 
+  get state(): InformerState {
+    return this.#state;
+  }
+
   /** Goes on until the signal aborts, whatever happens. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -78,13 +102,16 @@ export class Reflector<T> {
       } catch (error) {
         if (signal.aborted) return;
         if (!canResume(error)) this.#resourceVersion = undefined;
+        if (isNotFound(error)) this.#lose();
         await this.#pause(error, signal);
       }
     }
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, collection, store, listed } = this.#options;
+    const { client, store, listed } = this.#options;
+    const collection = await this.#locate(signal);
+    if (this.#state !== 'forbidden') this.#state = 'listing';
     const objects = new Map<string, VersionedObject<T>>();
     const resourceVersion = await listCollection(client, collection, {
       signal,
@@ -94,19 +121,40 @@ export class Reflector<T> {
         const { key, version, value } = transformed;
         objects.set(key, { version, value: store.keep(key, value) });
       },
+    }).catch((error: unknown) => {
+      this.#state = isForbidden(error) ? 'forbidden' : 'listing';
+      throw error;
     });
     store.replace(objects, Number(resourceVersion));
     listed();
     return resourceVersion;
   }
 
+  async #locate(signal: AbortSignal): Promise<Collection> {
+    const { collection } = this.#options;
+    if (this.#located) return this.#located;
+    if (!('locate' in collection)) return collection;
+    this.#state = 'waiting';
+    this.#located = await collection.locate(signal);
+    return this.#located;
+  }
+
+  #lose(): void {
+    const { collection } = this.#options;
+    if (!('locate' in collection)) return;
+    this.#located = undefined;
+    collection.lose();
+  }
+
   /** Where watching is forbidden, waits until it is time to list again, which tries it once more. */
   async #watchOrWait(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { clock, logger, relistMs } = this.#options;
+    const { clock, logger, relistMs: period } = this.#options;
     try {
       await this.#watch(resourceVersion, signal);
     } catch (error) {
-      if (relistMs === undefined || !(error instanceof ApiError) || error.statusCode !== 403) throw error;
+      const relistMs = typeof period === 'function' ? period() : period;
+      if (relistMs === undefined || !isForbidden(error)) throw error;
+      this.#state = 'polling';
       this.#succeed();
       if (!this.#isListedAlone)
         logger.info('Listing again and again what may not be watched', { resource: this.#name, relistMs });
@@ -118,13 +166,15 @@ export class Reflector<T> {
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { client, clock, collection, random } = this.#options;
+    const { client, clock, random } = this.#options;
+    const collection = await this.#locate(signal);
     const timeoutSeconds = Math.floor(WATCH_TIMEOUT_S * (1 + random()));
     const expired = () => new Error(`Cannot watch ${collection.path}: the server fell silent`);
     using idle = startIdleTimeout(clock, IDLE_TIMEOUT_MS, { signal, expired });
     const startedAtMs = clock.monotonicMs();
     const options = { resourceVersion, timeoutSeconds, signal: idle.signal };
     const events = await watchCollection(client, collection, options);
+    this.#state = 'watching';
     this.#succeed();
     try {
       for await (const event of events) {
@@ -195,6 +245,15 @@ export class Reflector<T> {
     const delayMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
     await clock.sleep(delayMs, { signal }).catch(() => {}); // aborted: the loop ends
   }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === 403;
+}
+
+/** The plural name of a resource. */
+export function nameOfCollection(collection: Collection | LocatedCollection): string {
+  return 'locate' in collection ? collection.resource : resourceOf(collection);
 }
 
 /** Whether the same watch may be tried again: no response came, or the server is only busy. */

@@ -1,58 +1,311 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { Informer, type InformerOptions } from './informer.ts';
+import { type ApiResource, collectionPath } from '../client/api-resource.ts';
+import type { RestMapper } from '../client/rest-mapper.ts';
+import { Informer } from './informer.ts';
+import type { IndexFunction, ObjectChange } from './object-store.ts';
+import type { InformerState } from './reflector.ts';
+import { waitUntilServed } from './wait-until-served.ts';
+
+/** A kind of objects as informers cache it: one constant for each kind, which all of its users import. */
+export interface InformedKind<T, Needs = undefined> {
+  readonly resource: Omit<ApiResource, 'version' | 'subresources'>;
+  /** Those that can be decoded, the preferred one first. */
+  readonly versions: readonly string[];
+  /**
+   * Makes the decoder of one version.
+   *
+   * @param needs what each user of the kind needs; what none of them needs is left out, which saves memory
+   * @returns decodes an object; `undefined` for one that is not cached
+   */
+  decoder(needs: readonly Needs[], version: string): (value: unknown) => T | undefined;
+}
+
+/** What one user needs of a kind. */
+export type InformerUse<T, Needs, View = T> = {
+  /** How the user finds objects, by the names of its own indexes. One function is one index, however many use it. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /** Where objects are cached; everywhere if there are none. */
+  readonly namespaces?: readonly string[];
+  /** How often objects are listed where they may be listed and not be watched; by default such a refusal is a failure. */
+  readonly relistMs?: number;
+  /** What the user sees of an object; `undefined` hides it. An object that all users hide is not cached. */
+  readonly view?: (object: T) => View | undefined;
+} & (undefined extends Needs ? { readonly needs?: Needs } : { readonly needs: Needs });
+
+/** One user's share of an informer: over all namespaces or several, and with its own view. */
+export interface SharedInformer<T> {
+  /** Of the part that is furthest from being synced. */
+  readonly state: InformerState;
+  /** Whether all has been listed, at least once. */
+  readonly isSynced: boolean;
+  readonly size: number;
+  /** Begins to list and watch, unless another user has begun it; comes back at once. */
+  start(): void;
+  /**
+   * Waits until the API server serves the kind.
+   *
+   * @returns where it is served, in the version that is cached
+   * @throws the signal's reason when it aborts first
+   */
+  served(signal: AbortSignal): Promise<ApiResource>;
+  /** Waits until {@link isSynced}. @throws the signal's reason when it aborts first, and an Error once disposed of */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** @param key the name of an object or, where it is in a namespace, `NAMESPACE/NAME` */
+  find(key: string): T | undefined;
+  /** The objects that one of the user's indexes finds under a word. @throws where there is no such index */
+  findBy(index: string, word: string): readonly T[];
+  values(): Iterable<T>;
+  /**
+   * Calls a listener with every change of what the user sees.
+   *
+   * @param options `replay` first reports all that is there, as if it was added now
+   * @returns ends that
+   */
+  onChange(listener: (change: ObjectChange<T>) => void, options?: { readonly replay?: boolean }): () => void;
+}
 
 /** What informers work with. */
-interface InformersOptions {
+interface SharedInformersOptions {
   readonly client: ApiClient;
+  readonly mapper: Pick<RestMapper, 'findExact'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What is followed, and what is kept of it. */
-type FollowOptions<T> = Pick<InformerOptions<T>, 'collection' | 'transform' | 'indexes' | 'resyncMs'>;
+/**
+ * The informers of a process: each resource is listed and watched once in each scope (a namespace, or all of them), however
+ * many use it. A scope of its own needs no permission that its users would not need without the others.
+ *
+ * Users declare what they need while the process is composed, before any of them starts the informer. The kind is waited
+ * for until the API server serves it, and its version is chosen again when that is removed.
+ */
+export class SharedInformers implements AsyncDisposable {
+  readonly #options: SharedInformersOptions;
+  readonly #kinds = new Map<string, CachedKind<unknown, unknown>>();
+  readonly #disposal = new AbortController();
 
-interface Shared {
-  readonly informer: Informer<unknown>;
-  readonly transform: unknown;
-}
-
-/** Informers that several controllers use: each collection is listed and watched once. */
-export class Informers implements AsyncDisposable {
-  readonly #options: InformersOptions;
-  readonly #shared = new Map<string, Shared>();
-
-  constructor(options: InformersOptions) {
+  constructor(options: SharedInformersOptions) {
     this.#options = options;
   }
 
-  /**
-   * The informer of a collection, which begins to follow it when it is asked for first.
-   *
-   * @param options indexes and resync are those of the first who asks
-   * @throws where the collection is followed already with another transform, so that other things are kept of it
-   */
-  of<T>({ collection, transform, ...rest }: FollowOptions<T>): Informer<T> {
-    const { path, labelSelector = '', fieldSelector = '', metadataOnly = false } = collection;
-    const key = JSON.stringify([path, labelSelector, fieldSelector, metadataOnly]);
-    const shared = this.#shared.get(key);
-    if (shared && shared.transform !== transform) {
-      throw new Error(`Cannot follow ${path}: it is followed already, with another transform`);
+  /** @throws where the resource is cached as another kind already, or has been started: what is cached is settled by then */
+  get<T, Needs, View = T>(
+    kind: InformedKind<T, Needs>,
+    use: InformerUse<T, Needs, View>,
+  ): SharedInformer<View> {
+    const name = `${kind.resource.plural}.${kind.resource.group}`;
+    let cached = this.#kinds.get(name) as CachedKind<T, Needs> | undefined;
+    if (!cached) {
+      cached = new CachedKind(kind, { ...this.#options, signal: this.#disposal.signal });
+      this.#kinds.set(name, cached as CachedKind<unknown, unknown>);
     }
-    if (shared) return shared.informer as Informer<T>;
-    const informer = new Informer<T>({ ...this.#options, collection, transform, ...rest });
-    this.#shared.set(key, { informer: informer as Informer<unknown>, transform });
-    informer.start();
-    return informer;
-  }
-
-  /** Waits until all that is followed is known. @throws the signal's reason when it aborts first */
-  async synced(signal?: AbortSignal): Promise<void> {
-    await Promise.all([...this.#shared.values()].map(({ informer }) => informer.synced(signal)));
+    if (cached.kind !== kind) throw new Error(`Cannot cache ${name}: it is cached as another kind already`);
+    return cached.share(use);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#shared.values()].map(({ informer }) => informer[Symbol.asyncDispose]()));
+    this.#disposal.abort(new Error('the informers are closed'));
+    const scopes = [...this.#kinds.values()].flatMap((kind) => [...kind.scopes]);
+    await Promise.all(scopes.map(({ informer }) => informer[Symbol.asyncDispose]()));
+  }
+}
+
+interface CachedKindOptions extends SharedInformersOptions {
+  /** Aborts when informers are disposed of. */
+  readonly signal: AbortSignal;
+}
+
+/** One kind: where it is served, and an informer for each scope. */
+class CachedKind<T, Needs> {
+  readonly kind: InformedKind<T, Needs>;
+  readonly #options: CachedKindOptions;
+  readonly #scopes = new Map<string, Scope<T, Needs>>();
+  #served: Promise<ApiResource> | undefined;
+
+  constructor(kind: InformedKind<T, Needs>, options: CachedKindOptions) {
+    this.kind = kind;
+    this.#options = options;
+  }
+
+  get scopes(): Iterable<Scope<T, Needs>> {
+    return this.#scopes.values();
+  }
+
+  share<View>(use: InformerUse<T, Needs, View>): SharedInformer<View> {
+    const { namespaces = [] } = use;
+    const isNamespaced = this.kind.resource.namespaced && namespaces.length > 0;
+    const scopes = (isNamespaced ? [...new Set(namespaces)] : ['']).map((namespace) => {
+      const scope = this.#scopes.get(namespace) ?? new Scope(this, { ...this.#options, namespace });
+      this.#scopes.set(namespace, scope);
+      scope.declare(use as InformerUse<T, Needs, unknown>);
+      return scope;
+    });
+    return new Share(this, scopes, use);
+  }
+
+  /** Where the kind is served; waits for it. */
+  async served(signal: AbortSignal): Promise<ApiResource> {
+    this.#served ??= waitUntilServed({ ...this.kind.resource, versions: this.kind.versions }, this.#options);
+    this.#served.catch(() => {}); // the user who waits for it may be gone
+    return await raceAbort(this.#served, signal);
+  }
+
+  /** The version was removed, or the kind was: the next one who needs it looks again. */
+  lose(): void {
+    this.#served = undefined;
+  }
+}
+
+/** The informer of one kind in one namespace, or in all. */
+class Scope<T, Needs> {
+  readonly informer: Informer<T>;
+  readonly #kind: CachedKind<T, Needs>;
+  readonly #uses: InformerUse<T, Needs, unknown>[] = [];
+  readonly #indexes = new Map<IndexFunction<T>, string>();
+  #decode: (value: unknown) => T | undefined = () => undefined;
+  #hasStarted = false;
+  #relistMs: number | undefined;
+
+  constructor(kind: CachedKind<T, Needs>, options: CachedKindOptions & { readonly namespace: string }) {
+    const { namespace, client, clock, logger } = options;
+    this.#kind = kind;
+    this.informer = new Informer<T>({
+      ...{ client, clock, logger, relistMs: () => this.#relistMs },
+      collection: {
+        resource: kind.kind.resource.plural,
+        locate: async (signal) => {
+          const served = await kind.served(signal);
+          const needs = this.#uses.map((use) => use.needs as Needs);
+          this.#decode = kind.kind.decoder(needs, served.version);
+          return { path: collectionPath(served, namespace) };
+        },
+        lose: () => kind.lose(),
+      },
+      transform: (value) => this.#keep(value),
+    });
+  }
+
+  /** @throws once it has started */
+  declare(use: InformerUse<T, Needs, unknown>): void {
+    const { plural } = this.#kind.kind.resource;
+    if (this.#hasStarted) throw new Error(`Cannot add a user of ${plural}: the informer runs already`);
+    this.#uses.push(use);
+    for (const index of Object.values(use.indexes ?? {})) {
+      if (this.#indexes.has(index)) continue;
+      const name = `${this.#indexes.size}`;
+      this.#indexes.set(index, name);
+      this.informer.addIndex(name, index);
+    }
+    const periods = this.#uses.flatMap(({ relistMs }) => relistMs ?? []);
+    if (periods.length > 0) this.#relistMs = Math.min(...periods);
+  }
+
+  start(): void {
+    this.#hasStarted = true;
+    this.informer.start();
+  }
+
+  findBy(index: IndexFunction<T>, word: string): readonly T[] {
+    return this.informer.findBy(this.#indexes.get(index) ?? '', word);
+  }
+
+  #keep(value: unknown): T | undefined {
+    const object = this.#decode(value);
+    if (object === undefined) return undefined;
+    return this.#uses.some(({ view }) => !view || view(object) !== undefined) ? object : undefined;
+  }
+}
+
+class Share<T, Needs, View> implements SharedInformer<View> {
+  readonly #kind: CachedKind<T, Needs>;
+  readonly #scopes: readonly Scope<T, Needs>[];
+  readonly #indexes: ReadonlyMap<string, IndexFunction<T>>;
+  readonly #view: ((object: T) => View | undefined) | undefined;
+
+  constructor(
+    kind: CachedKind<T, Needs>,
+    scopes: readonly Scope<T, Needs>[],
+    { indexes = {}, view }: InformerUse<T, Needs, View>,
+  ) {
+    this.#kind = kind;
+    this.#scopes = scopes;
+    this.#indexes = new Map(Object.entries(indexes));
+    this.#view = view;
+  }
+
+  get state(): InformerState {
+    const behind = this.#scopes.find(({ informer }) => !informer.isSynced) ?? this.#scopes[0];
+    return behind?.informer.state ?? 'idle';
+  }
+
+  get isSynced(): boolean {
+    return this.#scopes.every(({ informer }) => informer.isSynced);
+  }
+
+  get size(): number {
+    if (!this.#view) return this.#scopes.reduce((sum, { informer }) => sum + informer.size, 0);
+    let size = 0;
+    for (const _ of this.values()) size++;
+    return size;
+  }
+
+  start(): void {
+    for (const scope of this.#scopes) scope.start();
+  }
+
+  async served(signal: AbortSignal): Promise<ApiResource> {
+    return await this.#kind.served(signal);
+  }
+
+  async synced(signal?: AbortSignal): Promise<void> {
+    await Promise.all(this.#scopes.map(({ informer }) => informer.synced(signal)));
+  }
+
+  find(key: string): View | undefined {
+    for (const { informer } of this.#scopes) {
+      const found = informer.find(key);
+      if (found !== undefined) return this.#seen(found);
+    }
+    return undefined;
+  }
+
+  findBy(name: string, word: string): readonly View[] {
+    const index = this.#indexes.get(name);
+    if (!index) throw new Error(`Cannot look up "${word}": there is no index ${name}`);
+    return this.#scopes.flatMap((scope) =>
+      scope.findBy(index, word).flatMap((object) => this.#seen(object) ?? []),
+    );
+  }
+
+  *values(): Iterable<View> {
+    for (const { informer } of this.#scopes)
+      for (const object of informer.values()) {
+        const seen = this.#seen(object);
+        if (seen !== undefined) yield seen;
+      }
+  }
+
+  onChange(
+    listener: (change: ObjectChange<View>) => void,
+    options: { readonly replay?: boolean } = {},
+  ): () => void {
+    const viewed = (change: ObjectChange<T>) => {
+      const [previous, current] = [this.#seen(change.previous), this.#seen(change.current)];
+      const isSame = this.#view !== undefined && isDeepStrictEqual(previous, current);
+      if (!isSame) listener({ key: change.key, previous, current });
+    };
+    const endings = this.#scopes.map(({ informer }) => informer.onChange(viewed, options));
+    return () => {
+      for (const end of endings) end();
+    };
+  }
+
+  #seen(object: T | undefined): View | undefined {
+    if (object === undefined || !this.#view) return object as View | undefined;
+    return this.#view(object);
   }
 }

@@ -2,8 +2,60 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { ApiError } from '../client/api-error.ts';
-import { type ApiResource, collectionPath } from '../client/api-resource.ts';
+import { type ApiResource, collectionPath, formatApiVersion } from '../client/api-resource.ts';
 import type { KindReference, RestMapper } from '../client/rest-mapper.ts';
+
+/** A kind of objects, and the versions of its group in which it can be read. */
+export interface VersionedKind {
+  readonly group: string;
+  readonly kind: string;
+  /** The preferred one first. */
+  readonly versions: readonly string[];
+}
+
+/** What {@link waitUntilServed} works with. */
+interface WaitUntilServedOptions {
+  readonly mapper: Pick<RestMapper, 'findExact'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+const DISCOVERY_POLL_MS = 10_000;
+
+/**
+ * Waits until the API server serves a kind, and logs once that it waits: a definition that is missing may be installed at
+ * any time.
+ *
+ * @returns where the kind is served, in the first of its versions that is
+ * @throws the signal's reason when it aborts first
+ */
+export async function waitUntilServed(
+  { group, kind, versions }: VersionedKind,
+  { mapper, clock, logger, signal }: WaitUntilServedOptions,
+): Promise<ApiResource> {
+  const apiVersions = versions.map((version) => formatApiVersion({ group, version }));
+  const fields = { kind, apiVersion: apiVersions.join(', ') };
+  let logged: 'absent' | 'failing' | undefined;
+  for (;;) {
+    try {
+      for (const apiVersion of apiVersions) {
+        const resource = await mapper.findExact({ apiVersion, kind }, signal);
+        if (!resource) continue;
+        if (logged) logger.info('The API server serves the kind now', fields);
+        return resource;
+      }
+      if (logged !== 'absent') logger.info('Waiting for a kind that the API server does not serve', fields);
+      logged = 'absent';
+    } catch (error) {
+      signal.throwIfAborted();
+      if (logged !== 'failing')
+        logger.error('Cannot discover which kinds the API server serves; it is tried again', error, fields);
+      logged = 'failing';
+    }
+    await clock.sleep(DISCOVERY_POLL_MS, { signal });
+  }
+}
 
 /** What {@link untilServed} works with. */
 interface ServedKindOptions {
@@ -14,8 +66,6 @@ interface ServedKindOptions {
   /** Who waits, as a log line names it. */
   readonly controller: string;
 }
-
-const DISCOVERY_POLL_MS = 10_000;
 
 /**
  * Waits until the API server serves a kind, and says once that it waits: whose definition is not there yet may be

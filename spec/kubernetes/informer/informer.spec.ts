@@ -224,21 +224,6 @@ describe('Informer', () => {
     expect(informer.findBy('label', 'z')).to.deep.equal([]);
   });
 
-  it('tells of everything again and again where it was asked to', async () => {
-    responses = [listing('5', object('a', 1)), watching()];
-    const informer = await informerOf({ resyncMs: 60_000 });
-    await informer.synced();
-    const changes: unknown[] = [];
-    informer.onChange(({ key, previous, current }) => changes.push([key, previous === current]));
-    await clock.advance(59_999);
-    expect(changes).to.deep.equal([]);
-    await clock.advance(60_001);
-    expect(changes).to.deep.equal([
-      ['ns/a', true],
-      ['ns/a', true],
-    ]);
-  });
-
   it('waits for a resource that is not served yet, and says so once', async () => {
     responses = [
       refusing(404, 'NotFound'),
