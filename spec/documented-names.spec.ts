@@ -9,7 +9,7 @@ import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 import { autoscalerSeries } from '#spec/support/autoscaler-series.ts';
 import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
-// Flags of other programs that our documents speak of.
+// Flags of other programs that the documents mention.
 const KUBECTL =
   'cert key api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb resource-name role list as';
 const HELM = 'install set';
@@ -22,26 +22,25 @@ const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V
   flags.split(' '),
 );
 
-/** What looks like a series: of our programs, of Kubernetes' servers and controllers, of a Node process. */
+/** Matches names of series: of our programs, of Kubernetes' servers and controllers, of a Node process. */
 const SERIES =
   /\b(?:metrics_server|cronhpa|workqueue|apiserver|authentication|authorization|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g;
-// Of the reference, where ours has another name.
+// Series of metrics-server that have another name here.
 const FOREIGN_SERIES = ['authentication_attempts'];
 
-/** The arguments of a benchmark. */
 const BENCHMARK = /ARGS='[^']*'/g;
 
 const flagsIn = (text: string) =>
   [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, flag = '']) => flag);
 
-describe('what documents, alerts and remedies name', () => {
+describe('documents, alerts and remedies', () => {
   const documents = new Map(
     ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
       .filter((path) => path.endsWith('.md'))
       .map((path) => [path, readFileSync(path, 'utf8')]),
   );
   documents.set(
-    'the remedies',
+    'remedies',
     [...Object.values(DIAGNOSES), ...Object.values(autoscalerDiagnoses())]
       .map(({ remedy }) => remedy)
       .join('\n'),
@@ -53,40 +52,40 @@ describe('what documents, alerts and remedies name', () => {
     }
   }
 
-  it('are flags that there are', () => {
+  it('mention only existing flags', () => {
     for (const [path, text] of documents) {
       const flags = flagsIn(text.replaceAll(BENCHMARK, ''));
       expect(
-        flags.filter((flag) => !FOREIGN_FLAGS.includes(flag) && !isOurs(flag)),
+        flags.filter((flag) => !FOREIGN_FLAGS.includes(flag) && !exists(flag)),
         path,
       ).to.deep.equal([]);
     }
   });
 
-  it('are flags that benchmarks have, where these are told of', () => {
-    const known = flagsIn(USAGE);
+  it('mention only existing flags of benchmarks', () => {
+    const existing = flagsIn(USAGE);
     for (const [path, text] of documents) {
       const named = [...text.matchAll(BENCHMARK)].flatMap(([command]) => flagsIn(command));
       expect(
-        named.filter((flag) => !known.includes(flag)),
+        named.filter((flag) => !existing.includes(flag)),
         path,
       ).to.deep.equal([]);
     }
   });
 
-  it('are series that a server or an autoscaler exposes', async () => {
-    const known = new Set([...seriesNames(await servedSeries()), ...seriesNames(await autoscalerSeries())]);
-    const families = new Set([...known].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  it('mention only series that a server or an autoscaler exposes', async () => {
+    const exposed = new Set([...seriesNames(await servedSeries()), ...seriesNames(await autoscalerSeries())]);
+    const families = new Set([...exposed].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
     for (const [path, text] of documents) {
       const named = [...text.matchAll(SERIES)].map(([name]) => name);
       expect(
-        named.filter((name) => !known.has(name) && !families.has(name) && !FOREIGN_SERIES.includes(name)),
+        named.filter((name) => !exposed.has(name) && !families.has(name) && !FOREIGN_SERIES.includes(name)),
         path,
       ).to.deep.equal([]);
     }
   });
 
-  it('are subcommands, make targets and files that there are', () => {
+  it('mention only existing subcommands, make targets and files', () => {
     const targets = new Set(readFileSync('Makefile', 'utf8').match(/^[a-z]+(?=:)/gm));
     for (const [path, text] of documents) {
       const commands = [...text.matchAll(/`(?:metrics-server|autoscaler) ([a-z-]+)/g)].map(
@@ -118,8 +117,8 @@ const HELPS = [
   parseAutoscalerOptions(['doctor', '--help']),
 ];
 
-/** A flag of one of our commands, or the beginning that several of them have. */
-function isOurs(flag: string): boolean {
+/** Whether a flag, or a prefix that ends with `-`, exists in one of our commands. */
+function exists(flag: string): boolean {
   return HELPS.some((help) => {
     const names =
       help.kind === 'help' ? [...help.text.matchAll(/--([a-z0-9-]+)/g)].map(([, name]) => name) : [];
