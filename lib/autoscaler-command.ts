@@ -10,12 +10,12 @@ import { systemClock } from '#lib/time/clock.ts';
 import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
 import { type Program, serveUntilStopped } from './program.ts';
 
-/** By measurement: 4 MiB take less CPU than 1, 2 or 16. */
+/** Measured: takes less CPU than 1, 2 or 16 MiB. */
 const COLLECTING_YOUNG_BYTES = 4 * 2 ** 20;
 
 type Doctor = Extract<AutoscalerCommandLine, { readonly kind: 'doctor' }>;
 
-/** The command `autoscaler`, or the one that its first word names; gives the exit status. */
+/** Runs `autoscaler` or the subcommand of its first argument. @returns the exit status */
 export async function runAutoscaler(argv: readonly string[], program: Program): Promise<number> {
   const [word = '', ...behind] = argv;
   if (word === 'explain-hpa') return await runExplainHpa(behind, program);
@@ -38,7 +38,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
   return 0;
 }
 
-/** The command `autoscaler explain-hpa`, of which the others load nothing. */
+/** Loads its code on demand. */
 async function runExplainHpa(argv: readonly string[], program: Program): Promise<number> {
   const [{ parseExplainHpaOptions }, { explainHpa }] = await Promise.all([
     import('#lib/autoscaler/commands/explain-hpa.ts'),
@@ -50,9 +50,9 @@ async function runExplainHpa(argv: readonly string[], program: Program): Promise
 }
 
 /**
- * The command `autoscaler doctor`, of which the others load nothing.
+ * Runs `autoscaler doctor`; loads its code on demand.
  *
- * @returns whether nothing was found wrong
+ * @returns whether no problem was found
  */
 async function examine({ options, doctor }: Doctor, program: Program): Promise<boolean> {
   const { runDoctor } = await import('#lib/autoscaler/doctor/doctor.ts');

@@ -2,28 +2,30 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Has V8 leave its space for new objects as large as it is. What a response leaves behind dies young, so a larger one would
- * be filled, and held, to no use: up to 128 MB of it in a cluster of 1,000 nodes.
+ * Stops V8 from growing the young generation. A larger one only retains short-lived garbage of responses, up to 128
+ * MB in
+ * a cluster of 1,000 nodes.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /**
- * Has that space grow to what V8 thinks fit, after all: thousands of objects that are worked on side by side outlive two
- * collections of a small one, each of which takes as long as one of a large one.
+ * Restores V8's default growth of the young generation. Thousands of objects processed concurrently survive two
+ * collections of a small one, and each collection costs as much as one of a large one.
  */
 export function growYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
 }
 
 /**
- * Has that space grow to so many bytes and no further: what hundreds of requests under way hold outlives a small one, and old
- * garbage is collected for many times the cost, while a space larger than the processor's cache is filled more slowly.
+ * Lets the young generation grow to a size and no further. What hundreds of pending requests retain outlives a small
+ * one,
+ * and collecting it from the old generation costs many times more; one larger than the CPU cache is slower to fill.
  */
 export function growYoungGenerationTo(bytes: number): void {
   growYoungGeneration();
-  // V8 looks at the factor after each collection, and makes the space smaller again when little is allocated.
+  // V8 evaluates the factor after each collection, and shrinks the young generation when few objects are allocated.
   new PerformanceObserver(() =>
     youngBytes() < bytes ? growYoungGeneration() : limitYoungGeneration(),
   ).observe({
@@ -31,23 +33,23 @@ export function growYoungGenerationTo(bytes: number): void {
   });
 }
 
-/** What a cluster's scrapes leave in that space while one of its collections would cost as much as it saves. */
+/** Garbage of one scrape. */
 const BYTES_PER_NODE = 16 * 1024;
 
-/** Below the least it is left as it is; beyond the most a thirtieth of the CPU is saved, and 30 to 60 MB more are held. */
-const [LEAST_BYTES, MOST_BYTES] = [4 * 2 ** 20, 16 * 2 ** 20];
+/** Below the minimum, the size is not changed. Above the maximum, 3 % of CPU time would cost another 30 to 60 MB. */
+const [MIN_YOUNG_BYTES, MAX_YOUNG_BYTES] = [4 * 2 ** 20, 16 * 2 ** 20];
 
 /**
- * Has that space fit the number of nodes: a collection costs half a millisecond for a thousand connections, however little there
- * is to be kept, and 1 MB is full twenty times a second while as many nodes are scraped.
+ * Sizes the young generation by the number of nodes. A collection costs 0.5 ms per 1,000 connections, however little
+ * survives it, and scraping as many nodes fills 1 MB twenty times a second.
  */
 export class FittingYoungGeneration {
   #growing: PerformanceObserver | undefined;
 
-  /** To be called now and then: V8 makes the space smaller when little is allocated. */
+  /** Call it regularly: V8 shrinks the young generation when few objects are allocated. */
   fit(nodes: number): void {
-    const bytes = Math.min(nodes * BYTES_PER_NODE, MOST_BYTES);
-    if (this.#growing || bytes < LEAST_BYTES || youngBytes() >= bytes) return;
+    const bytes = Math.min(nodes * BYTES_PER_NODE, MAX_YOUNG_BYTES);
+    if (this.#growing || bytes < MIN_YOUNG_BYTES || youngBytes() >= bytes) return;
     growYoungGeneration();
     this.#growing = new PerformanceObserver(() => {
       if (youngBytes() < bytes) return;
@@ -64,8 +66,9 @@ function youngBytes(): number {
 }
 
 /**
- * Has V8 collect garbage when the heap has grown by 30 % since it last did, in place of up to four times: what informers hold lives
- * long, and what arrives, thousands of objects at a start, leaves several times as much behind.
+ * Has V8 collect garbage when the heap has grown by 30 % since the last collection, instead of up to fourfold.
+ * Informers
+ * retain their objects, and an initial list of thousands leaves several times as much garbage.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=30');

@@ -10,20 +10,20 @@ import { systemClock } from '#lib/time/clock.ts';
 import { limitYoungGeneration } from './heap-limits.ts';
 import { type Command, type Program, versionInfo } from './program.ts';
 
-/** The programs, of which each is loaded only where it is asked for. */
+/** Loaded on demand. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'metrics-server': async () => (await import('./metrics-server-command.ts')).runMetricsServer,
   autoscaler: async () => (await import('./autoscaler-command.ts')).runAutoscaler,
 };
 
-/** What manifests of metrics-server mean, whose arguments begin with flags. */
+/** For metrics-server's manifests, whose arguments begin with flags. */
 const DEFAULT_COMMAND = 'metrics-server';
 
-/** Runs the command that the first word names until a signal comes; the process ends with the status that this returns. */
+/** Runs a command until it ends or a signal arrives. @returns the exit status */
 async function main(name: string, argv: readonly string[]): Promise<number> {
   limitYoungGeneration();
   const stopped = firstSignal();
-  process.stdout.on('error', () => {}); // who reads no further, as `head`, has seen enough
+  process.stdout.on('error', () => {}); // ignore EPIPE, as of `| head`
   const command = await getOwn(COMMANDS, name)?.();
   return (await command?.(argv, programOf(stopped))) ?? 1;
 }
@@ -54,11 +54,10 @@ function programOf(stopped: Promise<NodeJS.Signals>): Program {
 function startLog(options: LoggingOptions): Logger {
   const write = (line: string) => void process.stderr.write(line);
   const logger = new KlogLogger({ ...options, clock: systemClock, processId: process.pid, write });
-  endAtError(logger);
+  exitOnUncaughtError(logger);
   return logger;
 }
 
-/** Aborts when the process is told to end. */
 function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
   const interrupted = new AbortController();
   void stopped.then((signal) => interrupted.abort(new Error(`interrupted by ${signal}`)));
@@ -66,18 +65,19 @@ function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
 }
 
 /**
- * Ends the process at an exception that nobody caught or a promise whose failure nobody awaited: what it left undone is
- * unknown, and what restarts the process gets a sound one.
+ * Exits on uncaught exceptions and unhandled rejections: the state of the process is undefined then, and a restart
+ * gives a
+ * sound one.
  */
-function endAtError(logger: Logger): void {
-  process.stderr.on('error', () => {}); // nobody reads the log any more, which is no reason to end
+function exitOnUncaughtError(logger: Logger): void {
+  process.stderr.on('error', () => {}); // a closed log is no reason to exit
   process.on('uncaughtException', (error, origin) => {
-    logger.error('Ending because of an error in this program', error, { origin, stack: error.stack });
+    logger.error('Exiting because of an internal error', error, { origin, stack: error.stack });
     process.exit(1);
   });
 }
 
-/** Resolves with the first SIGTERM or SIGINT; the second ends the process at once. */
+/** Resolves with the first SIGTERM or SIGINT; the second exits at once. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let count = 0;

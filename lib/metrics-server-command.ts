@@ -7,7 +7,7 @@ import { type Program, serveUntilStopped, startLog } from './program.ts';
 
 type Doctor = Extract<CommandLine, { readonly kind: 'doctor' }>;
 
-/** The command `metrics-server`, and its doctor; gives the exit status. */
+/** Runs `metrics-server` or its doctor. @returns the exit status */
 export async function runMetricsServer(argv: readonly string[], program: Program): Promise<number> {
   const commandLine = parseOptions(argv);
   if (commandLine.kind === 'help') program.print(commandLine.text);
@@ -22,7 +22,7 @@ export async function runMetricsServer(argv: readonly string[], program: Program
   return 0;
 }
 
-/** @returns whether nothing was found wrong */
+/** @returns whether no problem was found */
 async function examine(command: Doctor, program: Program): Promise<boolean> {
   const { options, doctor } = command;
   const logger = startLog(command, program);

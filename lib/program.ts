@@ -7,35 +7,35 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
-/** The process, as far as a command needs it. */
+/** What a command needs of the process. */
 export interface Program {
   readonly version: VersionInfo;
   /** Of Node. */
   readonly nodeVersion: string;
-  /** What the process was given with it. */
+  /** Environment variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Resolves with the first signal that asks the process to end. */
+  /** Resolves with the first SIGTERM or SIGINT. */
   readonly stopped: Promise<NodeJS.Signals>;
-  /** Aborts with it. */
+  /** Aborts when {@link stopped} resolves. */
   readonly interrupted: AbortSignal;
 
-  /** Writes what was asked for to the standard output. */
+  /** Writes to standard output. */
   print(text: string): void;
 
-  /** Starts the log, on the standard error, which takes errors in the program from then on. */
+  /** Starts logging to standard error, including uncaught errors. */
   startLog(options: LoggingOptions): Logger;
 
-  /** The namespace that it runs in; `undefined` outside a cluster. */
+  /** The namespace of the pod; `undefined` outside a cluster. */
   ownNamespace(): Promise<string | undefined>;
 
   /** @param kubeconfig a file; `undefined` for the pod's service account */
   openAccess(kubeconfig: string | undefined, logger: Logger): Promise<ClusterAccess>;
 }
 
-/** A command: takes the command line behind its name, and runs until it is done or the process is to end. */
+/** Takes the arguments after the command's name, and runs until it is done or the process is stopped. */
 export type Command = (argv: readonly string[], program: Program) => Promise<number>;
 
-/** What both servers are told by flags. */
+/** Options of both servers. */
 interface ServedOptions {
   readonly logging: LoggingOptions;
   readonly kubeconfig: string | undefined;
@@ -43,16 +43,14 @@ interface ServedOptions {
   readonly authorization: { readonly kubeconfig: string | undefined };
 }
 
-/** Flags as they were read. */
 interface ReadFlags<Options> {
   readonly options: Options;
   readonly ignored: readonly { readonly argument: string; readonly reason: string }[];
 }
 
-/** What both servers need from outside. */
 type ServerEnvironment = Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'>;
 
-/** Starts a server, and lets it serve until the process is asked to end. */
+/** Starts a server and serves until the process is stopped. */
 export async function serveUntilStopped<Options extends ServedOptions>(
   flags: ReadFlags<Options>,
   program: Program,
@@ -77,20 +75,19 @@ export async function serveUntilStopped<Options extends ServedOptions>(
   logger.info('Shutting down', { signal: await stopped });
 }
 
-/** Starts the log with what of the command line counts for nothing. */
+/** Starts the log, and warns of arguments without effect. */
 export function startLog(
   { options, ignored }: ReadFlags<Pick<ServedOptions, 'logging'>>,
   program: Program,
 ): Logger {
   const logger = program.startLog(options.logging);
-  for (const { argument, reason } of ignored) logger.warning('Ignoring an argument', { argument, reason });
+  for (const { argument, reason } of ignored) logger.warning('Ignoring argument', { argument, reason });
   return logger;
 }
 
-/** The Kubernetes API level that the reference reports, and so the one that clients adapt to. */
+/** The Kubernetes API level that metrics-server reports; clients adapt to it. */
 const KUBERNETES = { major: '1', minor: '33' };
 
-/** What this build is and runs on. */
 export function versionInfo(runtime: {
   readonly version: string;
   readonly platform: string;

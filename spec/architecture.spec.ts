@@ -303,15 +303,15 @@ describe('parseSourceFile', () => {
     expect(specifiers).to.deep.equal(['./d.ts']);
   });
 
-  it('tells the global process from other words', () => {
+  it('distinguishes the global process from other names', () => {
     const reads = (text: string) => parseSourceFile('lib/a.ts', text).readsProcess;
     expect(reads('const { env } = process.env;')).to.equal(true);
     expect(reads("import { argv } from 'node:process';")).to.equal(true);
     expect(reads('globalThis.process.exit();')).to.equal(true);
     expect(reads('const { version } = process;')).to.equal(true);
-    expect(reads('told(process, 1);')).to.equal(true);
+    expect(reads('call(process, 1);')).to.equal(true);
     expect(reads('// process.env is read elsewhere')).to.equal(false);
-    expect(reads('this.process.start(); child.process[0]; told(this.process);')).to.equal(false);
+    expect(reads('this.process.start(); child.process[0]; call(this.process);')).to.equal(false);
   });
 });
 

@@ -165,8 +165,8 @@ function headingsOf(page: string): ReadonlySet<string> {
       .toLowerCase()
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
     const name = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-');
-    for (let place = 0; ; place++) {
-      const numbered = place === 0 ? name : `${name}-${place}`;
+    for (let count = 0; ; count++) {
+      const numbered = count === 0 ? name : `${name}-${count}`;
       if (headings.has(numbered)) continue;
       headings.add(numbered);
       break;

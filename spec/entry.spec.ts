@@ -24,19 +24,19 @@ describe('the bundle', () => {
 
   after(() => folder?.[Symbol.asyncDispose]());
 
-  it('begins in a file that old Nodes can parse, as a script and as a module', () => {
+  it('starts with a file that old versions of Node can parse as a script and as a module', () => {
     const text = readFileSync(main, 'utf8');
     for (const sourceType of ['script', 'module'] as const)
       parse(text, { ecmaVersion: 2020, sourceType, allowHashBang: true });
   });
 
-  it('runs on this Node', async () => {
+  it('runs on this version of Node', async () => {
     expect(await runToEnd(process.execPath, [main, '--version'], 60_000)).to.deep.equal({
       ...{ exitStatus: 0, stdout: `v${version}\n`, stderr: '' },
     });
   });
 
-  it('says on one line which Node it needs, on one that is too old', async () => {
+  it('names the required version of Node on one line, on an older one', async () => {
     expect(engines.node).to.equal('>=24');
     const refused = (old: string) => ({
       ...{ exitStatus: 1, stdout: '', stderr: `needs Node 24 or newer, this is ${old}\n` },
@@ -44,7 +44,7 @@ describe('the bundle', () => {
     for (const [program, old] of await oldNodes())
       for (const command of [[], ['autoscaler']])
         expect(await runToEnd(program, [main, ...command, '--version'], 60_000)).to.deep.equal(refused(old));
-    // This Node, which takes itself for another: there may be no old one on this machine.
+    // Simulates old versions of Node, since the machine may have none.
     for (const old of ['20.20.2', '8.17.0', '23.11.1']) {
       const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${old}' } });`;
       const preload = await folder.write(`node-${old}.cjs`, versions);
@@ -54,7 +54,7 @@ describe('the bundle', () => {
   });
 });
 
-/** The versions of Node on PATH that are too old, by their paths. */
+/** Finds unsupported versions of Node on PATH. @returns versions by path */
 async function oldNodes(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const path of (process.env.PATH ?? '')

@@ -24,13 +24,13 @@ describe('main.ts', () => {
     ({ outputs } = metafile);
   });
 
-  it('has what is imported lazily by its name be there in the bundle, too', () => {
+  it('bundles modules that are imported lazily by name', () => {
     const lazily = /const \{([^}]+)\} = await import\('([^'.#][^']*)'\)/g;
     const missing: string[] = [];
     for (const path of globSync('lib/**/*.ts')) {
       for (const [, names = '', name = ''] of readFileSync(path, 'utf8').matchAll(lazily)) {
         if (name.startsWith('node:')) continue;
-        // A package of CommonJS has nothing but its default there, whatever Node itself finds in it.
+        // A bundled CommonJS package only has its default export, whatever Node itself detects.
         const found = Object.values(outputs).find(({ entryPoint = '' }) =>
           entryPoint.startsWith(`node_modules/${name}/`),
         );
@@ -48,7 +48,7 @@ describe('main.ts', () => {
     ],
     ['autoscaler', /^lib\/resource-metrics\//],
   ] as const) {
-    it(`has the bundle load of ${command} nothing that only the other command needs`, () => {
+    it(`loads no module of the other command for ${command}`, () => {
       const entry = Object.keys(outputs).find((path) => path.startsWith(`dist/${command}-command-`)) ?? '';
       const loaded = [...loadedWith('dist/main.js'), ...loadedWith(entry)];
       expect(loaded).to.include(`lib/${command}-command.ts`);
@@ -56,7 +56,7 @@ describe('main.ts', () => {
     });
   }
 
-  it('has the bundle load of the parts of the autoscaler those alone that flags choose', () => {
+  it('loads only the controllers that flags select', () => {
     const entryOf = (source: string) =>
       Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source) ?? '';
     const parts = {
@@ -75,7 +75,7 @@ describe('main.ts', () => {
       expect(partsIn(`lib/autoscaler/${part}-part.ts`), part).to.deep.equal([path]);
   });
 
-  it('leaves out of the bundle what packages bring and nothing here uses', () => {
+  it('excludes unused parts of packages from the bundle', () => {
     const sources = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs));
     const bytesOf = (pattern: RegExp) =>
       sources.reduce((sum, [path, { bytesInOutput }]) => sum + (pattern.test(path) ? bytesInOutput : 0), 0);
@@ -85,7 +85,7 @@ describe('main.ts', () => {
   });
 
   for (const command of ['metrics-server', 'autoscaler']) {
-    it(`has ${command} load no fetch and WebSocket of Node's own, as importing node:http does`, async () => {
+    it(`does not load Node's own fetch and WebSocket for ${command}`, async () => {
       const program = `
         await import('#lib/${command}-command.ts');
         console.log(process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'));
@@ -96,12 +96,12 @@ describe('main.ts', () => {
     });
   }
 
-  /** The sources in a chunk and in all that it loads at once. */
+  /** Returns the sources in a chunk and in those that it imports statically. */
   function loadedWith(path: string, seen = new Set<string>()): string[] {
     if (seen.has(path)) return [];
     seen.add(path);
     const output = outputs[path];
-    if (!output) throw new Error(`There is no ${path}`);
+    if (!output) throw new Error(`Cannot find ${path}`);
     const next = output.imports.filter(({ kind }) => kind === 'import-statement').map((one) => one.path);
     return [
       ...Object.keys(output.inputs),

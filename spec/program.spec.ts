@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { versionInfo } from '#lib/program.ts';
 
 describe('versionInfo', () => {
-  it("names this build's version and platform as Kubernetes does", () => {
+  it('has the version and platform in the form of Kubernetes', () => {
     expect(versionInfo({ version: 'v24.0.0', platform: 'linux', arch: 'x64' })).to.deep.include({
       platform: 'linux/amd64',
       goVersion: 'nodev24.0.0',

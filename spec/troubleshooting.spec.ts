@@ -9,7 +9,7 @@ const ALERTS = 'manifests/charts/metrics-server/monitoring/prometheus-rule.yaml'
 describe('docs/autoscaler-troubleshooting.md', () => {
   const page = readFileSync('docs/autoscaler-troubleshooting.md', 'utf8');
 
-  it("has a section for each of the doctor's messages, with the very remedy that it gives", () => {
+  it('has a section with the remedy of each diagnosis', () => {
     const inOneLine = page.replaceAll(/\s+/g, ' ');
     for (const { title, remedy } of Object.values(autoscalerDiagnoses())) {
       expect(inOneLine).to.include(`### ${title} ${remedy} `);
@@ -22,27 +22,27 @@ describe('docs/troubleshooting.md', () => {
   const inOneLine = page.replaceAll(/\s+/g, ' ');
   const headings = [...page.matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) => heading);
 
-  it("has a section for each of the doctor's messages, with the very remedy that it gives", () => {
+  it('has a section with the remedy of each diagnosis', () => {
     for (const { title, remedy } of Object.values(DIAGNOSES)) {
       expect(headings).to.include(title);
       expect(inOneLine).to.include(`### ${title} ${remedy} `);
     }
   });
 
-  it('explains every reason that /debug/ gives, with what to do', () => {
+  it('explains each reason of /debug/ with its remedy', () => {
     for (const [code, { meaning, remedy }] of Object.entries(REASONS)) {
       expect(page).to.include(`| \`${code}\` | ${meaning} | ${remedy} |`);
     }
   });
 
-  it('tells of every alert what may be the cause', () => {
+  it('names possible causes of each alert', () => {
     const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert);
     expect(alerts.length).to.be.greaterThan(5);
-    const told = [...page.matchAll(/^\| alert `(\w+)` \| ./gm)].map(([, alert]) => alert);
-    expect(told).to.have.members(alerts);
+    const explained = [...page.matchAll(/^\| alert `(\w+)` \| ./gm)].map(([, alert]) => alert);
+    expect(explained).to.have.members(alerts);
   });
 
-  it('leads from symptoms to sections that there are', () => {
+  it('links symptoms to existing sections', () => {
     const anchors = new Set(headings.map(anchorOf));
     const linked = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
     expect(linked.length).to.be.greaterThan(10);
@@ -50,7 +50,7 @@ describe('docs/troubleshooting.md', () => {
   });
 });
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub creates for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -38,7 +38,7 @@ export const authenticationFlags = {
   authenticationTokenCacheTtlMs: flag('authentication-token-webhook-cache-ttl', duration, {
     default: 10_000,
     description: 'For how long it is remembered whose a token is.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   clientCaFile: flag('client-ca-file', text, {
     default: '',
@@ -58,22 +58,22 @@ export const authenticationFlags = {
   requestheaderUsernameHeaders: flag('requestheader-username-headers', texts, {
     default: ['x-remote-user'],
     description: 'Headers in which the front proxy names the user; the first that has a value counts.',
-    ruleBrokenBy: noneEmpty,
+    validate: noneEmpty,
   }),
   requestheaderUidHeaders: flag('requestheader-uid-headers', texts, {
     default: [],
     description: 'Headers in which the front proxy gives the UID of the user, X-Remote-Uid for one.',
-    ruleBrokenBy: noneEmpty,
+    validate: noneEmpty,
   }),
   requestheaderGroupHeaders: flag('requestheader-group-headers', texts, {
     default: ['x-remote-group'],
     description: 'Headers in which the front proxy names groups of the user.',
-    ruleBrokenBy: noneEmpty,
+    validate: noneEmpty,
   }),
   requestheaderExtraHeadersPrefix: flag('requestheader-extra-headers-prefix', texts, {
     default: ['x-remote-extra-'],
     description: 'Beginnings of headers in which the front proxy tells more about the user.',
-    ruleBrokenBy: noneEmpty,
+    validate: noneEmpty,
   }),
 };
 
@@ -91,17 +91,17 @@ export const authorizationFlags = {
   authorizationAlwaysAllowPaths: flag('authorization-always-allow-paths', texts, {
     default: ['/healthz', '/readyz', '/livez'],
     description: 'Paths that everybody may ask for; a star at the end stands for whatever follows.',
-    ruleBrokenBy: strayStar,
+    validate: strayStar,
   }),
   authorizationAuthorizedTtlMs: flag('authorization-webhook-cache-authorized-ttl', duration, {
     default: 10_000,
     description: 'For how long it is remembered that somebody may do something.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   authorizationUnauthorizedTtlMs: flag('authorization-webhook-cache-unauthorized-ttl', duration, {
     default: 10_000,
     description: 'For how long it is remembered that somebody may not do something.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
 };
 
@@ -144,7 +144,7 @@ export const servingFlags = {
   securePort: flag('secure-port', integer, {
     default: 443,
     description: 'The port to serve HTTPS on; 0 takes any that is free.',
-    ruleBrokenBy: (port) => (port >= 0 && port <= 65_535 ? undefined : 'must be from 0 to 65535'),
+    validate: (port) => (port >= 0 && port <= 65_535 ? undefined : 'must be from 0 to 65535'),
   }),
   certDir: flag('cert-dir', text, {
     default: 'apiserver.local.config/certificates',
@@ -174,7 +174,7 @@ export const servingFlags = {
     description:
       "Cipher suites of TLS 1.2 to speak, by Go's names, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 for one; " +
       'those of TLS 1.3 are not chosen among.',
-    ruleBrokenBy: (names) => {
+    validate: (names) => {
       const unknown = names.find((name) => !CIPHER_SUITE_NAMES.includes(name));
       return unknown === undefined
         ? undefined
@@ -184,7 +184,7 @@ export const servingFlags = {
   tlsCurvePreferences: flag('tls-curve-preferences', texts, {
     default: [],
     description: `Curves of the TLS key exchange to speak, by Go's numbers, 23 for P-256 and 29 for X25519: any of ${CURVE_NUMBERS.join(', ')}.`,
-    ruleBrokenBy: (numbers) => {
+    validate: (numbers) => {
       const unknown = numbers.find((number) => !CURVE_NUMBERS.includes(number));
       return unknown === undefined ? undefined : `"${unknown}" must be one of ${CURVE_NUMBERS.join(', ')}`;
     },
@@ -196,25 +196,25 @@ export const servingFlags = {
   http2MaxStreamsPerConnection: flag('http2-max-streams-per-connection', integer, {
     default: 0,
     description: 'How many requests at once one HTTP/2 connection may carry; 0 for 100.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   maxRequestsInflight: flag('max-requests-inflight', integer, {
     default: 400,
     description:
       'How many reading requests may be under way at once; more are told to come again (429). 0 for any number.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   maxMutatingRequestsInflight: flag('max-mutating-requests-inflight', integer, {
     default: 200,
     description: 'The same for requests by methods that would change things.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {
     default: 0,
     description:
       'How long to go on serving after SIGTERM, with /readyz failing, before connections are refused: time for ' +
       'everybody to learn that requests are to go elsewhere.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
 };
 

@@ -12,43 +12,41 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { NameLookupError } from './name-lookup-error.ts';
 import { candidateNames, findInHosts, MAX_NAME_LENGTH, readSearch } from './resolver-files.ts';
 
-/** How long found addresses are reused, whatever time to live their records have. */
+/** Lifetime of found addresses, regardless of the TTL of their records. */
 const FOUND_TTL_MS = 30_000;
-/** How long a failure is reused: shorter, for what was just created may appear at any moment. */
+/** Lifetime of a failure; shorter, since a new name may appear at any moment. */
 const FAILED_TTL_MS = 10_000;
-/** Results in the cache; those that were used the longest ago are removed first. */
+/** Results in the cache; the least recently used is evicted first. */
 const MAX_CACHED = 10_000;
-/** Of each family; a name may have thousands. */
+/** Per address family. */
 const MAX_ADDRESSES = 32;
 
-/** A lost packet is sent again, after twice as long each time. */
+/** Timeout of the first try; doubles with each retry. */
 const FIRST_TRY_MS = 500;
 const TRIES = 4;
-/** How much longer than its IPv4 addresses a lookup waits for IPv6 addresses, as RFC 8305 recommends. */
+/** How long a lookup with IPv4 addresses waits for IPv6 addresses, as in RFC 8305. */
 const IPV6_DELAY_MS = 50;
-/** Codes of c-ares for a name that has no address of a family, or that no name server has. */
+/** c-ares codes for a name without addresses of a family, and for an unknown name. */
 const NOT_FOUND: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
-/** What a name resolver needs from outside. */
 export interface NameResolverOptions {
   readonly clock: Clock;
-  /** How long one lookup may take, and how long one may wait before it begins. */
+  /** Limit of one lookup, and of the wait before it starts. */
   readonly timeoutMs: number;
-  /** Text of the hosts file, `/etc/hosts`; read again at every lookup that is not cached. */
+  /** Contents of `/etc/hosts`; read again for each lookup that is not cached. */
   readonly hosts: () => Promise<string>;
-  /** Text of `/etc/resolv.conf`: its search list and `ndots`. */
+  /** Contents of `/etc/resolv.conf`, for its search list and `ndots`. */
   readonly resolvConf: () => Promise<string>;
-  /** DNS servers as `address:port`; by default those that the machine is configured with. */
+  /** DNS servers as `address:port`; by default those of the machine. */
   readonly servers?: readonly string[];
-  /** Lookups at once, of which a tenant has no more than it leaves free to others; by default unbounded. */
+  /** Concurrent lookups, shared fairly by tenants; unlimited by default. */
   readonly maxConcurrent?: number;
 }
 
-/** For whom a name is resolved. */
 export interface ResolveOptions {
-  /** Ends the wait, not the lookup of others who wait for it. */
+  /** Cancels the wait, but not a lookup that other callers wait for. */
   readonly signal?: AbortSignal | undefined;
-  /** The name of a namespace; by default the program itself. */
+  /** A namespace; empty for the program itself. */
   readonly tenant?: string | undefined;
 }
 
@@ -57,7 +55,7 @@ interface Outcome {
   readonly error?: NameLookupError;
 }
 
-/** The queries of one tenant that are under way. */
+/** The queries in flight of one tenant. */
 interface Channel {
   readonly dns: Resolver;
   users: number;
@@ -66,9 +64,10 @@ interface Channel {
 /**
  * Resolves host names without blocking other lookups.
  *
- * Node's own `dns.lookup` occupies one of two threads until the name server responds, so that a few names without a response
- * stall all. This queries by c-ares, and reads the hosts file and the search list itself, as Go does. Tenants share neither
- * results nor queries: what one tenant has looked up, and how its name servers respond, has no effect on another.
+ * Node's own `dns.lookup` blocks one of a few threads until the name server responds, so a few slow names stall all
+ * lookups.
+ * This class queries by c-ares and reads the hosts file and the search list itself, as Go does. Tenants share neither
+ * results nor queries, so one tenant's name servers do not affect another.
  */
 export class NameResolver {
   readonly #options: NameResolverOptions;
@@ -82,9 +81,9 @@ export class NameResolver {
     this.#permits = new FairSemaphore(options.maxConcurrent ?? Number.POSITIVE_INFINITY);
   }
 
-  /** A resolver with the files and name servers of this machine. */
+  /** Uses the files and name servers of this machine. */
   static ofSystem(options: Omit<NameResolverOptions, 'hosts' | 'resolvConf' | 'servers'>): NameResolver {
-    const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent says nothing
+    const readable = (path: string) => () => readFile(path, 'utf8').catch(() => ''); // absent means empty
     return new NameResolver({
       ...options,
       hosts: readable('/etc/hosts'),
@@ -93,19 +92,19 @@ export class NameResolver {
   }
 
   /**
-   * @returns an IP address: the host itself where it is one; IPv4 before IPv6 where a name has both
-   * @throws {NameLookupError} when there is none; the signal's reason when it aborts first
+   * @returns an IP address, IPv4 if the name has both; the host itself if it is an address
+   * @throws {NameLookupError} if there is none; the signal's reason if it aborts first
    */
   async resolve(host: string, signal: AbortSignal): Promise<string> {
     const [address = host] = await this.resolveAll(host, { signal });
     return address;
   }
 
-  /** All addresses, one at least, IPv4 before IPv6. @throws as {@link resolve} */
+  /** Returns at least one address, IPv4 before IPv6. @throws as {@link resolve} */
   async resolveAll(host: string, { signal, tenant = '' }: ResolveOptions = {}): Promise<readonly string[]> {
     if (net.isIP(host) !== 0) return [host];
     signal?.throwIfAborted();
-    const name = domainToASCII(host); // of `127.1` and its like the address
+    const name = domainToASCII(host); // normalizes `127.1` and the like to an address
     if (net.isIP(name) !== 0) return [name];
     if (name === '' || name.length > MAX_NAME_LENGTH + 1) throw noSuchHost(host);
     const { addresses, error } = await this.#cache.getOrCompute(`${tenant} ${name}`, {
@@ -117,11 +116,11 @@ export class NameResolver {
     return addresses;
   }
 
-  /** All addresses, for the tenant that the current work is for. @throws as {@link resolve} */
+  /** Returns all addresses, for the tenant of the current work. @throws as {@link resolve} */
   readonly findAddresses = async (host: string): Promise<readonly string[]> =>
     await this.resolveAll(host, { tenant: currentTenant() });
 
-  /** @throws when the lookup did not begin, or no caller waits for it: that says nothing about the name */
+  /** @throws if the lookup did not start or has no more waiters, which is no result to cache */
   async #resultOf(name: string, tenant: string, unused: AbortSignal): Promise<Outcome> {
     using _permit = await this.#permit(name, tenant, unused);
     const channel = this.#open(tenant);
@@ -140,13 +139,13 @@ export class NameResolver {
     const expired = () =>
       new NameLookupError(
         'DNS_BUSY',
-        `"${name}" was not looked up within ${formatDuration(timeoutMs)}: other names of its namespace wait for DNS`,
+        `cannot look up "${name}" within ${formatDuration(timeoutMs)}: other lookups of its namespace are waiting for DNS`,
       );
     using deadline = startDeadline(clock, timeoutMs, { signal, expired });
     return await this.#permits.acquire(tenant, deadline.signal);
   }
 
-  /** The one that is in use, else a new one, which has the name servers of this moment. */
+  /** Reuses the channel in use, or opens one with the current name servers. */
   #open(tenant: string): Channel {
     const channel = this.#channels.get(tenant) ?? {
       dns: new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES }),
@@ -158,7 +157,7 @@ export class NameResolver {
     return channel;
   }
 
-  /** Ends queries without a response that no lookup waits for. */
+  /** Cancels queries in flight that no lookup waits for. */
   #release(tenant: string, channel: Channel): void {
     channel.users--;
     if (channel.users > 0) return;
@@ -188,7 +187,10 @@ export class NameResolver {
     throw noSuchHost(host);
   }
 
-  /** Queries both families at once. IPv4 addresses wait for the others only briefly: some name servers never respond to that. */
+  /**
+   * Queries both families at once. With IPv4 addresses it waits only briefly for IPv6, which some servers never
+   * answer.
+   */
   async #query(name: string, dns: Resolver): Promise<readonly string[]> {
     const [ipv4, ipv6] = [outcomeOf(dns.resolve4(name)), outcomeOf(dns.resolve6(name))];
     const first = await ipv4;

@@ -1,16 +1,16 @@
 import net from 'node:net';
 
-/** How names without enough dots are completed, resolv.conf(5). */
+/** How short names are completed, resolv.conf(5). */
 export interface NameSearch {
   readonly domains: readonly string[];
   /** A name with fewer dots is tried with the domains first. */
   readonly ndots: number;
 }
 
-/** The longest name that DNS has, without its final dot. */
+/** The limit of DNS, without the final dot. */
 export const MAX_NAME_LENGTH = 253;
 
-/** The addresses that a hosts(5) file lists for a name in lower case, IPv4 before IPv6. */
+/** Finds the addresses of a lower-case name in a hosts(5) file, IPv4 before IPv6. */
 export function findInHosts(text: string, name: string): readonly string[] {
   const addresses = text
     .split('\n')
@@ -20,7 +20,7 @@ export function findInHosts(text: string, name: string): readonly string[] {
   return [...new Set([...addresses.filter(net.isIPv4), ...addresses.filter(net.isIPv6)])];
 }
 
-/** Reads the search list and `ndots` (1 where it is not set) of a resolv.conf(5) file. */
+/** Reads the search list and `ndots` (default 1) of a resolv.conf(5) file. */
 export function readSearch(text: string): NameSearch {
   let domains: readonly string[] = [];
   let ndots = 1;
@@ -36,7 +36,7 @@ export function readSearch(text: string): NameSearch {
   return { domains: domains.map((domain) => domain.replace(/\.$/, '')).filter(Boolean), ndots };
 }
 
-/** The absolute names that a host may stand for, in the order in which to try them; none that is too long for DNS. */
+/** Returns the absolute names to try, in order; names too long for DNS are left out. */
 export function candidateNames(host: string, { domains, ndots }: NameSearch): readonly string[] {
   const names = host.endsWith('.') ? [host.slice(0, -1)] : completed(host, { domains, ndots });
   return names.filter((name) => name.length <= MAX_NAME_LENGTH);

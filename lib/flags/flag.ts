@@ -1,18 +1,17 @@
 import { isIP } from 'node:net';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 
-/** How the values of a flag are written. */
+/** Parses, formats and joins the values of a flag. */
 export interface FlagKind<T> {
-  /** What stands for the value in the help; empty for a switch, whose value may be left out. */
+  /** Stands for the value in the help; empty for a switch, whose value is optional. */
   readonly placeholder: string;
-  /** @throws an Error whose message is the rule that the text breaks */
+  /** @throws an Error whose message is the rule that the text violates */
   parse(text: string): T;
   format(value: T): string;
-  /** Joins the values of a flag that may be given more than once; without it the last one counts. */
+  /** Joins the values of a flag that is given several times. Without it, the last value wins. */
   join?(values: readonly T[]): T;
 }
 
-/** One flag of a command line. */
 export interface Flag<T> {
   /** Without the dashes. */
   readonly name: string;
@@ -20,31 +19,29 @@ export interface Flag<T> {
   readonly shorthand?: string;
   readonly kind: FlagKind<T>;
   readonly default: T;
-  /** One or more sentences; units and rules are told here. */
+  /** One or more sentences, including units and rules. */
   readonly description: string;
-  /** @returns the rule that a value breaks, as in `must be positive`; `undefined` when it breaks none */
-  ruleBrokenBy?(value: T): string | undefined;
-  /** Whether a value may hold what nobody is to read, so that an error never shows it. */
-  readonly mayHoldSecret?: boolean;
-  /** Why the flag is accepted and has no effect. */
+  /** @returns the rule that the value violates, as in `must be positive`; `undefined` for a valid value */
+  validate?(value: T): string | undefined;
+  /** The value may contain a secret, so errors do not show it. */
+  readonly mayContainSecret?: boolean;
+  /** Why the flag is accepted without effect. */
   readonly ignoredBecause?: string;
 }
 
-/** Flags by the property that their value becomes. */
+/** Flags by the property that takes their value. */
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
-/** The values of a flag set. */
 export type FlagValues<F extends FlagSet> = {
   readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never;
 };
 
-/** Flags that belong together in the help. */
+/** Flags under one heading of the help. */
 export interface FlagSection {
   readonly title: string;
   readonly flags: FlagSet;
 }
 
-/** Describes one flag. */
 export function flag<T>(
   name: string,
   kind: FlagKind<T>,
@@ -53,10 +50,9 @@ export function flag<T>(
   return { name, kind, ...facts };
 }
 
-/** Any text. */
 export const text: FlagKind<string> = { placeholder: 'string', parse: (value) => value, format: quote };
 
-/** Whether something is so; as in Go `1`, `t`, `true` and their opposites, in small, capital or title letters. */
+/** Go's spellings of true and false: `1`, `t`, `T`, `true`, `TRUE`, `True` and their opposites. */
 export const boolean: FlagKind<boolean> = {
   placeholder: '',
   parse(value) {
@@ -67,7 +63,7 @@ export const boolean: FlagKind<boolean> = {
   format: String,
 };
 
-/** A whole number that a double holds exactly. */
+/** An integer within the safe range of a double. */
 export const integer: FlagKind<number> = {
   placeholder: 'int',
   parse(value) {
@@ -78,7 +74,6 @@ export const integer: FlagKind<number> = {
   format: String,
 };
 
-/** A number. */
 export const decimal: FlagKind<number> = {
   placeholder: 'float',
   parse(value) {
@@ -89,7 +84,7 @@ export const decimal: FlagKind<number> = {
   format: String,
 };
 
-/** A duration as Go writes it, in milliseconds. */
+/** A Go duration; the value is in milliseconds. */
 export const duration: FlagKind<number> = {
   placeholder: 'duration',
   parse(value) {
@@ -100,7 +95,7 @@ export const duration: FlagKind<number> = {
   format: formatDuration,
 };
 
-/** A value that may be left out, where leaving it out says something that no value says. */
+/** Makes a kind's value optional: `undefined` when the flag is not given. */
 export function optional<T>(kind: FlagKind<T>): FlagKind<T | undefined> {
   return {
     placeholder: kind.placeholder,
@@ -109,7 +104,7 @@ export function optional<T>(kind: FlagKind<T>): FlagKind<T | undefined> {
   };
 }
 
-/** An IP address; empty for none in particular. */
+/** An IP address, or empty. */
 export const ipAddress: FlagKind<string> = {
   placeholder: 'ip',
   parse(value) {
@@ -120,7 +115,7 @@ export const ipAddress: FlagKind<string> = {
   format: (value) => value,
 };
 
-/** Texts with commas between them; given more than once, the lists are joined. */
+/** Comma-separated texts; lists of repeated flags are concatenated. */
 export const texts: FlagKind<readonly string[]> = {
   placeholder: 'strings',
   parse: (value) => (value === '' ? [] : value.split(',')),
@@ -128,7 +123,7 @@ export const texts: FlagKind<readonly string[]> = {
   join: (lists) => lists.flat(),
 };
 
-/** Texts, one for each time that the flag is given. */
+/** One text for each occurrence of the flag. */
 export const repeatedText: FlagKind<readonly string[]> = {
   placeholder: 'string',
   parse: (value) => [value],
@@ -136,18 +131,17 @@ export const repeatedText: FlagKind<readonly string[]> = {
   join: (lists) => lists.flat(),
 };
 
-/** `NAME=VALUE`, or several with commas between them; a single one may have commas in its value, as in Go. */
+/** `NAME=VALUE`, or several separated by commas. As in Go's pflag, a single pair may contain commas in its value. */
 export const namedTexts: FlagKind<readonly string[]> = {
   ...repeatedText,
   parse: (value) => (value.indexOf('=') === value.lastIndexOf('=') ? [value] : value.split(',')),
 };
 
-/** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FlagKind<T> {
   return {
     placeholder: 'string',
     parse(value) {
-      const word = words.find((known) => known === value);
+      const word = words.find((candidate) => candidate === value);
       if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`);
       return word;
     },
@@ -159,12 +153,10 @@ function quote(value: string): string {
   return JSON.stringify(value);
 }
 
-/** The rule of a number that may be 0, but not less. */
 export function notNegative(value: number): string | undefined {
   return value >= 0 ? undefined : 'must not be negative';
 }
 
-/** The rule of a number that must be more than 0. */
 export function positive(value: number): string | undefined {
   return value > 0 ? undefined : 'must be above 0';
 }

@@ -2,10 +2,7 @@ import type { Flag, FlagSection } from './flag.ts';
 
 const MAX_WIDTH = 110;
 
-/**
- * Writes the help: every section with its flags, their defaults and what they do, and last the names of those that are
- * accepted without effect.
- */
+/** Formats the help text: all sections, with flags that have no effect listed last, by reason. */
 export function formatHelp(usage: string, sections: readonly FlagSection[]): string {
   const effective = sections.map(({ title, flags }) => ({
     title,
@@ -30,18 +27,16 @@ export function formatHelp(usage: string, sections: readonly FlagSection[]): str
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Whether a flag does anything. */
 function hasEffect({ ignoredBecause }: Flag<unknown>): boolean {
   return ignoredBecause === undefined;
 }
 
-/** The flags that have no effect, by the reason. */
 function ignoredByReason(sections: readonly FlagSection[]): [string, Flag<unknown>[]][] {
   const ignored = sections.flatMap(({ flags }) => Object.values(flags)).filter((flag) => !hasEffect(flag));
   return [...Map.groupBy(ignored, ({ ignoredBecause }) => ignoredBecause ?? '')];
 }
 
-/** The default as one would write it; empty where leaving the flag out says it better. */
+/** Empty for defaults that need no mention: unset, empty or false. */
 function formatDefault({ kind, default: value }: Flag<unknown>): string {
   const isEmpty =
     value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
@@ -55,8 +50,8 @@ function headOf({ name, shorthand, kind }: Flag<unknown>): string {
 
 function entryOf(flag: Flag<unknown>, width: number): string {
   const fallback = formatDefault(flag);
-  const said = `${flag.description}${fallback === '' ? '' : ` (default ${fallback})`}`;
-  const [first = '', ...others] = wrap(said, MAX_WIDTH - width);
+  const text = `${flag.description}${fallback === '' ? '' : ` (default ${fallback})`}`;
+  const [first = '', ...others] = wrap(text, MAX_WIDTH - width);
   return [headOf(flag).padEnd(width) + first, ...others.map((line) => ' '.repeat(width) + line)].join('\n');
 }
 
@@ -74,7 +69,7 @@ function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Writes the flags as Markdown: a table a section, and last the names of those that are accepted without effect. */
+/** Formats flags as Markdown: one table per section, with flags that have no effect listed last, by reason. */
 export function formatMarkdown(sections: readonly FlagSection[]): string {
   const tables = sections
     .map(({ title, flags }) => ({ title, flags: Object.values(flags).filter(hasEffect) }))

@@ -1,11 +1,10 @@
-/** Where to listen. */
 export interface ListenAddress {
-  /** `undefined` for every interface. */
+  /** `undefined` for all interfaces. */
   readonly host: string | undefined;
   readonly port: number;
 }
 
-/** Reads `HOST:PORT` or `:PORT` as Go does, an IPv6 address in brackets; `undefined` for anything else. */
+/** Parses `HOST:PORT` or `:PORT` as Go does, with IPv6 addresses in brackets; `undefined` for anything else. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const colon = text.lastIndexOf(':');
   const [host, port] = [text.slice(0, colon), text.slice(colon + 1)];

@@ -1,20 +1,18 @@
 import { flag, integer, notNegative, oneOf } from './flag.ts';
 
-/** What is logged, and how. */
 export const loggingFlags = {
   loggingFormat: flag('logging-format', oneOf('text', 'json'), {
     default: 'text',
-    description: 'How log lines are written: text, or one JSON object a line.',
+    description: 'Log format: text, or json with one object per line.',
   }),
   verbosity: flag('v', integer, {
     shorthand: 'v',
     default: 0,
-    description: 'How much is logged: 0 for what somebody may act on, up to 10.',
-    ruleBrokenBy: notNegative,
+    description: 'Log verbosity, 0 to 10; 0 logs only what an operator may act on.',
+    validate: notNegative,
   }),
 };
 
-/** What is logged. */
 export interface LoggingOptions {
   readonly format: 'text' | 'json';
   readonly verbosity: number;

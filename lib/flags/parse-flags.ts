@@ -1,20 +1,19 @@
 import type { Flag, FlagSet, FlagValues } from './flag.ts';
 
-/** What a command line says. */
 export interface ParsedFlags<F extends FlagSet> {
-  /** Of every flag; its default where it was not given. */
+  /** Of every flag: the given value or the default. */
   readonly values: FlagValues<F>;
   /** The flags that were given, in the order of their first appearance. */
   readonly given: readonly Flag<unknown>[];
-  /** What is no flag and no flag's value. */
+  /** Positional arguments. */
   readonly arguments: readonly string[];
 }
 
 /**
- * Reads a command line as Go's pflag does: `--flag=value`, `--flag value`, `--switch`, `--switch=false`, `-v=2`,
- * `-v 2`, `-v2`, with `_` for `-` in names if one likes, and `--` before arguments that look like flags.
+ * Parses a command line like Go's pflag: `--flag=value`, `--flag value`, `--switch`, `--switch=false`, `-v=2`, `-v 2`
+ * and `-v2`. Names may use `_` for `-`; `--` ends the flags.
  *
- * @throws {FlagError} for an unknown flag, a missing value, and a value that breaks the rule of its flag
+ * @throws {FlagError} for an unknown flag, a missing value, or a value that violates the rule of its flag
  */
 export function parseFlags<F extends FlagSet>(flags: F, argv: readonly string[]): ParsedFlags<F> {
   const reader = new Reader(Object.values(flags));
@@ -31,7 +30,7 @@ export function parseFlags<F extends FlagSet>(flags: F, argv: readonly string[])
 }
 
 class Reader {
-  /** The values of each flag, in the order in which they were given. */
+  /** Values by flag name, in the order given. */
   readonly given = new Map<string, unknown[]>();
   readonly arguments: string[] = [];
   readonly byName: ReadonlyMap<string, Flag<unknown>>;
@@ -45,7 +44,7 @@ class Reader {
   }
 
   read(argv: readonly string[]): void {
-    const words = argv.values(); // to shift them off would take the square of their number
+    const words = argv.values(); // an iterator: shifting a long array is quadratic
     for (const word of words) {
       if (word === '--') for (const argument of words) this.arguments.push(argument);
       else if (word.startsWith('--')) this.#readLong(word, words);
@@ -54,37 +53,37 @@ class Reader {
     }
   }
 
-  /** The last that was given, or all of them joined where the kind of the flag says how. */
+  /** The joined values if the flag's kind joins them, otherwise the last one. */
   valueOf(name: string): unknown {
     const values = this.given.get(name) ?? [];
     const { kind } = this.byName.get(name) ?? {};
     return kind?.join ? kind.join(values) : values.at(-1);
   }
 
-  #readLong(word: string, behind: Iterator<string>): void {
+  #readLong(word: string, rest: Iterator<string>): void {
     const [, written = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
     const flag = this.byName.get(written.replaceAll('_', '-'));
     if (!flag) throw new FlagError(`Unknown flag ${onOneLine(`--${written}`)}`);
-    this.#set(flag, `--${flag.name}`, value ?? takeValue(flag, `--${flag.name}`, behind));
+    this.#set(flag, `--${flag.name}`, value ?? takeValue(flag, `--${flag.name}`, rest));
   }
 
-  /** `-v2`, `-v=2`, `-v 2`; switches can be written together. */
-  #readShort(letters: string, behind: Iterator<string>): void {
-    let more = letters;
+  /** Handles `-v2`, `-v=2` and `-v 2`; switches can be combined. */
+  #readShort(letters: string, words: Iterator<string>): void {
+    let rest = letters;
     for (const letter of letters) {
       const flag = this.#byShorthand.get(letter);
       if (!flag) {
-        const where = more.length > 1 ? ` in -${more}` : '';
+        const where = rest.length > 1 ? ` in -${rest}` : '';
         throw new FlagError(`Unknown flag ${onOneLine(`-${letter}${where}`)}`);
       }
       const shown = `-${letter}`;
-      more = more.slice(letter.length);
-      if (isSwitch(flag) && /^[^=]/s.test(more)) {
+      rest = rest.slice(letter.length);
+      if (isSwitch(flag) && /^[^=]/s.test(rest)) {
         this.#set(flag, shown, 'true');
         continue;
       }
-      if (more === '') this.#set(flag, shown, takeValue(flag, shown, behind));
-      else this.#set(flag, shown, more.startsWith('=') ? more.slice(1) : more);
+      if (rest === '') this.#set(flag, shown, takeValue(flag, shown, words));
+      else this.#set(flag, shown, rest.startsWith('=') ? rest.slice(1) : rest);
       return;
     }
   }
@@ -97,7 +96,7 @@ class Reader {
   }
 }
 
-/** Escapes line breaks and the like. */
+/** Escapes line breaks and other control characters. */
 function onOneLine(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -106,9 +105,9 @@ function isSwitch({ kind }: Flag<unknown>): boolean {
   return kind.placeholder === '';
 }
 
-function takeValue(flag: Flag<unknown>, shown: string, behind: Iterator<string>): string {
+function takeValue(flag: Flag<unknown>, shown: string, rest: Iterator<string>): string {
   if (isSwitch(flag)) return 'true';
-  const next = behind.next();
+  const next = rest.next();
   if (next.done) throw new FlagError(`${shown} needs a value`);
   return next.value;
 }
@@ -118,16 +117,16 @@ function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {
   let rule: string | undefined;
   try {
     value = flag.kind.parse(text);
-    rule = flag.ruleBrokenBy?.(value);
+    rule = flag.validate?.(value);
   } catch (error) {
     rule = error instanceof Error ? error.message : String(error);
   }
   if (rule === undefined) return value;
-  const given = flag.mayHoldSecret ? '' : ` ${JSON.stringify(text)}`;
+  const given = flag.mayContainSecret ? '' : ` ${JSON.stringify(text)}`;
   throw new FlagError(`Invalid value${given} for ${shown}: ${rule}`);
 }
 
-/** A command line that cannot be used; the message is one line that names flag, value and rule. */
+/** An invalid command line. The message is one line that names the flag, the value and the rule. */
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 }

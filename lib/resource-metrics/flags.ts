@@ -27,7 +27,7 @@ export const generalFlags = {
   metricResolutionMs: flag('metric-resolution', duration, {
     default: 60_000,
     description: 'How often every node is scraped; at least 10s.',
-    ruleBrokenBy: (durationMs) => (durationMs >= 10_000 ? undefined : 'must be 10s or longer'),
+    validate: (durationMs) => (durationMs >= 10_000 ? undefined : 'must be 10s or longer'),
   }),
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
@@ -38,7 +38,7 @@ export const generalFlags = {
     default: [],
     description:
       'What to serve of nodes and containers beside CPU and memory, where their kubelet knows it: swap, as kubectl top --show-swap reads it, and ephemeral-storage, for which kubelets are asked for their full, longer summary.',
-    ruleBrokenBy: (names) => {
+    validate: (names) => {
       const known: readonly string[] = EXTRA_RESOURCES;
       const unknown = names.find((name) => !known.includes(name));
       return unknown === undefined ? undefined : `"${unknown}" must be one of ${known.join(', ')}`;
@@ -66,7 +66,7 @@ export const kubeletFlags = {
   kubeletPreferredAddressTypes: flag('kubelet-preferred-address-types', texts, {
     default: ADDRESS_TYPES,
     description: 'The types of node address to reach a kubelet at, the most wanted first.',
-    ruleBrokenBy: (types) => {
+    validate: (types) => {
       if (types.length === 0) return 'must name at least one type';
       const unknown = types.find((type) => !ADDRESS_TYPES.includes(type));
       return unknown === undefined ? undefined : `"${unknown}" must be one of ${ADDRESS_TYPES.join(', ')}`;
@@ -75,7 +75,7 @@ export const kubeletFlags = {
   kubeletPort: flag('kubelet-port', integer, {
     default: 10250,
     description: 'The port of kubelets.',
-    ruleBrokenBy: (port) => (port >= 1 && port <= 65_535 ? undefined : 'must be from 1 to 65535'),
+    validate: (port) => (port >= 1 && port <= 65_535 ? undefined : 'must be from 1 to 65535'),
   }),
   kubeletUseNodeStatusPort: flag('kubelet-use-node-status-port', boolean, {
     default: false,
@@ -114,17 +114,17 @@ export const kubeletFlags = {
   kubeletRequestTimeoutMs: flag('kubelet-request-timeout', duration, {
     default: 10_000,
     description: 'How long a kubelet may take to respond; at most 90% of --metric-resolution.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   kubeletDialTimeoutMs: flag('kubelet-dial-timeout', duration, {
     default: 3_000,
     description: 'How long connecting to a kubelet, with the TLS handshake, may take.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
     default: 16 * MEBIBYTE,
     description: 'How long the response of a kubelet may be; the scrape of a node with a longer one fails.',
-    ruleBrokenBy: (bytes) =>
+    validate: (bytes) =>
       bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
         ? undefined
         : 'must be from 1048576 (1 MiB) to 268435456 (256 MiB)',
@@ -138,7 +138,7 @@ export const kubeletFlags = {
     shorthand: 'l',
     default: '',
     description: "Label selector of the nodes to scrape, as in 'pool=a,arch notin (arm64)'; by default all.",
-    ruleBrokenBy: selectorError,
+    validate: selectorError,
   }),
 };
 
@@ -232,7 +232,7 @@ export const doctorFlags = {
   service: flag('service', text, {
     default: 'kube-system/metrics-server',
     description: 'The service of the server, NAMESPACE/NAME, that the APIService is to point at.',
-    ruleBrokenBy: (value) =>
+    validate: (value) =>
       /^[^/]+\/[^/]+$/.test(value) ? undefined : 'must be a namespace and a name with a slash between',
   }),
   serverAccount: sharedFlags.serverAccount,

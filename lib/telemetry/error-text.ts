@@ -1,7 +1,7 @@
-/** Causes further down say nothing new, or go round in a circle. */
+/** Also bounds circular chains of causes. */
 const DEEPEST_CAUSE = 5;
 
-/** An error's message followed by those of its causes that say something new. */
+/** Joins the messages of an error and its causes; skips a message that an earlier one contains. */
 export function describeError(error: unknown): string {
   const messages: string[] = [];
   let current = error;

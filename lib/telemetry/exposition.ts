@@ -1,23 +1,22 @@
 import { escapeLabelValue, type SlicedSeries } from './sliced-registry.ts';
 
-/** One sample: its labels in their order, and its value. */
 export interface SeriesSample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** Series of one name. */
+/** All series of one name. */
 export interface SeriesFamily<Row> {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter';
-  /** What a row adds; nothing where it has none of them. */
+  /** Samples of one row; may be empty. */
   readonly samples: (row: Row) => Iterable<SeriesSample>;
 }
 
 const SAMPLES_A_SLICE = 1000;
 
-/** Series made of rows that are worked out once for each time that they are read. */
+/** Series computed from rows, which are evaluated once per scrape. */
 export function exposition<Row>(
   families: readonly SeriesFamily<Row>[],
   rows: () => readonly Row[],
@@ -27,11 +26,11 @@ export function exposition<Row>(
       const all = rows();
       for (const { name, help, type, samples } of families) {
         let slice = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-        let held = 0;
+        let written = 0;
         for (const row of all) {
           for (const { labels, value } of samples(row)) {
             slice += `${name}{${formatLabels(labels)}} ${value}\n`;
-            if (++held % SAMPLES_A_SLICE !== 0) continue;
+            if (++written % SAMPLES_A_SLICE !== 0) continue;
             yield slice;
             slice = '';
           }

@@ -3,35 +3,39 @@ import { formatDuration } from '#lib/time/duration.ts';
 import type { LineBudget } from './line-budget.ts';
 import type { LogFields, Logger } from './logger.ts';
 
-/** What the log says of something that may fail again and again. */
 export interface FailureLogOptions {
   readonly logger: Logger;
-  /** When it begins to fail; or what says all of an error, which is not told beside it then. */
+  /**
+   * Logged when an attempt fails. A function returns the complete message of an error, which is then not logged as a
+   * separate field.
+   */
   readonly failing: string | ((error: unknown) => string);
-  /** When it succeeds again; nothing where it is absent. */
+  /** Logged when an attempt succeeds again; by default nothing is logged. */
   readonly recovered?: string;
-  /** What an error comes from: another cause is logged, too. By default nothing is told apart. */
+  /** Groups errors by cause: a change of cause is logged. By default, all errors have the same cause. */
   readonly causeOf?: (error: unknown) => string;
-  /** What a mere warning says instead, of errors that somebody may have meant to bring about. */
+  /** Message for errors that may be intended by an operator; these are logged as warnings. */
   readonly warningOf?: (error: unknown) => string | undefined;
-  /** For what fails for long or changes often; by default nothing is said twice, and every change at once. */
+  /**
+   * For operations that fail for long or change often. By default, every change is logged at once and never repeated.
+   */
   readonly pace?: FailurePace;
 }
 
-/** How often failures are told of. Lines then say, too, for how long it has failed. */
+/** Limits the rate of log lines; lines then include how long the failure lasts. */
 export interface FailurePace {
   readonly clock: Clock;
-  /** After how long it is said again that it still fails. */
+  /** Repeats the line of a continuing failure after this time. */
   readonly remindAfterMs: number;
   readonly budget: LineBudget;
 }
 
-/** Logs once that something fails, and once that it succeeds again, however often it is tried. */
+/** Logs when an operation starts to fail and when it succeeds again, not every attempt. */
 export class FailureLog {
   readonly #options: FailureLogOptions;
-  /** Of the last attempt; `undefined` where it succeeded. */
+  /** Cause of the last failed attempt; `undefined` after a success. */
   #cause: string | undefined;
-  /** What the log says it is. */
+  /** The cause last logged. */
   #loggedCause: string | undefined;
   #loggedAtMs = 0;
   #sinceMs = 0;
@@ -41,7 +45,7 @@ export class FailureLog {
     this.#options = options;
   }
 
-  /** Whether the last attempt failed, or the log says so still. */
+  /** Whether the last attempt failed, or its recovery has not been logged yet. */
   get isFailing(): boolean {
     return this.#cause !== undefined || this.#loggedCause !== undefined;
   }
@@ -50,11 +54,11 @@ export class FailureLog {
     const { logger, failing, causeOf, warningOf } = this.#options;
     const line = this.#lineFor(causeOf?.(error) ?? '');
     if (!line) return;
-    const told = { ...fields, ...line };
+    const details = { ...fields, ...line };
     const warning = warningOf?.(error);
-    if (warning !== undefined) logger.warning(warning, told);
-    else if (typeof failing === 'string') logger.error(failing, error, told);
-    else logger.error(failing(error), undefined, told);
+    if (warning !== undefined) logger.warning(warning, details);
+    else if (typeof failing === 'string') logger.error(failing, error, details);
+    else logger.error(failing(error), undefined, details);
   }
 
   succeed(fields?: LogFields): void {
@@ -63,7 +67,7 @@ export class FailureLog {
     if (line && recovered !== undefined) logger.info(recovered, { ...fields, ...line });
   }
 
-  /** @returns what a line says beside; `undefined` where none is due */
+  /** @returns additional fields of the line; `undefined` if no line is due */
   #lineFor(cause: string | undefined): LogFields | undefined {
     const { pace } = this.#options;
     const nowMs = pace?.clock.monotonicMs() ?? 0;

@@ -4,17 +4,16 @@ import { describeError } from './error-text.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { printable } from './printable.ts';
 
-/** How lines look: klog's text, or the JSON of Kubernetes' components. */
+/** klog's text, or the JSON of Kubernetes' component-base. */
 export type LoggingFormat = 'text' | 'json';
 
-/** What a logger needs from outside. */
 export interface KlogLoggerOptions {
   readonly clock: Clock;
   readonly format: LoggingFormat;
-  /** Lines of a higher verbosity are left out. */
+  /** Lines of a higher verbosity are dropped. */
   readonly verbosity: number;
   readonly processId: number;
-  /** Takes one line, its line feed included. */
+  /** Receives one line, including its line feed. */
   readonly write: (line: string) => void;
 }
 
@@ -28,7 +27,7 @@ interface Line {
 }
 
 /**
- * Writes lines that pipelines made for Kubernetes' components read: klog's text
+ * Writes lines that log pipelines for Kubernetes components can parse: klog's text
  * (`I1121 08:46:53.741746    1432 file.ts:205] "Message" key="value"`) or component-base's JSON.
  */
 export class KlogLogger implements Logger {
@@ -52,9 +51,9 @@ export class KlogLogger implements Logger {
   }
 
   #write(line: Line): void {
-    const caller = callerOf();
+    const caller = findCaller();
     const text = this.#options.format === 'json' ? this.#json(line, caller) : this.#text(line, caller);
-    this.#options.write(`${printable(text)}\n`); // JSON leaves some control characters as they are
+    this.#options.write(`${printable(text)}\n`); // JSON does not escape all control characters
   }
 
   #text({ severity, message, fields }: Line, caller: string): string {
@@ -73,11 +72,11 @@ export class KlogLogger implements Logger {
   }
 }
 
-/** This function, `#write` and the method called stand between here and the caller. */
+/** Stack frames up to the caller: this function, `#write` and the logger's method. */
 const CALL_DEPTH = 4;
 
-/** `file:line` of who called the logger. */
-function callerOf(): string {
+/** @returns `file:line` of the caller of the logger */
+function findCaller(): string {
   const site = getCallSites(CALL_DEPTH).at(-1);
   return site ? `${site.scriptName.replace(/^.*\//, '')}:${site.lineNumber}` : 'unknown:0';
 }

@@ -3,14 +3,14 @@ import type { LogFields } from './logger.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How many lines the log has of one thing in an hour, however often it changes; and how many changes they leave out. */
+/** Limits the log lines per hour about one subject, and counts the changes that are not logged. */
 export class LineBudget {
   readonly #clock: Clock;
   readonly #linesAnHour: number;
-  /** When the hour began of which the lines are counted. */
+  /** Start of the current hour. */
   #hourSinceMs: number;
   #lines = 0;
-  /** Changes that no line reports, since the last line. */
+  /** Changes since the last line that were not logged. */
   #skipped = 0;
 
   constructor(clock: Clock, linesAnHour: number) {
@@ -19,13 +19,13 @@ export class LineBudget {
     this.#hourSinceMs = clock.monotonicMs();
   }
 
-  /** Whether there was no line in this hour, and nothing that one should report. */
+  /** Whether nothing was logged or skipped in this hour. */
   get isUntouched(): boolean {
     this.#beginHour();
     return this.#lines === 0 && this.#skipped === 0;
   }
 
-  /** @returns what a line is to say beside; `undefined` when there were all the lines of this hour */
+  /** @returns additional fields for the line; `undefined` if the budget of this hour is used up */
   take(reportsChange: boolean): LogFields | undefined {
     this.#beginHour();
     if (this.#lines >= this.#linesAnHour) {
@@ -38,7 +38,7 @@ export class LineBudget {
     return changesNotLogged > 0 ? { changesNotLogged } : {};
   }
 
-  /** Notes a change that no line reports. */
+  /** Counts a change that is not logged. */
   skip(): void {
     this.#skipped++;
   }
@@ -51,7 +51,7 @@ export class LineBudget {
   }
 }
 
-/** How many lines the log has in an hour of each of those that may have any number of things fail, as a namespace has. */
+/** Line budgets by name, such as a namespace, so that one tenant cannot fill the log. */
 export class LineBudgets {
   readonly #clock: Clock;
   readonly #linesAnHour: number;
@@ -62,7 +62,7 @@ export class LineBudgets {
     this.#linesAnHour = linesAnHour;
   }
 
-  /** The one of a name; it is remembered, which takes little. */
+  /** Budgets are never evicted; each takes little memory. */
   of(name: string): LineBudget {
     const budget = this.#budgets.get(name) ?? new LineBudget(this.#clock, this.#linesAnHour);
     this.#budgets.set(name, budget);

@@ -1,11 +1,11 @@
-/** Facts of one event; the keys are camelCase nouns, as in Kubernetes' structured logs. */
+/** Details of one event. Keys are camelCase nouns, as in Kubernetes' structured logs. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Where components report events. Every line is one event that somebody may act on. */
+/** Takes the events of components. Each line is one event that an operator may act on. */
 export interface Logger {
-  /** @param verbosity the line appears at `-v=verbosity` and above; 0, the default, always */
+  /** @param verbosity logged at `-v=verbosity` and above; 0 is always logged */
   info(message: string, fields?: LogFields, verbosity?: number): void;
   warning(message: string, fields?: LogFields): void;
-  /** @param error its message and those of its causes become the field `err` */
+  /** @param error logged as the field `err`: its message and those of its causes */
   error(message: string, error?: unknown, fields?: LogFields): void;
 }

@@ -1,4 +1,4 @@
-// Controls, marks that reorder or hide what stands beside them, and whatever else ends a line.
+// Control characters, bidirectional and invisible formatting, line and paragraph separators.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -8,14 +8,15 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A text of others as a terminal may be given it: on one line, with an escape (`\n`, `\u001b`) in place of every
- * character that would move the cursor, colour, reorder or hide. Within JSON these escapes mean the characters.
+ * Makes foreign text safe for a terminal and a log: one line, with escapes (`\n`, `\u001b`) for characters that move
+ * the
+ * cursor, change colors, reorder or hide text. Within JSON, the escapes mean the same characters.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES.get(character) ?? escaped(character));
 }
 
-/** The same of a text whose line feeds are ours, as those of indented JSON are. */
+/** Like {@link printable}, but retains line feeds. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

@@ -1,16 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 
-/** Series that are written a slice at a time, for they are too many to be written in one go. */
+/** Series too numerous to format without blocking the event loop; formatted in slices. */
 export interface SlicedSeries {
-  /** Text exposition of whole lines; the event loop goes on between two slices. */
+  /** Text exposition in whole lines; the registry yields to the event loop between slices. */
   slices(): Iterable<string>;
 }
 
-/**
- * A registry that also serves series which would otherwise hold up everything else: prom-client writes 5,000
- * histograms in one go of a quarter of a second.
- */
+/** A registry with sliced series. prom-client formats 5,000 histograms in one block of a quarter of a second. */
 export class SlicedRegistry extends Registry {
   readonly #sliced: SlicedSeries[] = [];
 
@@ -30,24 +27,22 @@ export class SlicedRegistry extends Registry {
   }
 }
 
-/** How the series is called and where its buckets end. */
 interface ExponentialHistogramOptions {
   readonly name: string;
   readonly help: string;
-  /** The first upper bound. */
+  /** First upper bound. */
   readonly start: number;
-  /** What each bound is multiplied by for the next. */
+  /** Ratio of consecutive bounds. */
   readonly factor: number;
   readonly buckets: number;
 }
 
 /**
- * A histogram whose bounds grow by a factor, so that the bucket of a value is computed and not searched for: made
- * to be told of every object of long lists.
+ * A histogram with exponential bounds: the bucket is computed, not searched, which suits very frequent observations.
  */
 export class ExponentialHistogram implements SlicedSeries {
   readonly #options: ExponentialHistogramOptions;
-  /** Observations by bucket, those above the last bound behind them; not cumulative. */
+  /** Not cumulative; the last count is that above all bounds. */
   readonly #counts: Float64Array;
   readonly #bounds: readonly number[];
   #sum = 0;
@@ -60,12 +55,12 @@ export class ExponentialHistogram implements SlicedSeries {
     this.#bounds = bounds;
   }
 
-  /** @param count of how many observations this is the value */
+  /** @param count number of observations of this value */
   observe(value: number, count = 1): void {
     const { start, factor, buckets } = this.#options;
     const computed = value <= start ? 0 : Math.ceil(Math.log(value / start) / Math.log(factor));
     let index = Math.min(computed, buckets);
-    // The logarithm may err at a bound by one step either way.
+    // Rounding of the logarithm can be off by one bucket.
     if (index > 0 && value <= (this.#bounds[index - 1] ?? 0)) index--;
     else if (value > (this.#bounds[index] ?? Number.POSITIVE_INFINITY)) index++;
     this.#counts[index] = (this.#counts[index] ?? 0) + count;
@@ -84,17 +79,15 @@ export class ExponentialHistogram implements SlicedSeries {
   }
 }
 
-/** How the series are called and what they count by. */
 interface LabelledGaugesOptions {
   readonly name: string;
   readonly help: string;
-  /** The one label that tells the gauges apart. */
   readonly label: string;
 }
 
 const GAUGES_A_SLICE = 2000;
 
-/** One gauge for each value of a label, of which there may be thousands. */
+/** One gauge per value of a label, for thousands of values. */
 export class LabelledGauges implements SlicedSeries {
   readonly #options: LabelledGaugesOptions;
   readonly #values = new Map<string, number>();
@@ -107,7 +100,7 @@ export class LabelledGauges implements SlicedSeries {
     this.#values.set(labelValue, value);
   }
 
-  /** Drops the gauges of values that are gone. */
+  /** Removes gauges whose label value is no longer live. */
   retain(isLive: (labelValue: string) => boolean): void {
     for (const labelValue of this.#values.keys()) if (!isLive(labelValue)) this.#values.delete(labelValue);
   }
@@ -115,10 +108,10 @@ export class LabelledGauges implements SlicedSeries {
   *slices(): Iterable<string> {
     const { name, help, label } = this.#options;
     let slice = `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
-    let held = 0;
+    let written = 0;
     for (const [labelValue, value] of this.#values) {
       slice += `${name}{${label}="${escapeLabelValue(labelValue)}"} ${value}\n`;
-      if (++held % GAUGES_A_SLICE !== 0) continue;
+      if (++written % GAUGES_A_SLICE !== 0) continue;
       yield slice;
       slice = '';
     }
@@ -126,27 +119,26 @@ export class LabelledGauges implements SlicedSeries {
   }
 }
 
-/** How the series are called and what they count by. */
 interface LabelledHistogramsOptions {
   readonly name: string;
   readonly help: string;
-  /** The label that tells the histograms apart, or several of them. */
+  /** One or several label names. */
   readonly label: string | readonly string[];
-  /** Upper bounds, rising. */
+  /** Upper bounds, ascending. */
   readonly buckets: readonly number[];
 }
 
 interface Histogram {
-  /** Observations by bucket, those above the last bound behind them; not cumulative. */
+  /** Not cumulative; the last count is that above all bounds. */
   readonly counts: Uint32Array;
   sum: number;
-  /** The label as it stands in a line. */
+  /** Formatted as in the exposition. */
   readonly label: string;
 }
 
 const HISTOGRAMS_A_SLICE = 200;
 
-/** One histogram for each value of a label, of which there may be thousands. */
+/** One histogram per value of a label, for thousands of values. */
 export class LabelledHistograms implements SlicedSeries {
   readonly #options: LabelledHistogramsOptions;
   readonly #bounds: readonly string[];
@@ -157,7 +149,7 @@ export class LabelledHistograms implements SlicedSeries {
     this.#bounds = [...options.buckets.map(String), '+Inf'];
   }
 
-  /** @param labelValue that of the label; of several, their values in their order */
+  /** @param labelValue one value per label name, in the order of the names */
   observe(labelValue: string | readonly string[], value: number): void {
     const key = typeof labelValue === 'string' ? labelValue : labelValue.join('\n');
     const histogram = this.#histograms.get(key) ?? this.#begin(key, labelValue);
@@ -167,7 +159,7 @@ export class LabelledHistograms implements SlicedSeries {
     histogram.sum += value;
   }
 
-  /** Drops the histograms of values that are gone. */
+  /** Removes histograms whose label value is no longer live. */
   retain(isLive: (labelValue: string) => boolean): void {
     for (const labelValue of this.#histograms.keys()) {
       if (!isLive(labelValue)) this.#histograms.delete(labelValue);
@@ -177,10 +169,10 @@ export class LabelledHistograms implements SlicedSeries {
   *slices(): Iterable<string> {
     const { name, help } = this.#options;
     let slice = `# HELP ${name} ${help}\n# TYPE ${name} histogram\n`;
-    let held = 0;
+    let written = 0;
     for (const histogram of this.#histograms.values()) {
       slice += this.#write(histogram);
-      if (++held % HISTOGRAMS_A_SLICE !== 0) continue;
+      if (++written % HISTOGRAMS_A_SLICE !== 0) continue;
       yield slice;
       slice = '';
     }

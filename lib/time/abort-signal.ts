@@ -3,10 +3,10 @@ interface Listening {
   readonly call: () => void;
 }
 
-/** What is to be called of each signal. Signals themselves find a listener again only by looking at all of them. */
+/** Callbacks by signal. A signal's own `removeEventListener` searches its listeners linearly. */
 const LISTENING = new WeakMap<AbortSignal, Listening>();
 
-/** Calls back when a signal aborts, at once where it has, until disposed of; however many wait for the same signal. */
+/** Calls back when a signal aborts, at once if it already has, unless disposed first. Scales to many callbacks per signal. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): Disposable {
   if (!signal) return { [Symbol.dispose]: () => {} };
   if (signal.aborted) callback();
@@ -14,7 +14,7 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
   listening.callbacks.add(callback);
   return {
     [Symbol.dispose]: () => {
-      if (listening.callbacks.delete(callback) && listening.callbacks.size === 0) leave(signal, listening);
+      if (listening.callbacks.delete(callback) && listening.callbacks.size === 0) unlisten(signal, listening);
     },
   };
 }
@@ -30,16 +30,16 @@ function listenTo(signal: AbortSignal): Listening {
   return listening;
 }
 
-/** Node keeps a signal of several, as `AbortSignal.any` makes it, for as long as it has a listener. */
-function leave(signal: AbortSignal, { call }: Listening): void {
+/** Node retains a signal of `AbortSignal.any` as long as it has a listener. */
+function unlisten(signal: AbortSignal, { call }: Listening): void {
   LISTENING.delete(signal);
   signal.removeEventListener('abort', call);
 }
 
 /**
- * Waits for a promise, but no longer than a signal lets it.
+ * Waits for a promise until a signal aborts.
  *
- * @throws the signal's reason when it is or becomes aborted first
+ * @throws the signal's reason if it aborts first
  */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

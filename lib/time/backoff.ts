@@ -1,12 +1,11 @@
-/** How long to wait between attempts that keep failing. */
 interface BackoffOptions {
   readonly initialMs: number;
   readonly maxMs: number;
-  /** A number in [0, 1), so that not all clients come back at once. */
+  /** Returns a number in [0, 1); spreads the retries of many clients. */
   readonly random: () => number;
 }
 
-/** Delays that double from attempt to attempt, each drawn from the upper half of its range. */
+/** Exponential delays with jitter: the range doubles each time, and each delay is in its upper half. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #nextMs: number;
@@ -16,14 +15,14 @@ export class Backoff {
     this.#nextMs = options.initialMs;
   }
 
-  /** @returns the milliseconds to wait before the next attempt */
+  /** @returns milliseconds to wait before the next attempt */
   next(): number {
     const rangeMs = this.#nextMs;
     this.#nextMs = Math.min(rangeMs * 2, this.#options.maxMs);
     return rangeMs * (0.5 + this.#options.random() / 2);
   }
 
-  /** Begins at the initial delay again after a success. */
+  /** Starts again at the initial delay, after a success. */
   reset(): void {
     this.#nextMs = this.#options.initialMs;
   }

@@ -1,31 +1,27 @@
 import { onAbort } from './abort-signal.ts';
 
 /**
- * Where a component gets its time from: the wall clock, which may be stepped, for stamps that others
- * read; the monotonic one for ages, deadlines and intervals.
+ * Source of time: the wall clock for published timestamps (it may be stepped), the monotonic clock for ages,
+ * deadlines
+ * and intervals.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
 
-  /** Milliseconds since an arbitrary moment; never falls, whatever happens to the wall clock. */
+  /** Milliseconds since an arbitrary moment; never decreases. */
   monotonicMs(): number;
 
-  /**
-   * Waits.
-   *
-   * @throws the signal's reason, at once, when it is or becomes aborted.
-   */
+  /** @throws the signal's reason, as soon as it aborts */
   sleep(durationMs: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
 
-  /** Calls back after a while, unless disposed of before. */
+  /** Calls back after a duration, unless disposed first. */
   startTimer(durationMs: number, callback: () => void): Disposable;
 }
 
-/** A longer timer than this, of 24.8 days, fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** 24.8 days; Node fires longer timers at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own clocks. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -45,9 +41,9 @@ export const systemClock: Clock = {
 };
 
 function startTimer(durationMs: number, callback: () => void): Disposable {
-  if (durationMs <= LONGEST_TIMER_MS) return setTimeout(callback, durationMs);
+  if (durationMs <= MAX_TIMER_MS) return setTimeout(callback, durationMs);
   let rest: Disposable = setTimeout(() => {
-    rest = startTimer(durationMs - LONGEST_TIMER_MS, callback);
-  }, LONGEST_TIMER_MS);
+    rest = startTimer(durationMs - MAX_TIMER_MS, callback);
+  }, MAX_TIMER_MS);
   return { [Symbol.dispose]: () => rest[Symbol.dispose]() };
 }

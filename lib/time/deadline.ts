@@ -1,16 +1,12 @@
 import { onAbort } from './abort-signal.ts';
 import type { Clock } from './clock.ts';
 
-/** A signal that aborts after a while or when its parent does; never after it was disposed of. */
+/** A signal that aborts after a duration or with its parent; never after its disposal. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/**
- * Starts a deadline on the given clock.
- *
- * @param expired makes the reason with which the signal aborts once `durationMs` have passed
- */
+/** @param expired creates the abort reason after `durationMs` */
 export function startDeadline(
   clock: Clock,
   durationMs: number,
@@ -28,20 +24,16 @@ export function startDeadline(
   };
 }
 
-/** A signal that aborts when nothing has been heard for a while, or its parent does; disposing it frees the timer. */
+/** A signal that aborts after a time without activity, or with its parent. Disposal frees the timer. */
 interface IdleTimeout extends Disposable {
   readonly signal: AbortSignal;
-  /** Whether it was the timeout that aborted the signal. */
+  /** Whether the timeout, not the parent, aborted the signal. */
   readonly hasExpired: boolean;
-  /** Something was heard: the timeout begins again. */
+  /** Records activity: the timeout starts again. */
   restart(): void;
 }
 
-/**
- * Starts an idle timeout on the given clock.
- *
- * @param expired makes the reason with which the signal aborts
- */
+/** @param expired creates the abort reason after `timeoutMs` without a {@link IdleTimeout.restart} */
 export function startIdleTimeout(
   clock: Clock,
   timeoutMs: number,
@@ -49,8 +41,8 @@ export function startIdleTimeout(
 ): IdleTimeout {
   const own = new AbortController();
   const timer = new AbortController();
-  let heardAtMs = clock.monotonicMs();
-  const leftMs = () => heardAtMs + timeoutMs - clock.monotonicMs();
+  let activeAtMs = clock.monotonicMs();
+  const leftMs = () => activeAtMs + timeoutMs - clock.monotonicMs();
   const wait = async () => {
     while (leftMs() > 0) await clock.sleep(leftMs(), { signal: timer.signal });
     own.abort(options.expired());
@@ -62,7 +54,7 @@ export function startIdleTimeout(
       return own.signal.aborted;
     },
     restart: () => {
-      heardAtMs = clock.monotonicMs();
+      activeAtMs = clock.monotonicMs();
     },
     [Symbol.dispose]: () => timer.abort(),
   };

@@ -13,9 +13,9 @@ const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/gy;
 
 /**
- * Reads a duration as Go's `time.ParseDuration` does, in milliseconds: `1m30s`, `1.5h`, `-2s`, `0`.
+ * Parses a duration like Go's `time.ParseDuration`: `1m30s`, `1.5h`, `-2s`, `0`.
  *
- * @returns `undefined` when the text is no duration.
+ * @returns milliseconds; `undefined` for any other text
  */
 export function parseDurationMs(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
@@ -27,9 +27,9 @@ export function parseDurationMs(text: string): number | undefined {
 }
 
 /**
- * Writes a duration as Go's `time.Duration.String` does: `1m30s`, `14.997s`, `250ms`, `0s`.
+ * Formats a duration like Go's `time.Duration.String`: `1m30s`, `14.997s`, `250ms`, `0s`.
  *
- * @param durationMs milliseconds; what is below a nanosecond is rounded away
+ * @param durationMs milliseconds, rounded to nanoseconds
  */
 export function formatDuration(durationMs: number): string {
   const nanoseconds = Math.round(Math.abs(durationMs) * 1e6);

@@ -1,17 +1,16 @@
 import { onAbort } from './abort-signal.ts';
 import type { Clock } from './clock.ts';
 
-/** What bounds a request, and who else can end it. */
-interface PatientDeadlineOptions {
+interface PausableTimeoutOptions {
   readonly clock: Clock;
   readonly durationMs: number;
   readonly signal: AbortSignal;
-  /** Makes the reason with which the signal aborts once the time is over. */
+  /** Creates the abort reason when the time is over. */
   readonly expired: () => Error;
 }
 
-/** A deadline that does not run while a request waits for something of our own: that is not to be held against the kubelet. */
-export class PatientDeadline implements Disposable {
+/** A timeout that pauses while a request waits for this process, so that only the peer's time counts. */
+export class PausableTimeout implements Disposable {
   readonly #clock: Clock;
   readonly #expired: () => Error;
   readonly #own = new AbortController();
@@ -21,7 +20,7 @@ export class PatientDeadline implements Disposable {
   #timer: Disposable | undefined;
   #isOver = false;
 
-  constructor({ clock, durationMs, signal, expired }: PatientDeadlineOptions) {
+  constructor({ clock, durationMs, signal, expired }: PausableTimeoutOptions) {
     this.#clock = clock;
     this.#expired = expired;
     this.#leftMs = durationMs;
@@ -29,12 +28,12 @@ export class PatientDeadline implements Disposable {
     this.#run();
   }
 
-  /** Aborts when the time is over, or when its parent does; never after it was disposed of. */
+  /** Aborts when the time is over or with its parent; never after disposal. */
   get signal(): AbortSignal {
     return this.#own.signal;
   }
 
-  /** Stops the clock until what is returned is disposed of. */
+  /** Pauses the timeout until the result is disposed. */
   pause(): Disposable {
     this.#timer?.[Symbol.dispose]();
     this.#leftMs -= this.#clock.monotonicMs() - this.#startedAtMs;
@@ -53,19 +52,19 @@ export class PatientDeadline implements Disposable {
 
   #run(): void {
     this.#startedAtMs = this.#clock.monotonicMs();
-    this.#timer = startPatientTimer(this.#clock, Math.max(this.#leftMs, 1), () =>
+    this.#timer = startTimerAfterIo(this.#clock, Math.max(this.#leftMs, 1), () =>
       this.#own.abort(this.#expired()),
     );
   }
 }
 
 /**
- * Calls back when a time is over and all has been read that had arrived by then, unless disposed of before.
+ * Calls back after a duration, once pending input has been read, unless disposed first.
  *
- * Timers come before sockets in Node's event loop: where that is late, they would find a response missing that lies in the
- * socket already.
+ * Node's event loop runs timers before it polls sockets: a late loop would expire a timeout although the response is
+ * already in the socket.
  */
-export function startPatientTimer(
+export function startTimerAfterIo(
   clock: Pick<Clock, 'startTimer'>,
   durationMs: number,
   callback: () => void,

@@ -1,9 +1,9 @@
-/** The objects of a list share most of their times. */
+/** Objects of a list share most of their times. */
 const MAX_CACHED = 1024;
 
 const cached = new Map<number, string>();
 
-/** A moment as `metav1.Time` has it: RFC 3339, UTC, whole seconds. */
+/** Formats a time as `metav1.Time`: RFC 3339, UTC, whole seconds. */
 export function formatTimestamp(timeMs: number): string {
   const second = Math.floor(timeMs / 1000);
   let text = cached.get(second);

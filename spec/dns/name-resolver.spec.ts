@@ -26,14 +26,14 @@ async function setup(zone: Zone, { hosts = '', resolvConf = '', maxConcurrent = 
 }
 
 describe('NameResolver', () => {
-  it('takes an IP address as it is', async () => {
+  it('returns an IP address unchanged', async () => {
     using system = await setup({});
     expect(await system.message('10.0.0.7')).to.equal('10.0.0.7');
     expect(await system.message('fd00::7')).to.equal('fd00::7');
     expect(system.server.questions).to.deep.equal([]);
   });
 
-  it('asks DNS, and prefers IPv4 where a name has both', async () => {
+  it('queries DNS, and prefers IPv4 addresses', async () => {
     using system = await setup({
       'both.test': [ipv6('both.test', 'fd00::7'), ipv4('both.test', '10.0.0.7')],
       'six.test': [ipv6('six.test', 'fd00::8')],
@@ -42,7 +42,7 @@ describe('NameResolver', () => {
     expect(await system.message('six.test')).to.equal('fd00::8');
   });
 
-  it('waits no longer than 50 ms for IPv6 addresses beside IPv4 ones, from a name server that never responds to questions for IPv6', async () => {
+  it('waits at most 50 ms for IPv6 addresses if it has IPv4 ones', async () => {
     using system = await setup({ 'node.test': [ipv4('node.test', '10.0.0.7'), 'silence about IPv6'] });
     const found = system.message('node.test');
     await until(system.clock, () => system.clock.sleeperCount > 1); // its deadline, and the wait for IPv6
@@ -68,14 +68,14 @@ describe('NameResolver', () => {
     expect(system.server.questions).to.not.include('A node');
   });
 
-  it('says so when there is no such host', async () => {
+  it('reports an unknown host', async () => {
     using system = await setup({});
     expect(await system.message('gone.test')).to.equal('no such host: "gone.test"');
     const error = await system.resolver.resolve('gone.test', never).catch((failure: Error) => failure);
     expect(error).to.have.property('code', 'DNS_NO_SUCH_HOST');
   });
 
-  it('tells a name server that fails from a host that does not exist', async () => {
+  it('distinguishes a failing name server from an unknown host', async () => {
     using system = await setup({ 'node.a.test': 'SERVFAIL', node: [ipv4('node', '10.0.0.7')] }, RESOLV_CONF);
     expect(await system.message('node')).to.equal('cannot look up "node.a.test": ESERVFAIL');
     const error = await system.resolver.resolve('node', never).catch((failure: Error) => failure);
@@ -83,15 +83,15 @@ describe('NameResolver', () => {
     expect(error).to.have.property('cause').which.includes({ code: 'ESERVFAIL', hostname: 'node.a.test' });
   });
 
-  it('has no address of a name that exists without one', async () => {
+  it('reports an existing name without addresses as an unknown host', async () => {
     using system = await setup({ 'empty.test': [] });
     expect(await system.message('empty.test')).to.equal('no such host: "empty.test"');
   });
 
-  it('holds a bounded number of names, those that were used last', async () => {
+  it('evicts the least recently used names', async () => {
     const clock = new ManualClock();
     let readCount = 0;
-    const hosts = async () => `10.0.0.9 ${'kept.test'} ${asked}`.padEnd(++readCount % 2);
+    const hosts = async () => `10.0.0.9 ${'used.test'} ${asked}`.padEnd(++readCount % 2);
     let asked = '';
     const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts, resolvConf: async () => '' });
     const resolve = async (name: string) => {
@@ -99,18 +99,18 @@ describe('NameResolver', () => {
       return await resolver.resolve(name, never);
     };
     await resolve('first.test');
-    await resolve('kept.test');
+    await resolve('used.test');
     for (let count = 0; count < 9_998; count++) await resolve(`${count}`.padStart(200, 'x'));
     expect(readCount).to.equal(10_000);
-    await resolve('kept.test');
-    await resolve('last.test'); // in the place of the first
-    await resolve('kept.test');
+    await resolve('used.test');
+    await resolve('last.test'); // evicts the first
+    await resolve('used.test');
     expect(readCount).to.equal(10_001);
     await resolve('first.test');
     expect(readCount).to.equal(10_002);
   });
 
-  it('reuses what it found, and what it did not find for a shorter time', async () => {
+  it('caches addresses, and failures for a shorter time', async () => {
     using system = await setup({ 'a.test': [ipv4('a.test', '10.0.0.7')] });
     const askedFor = (name: string) => system.server.questions.filter((each) => each === `A ${name}`).length;
     const resolveBoth = () => Promise.all([system.message('a.test'), system.message('gone.test')]);
@@ -125,7 +125,7 @@ describe('NameResolver', () => {
     expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([2, 3]);
   });
 
-  it('gives up on a silent name server when its time is over, and does not ask again at once', async () => {
+  it('times out on a silent name server, and caches the failure', async () => {
     using system = await setup({ 'lost.test': 'silence' });
     const lost = system.message('lost.test');
     await until(system.clock, () => system.server.questions.length > 0);
@@ -138,7 +138,7 @@ describe('NameResolver', () => {
     expect(system.server.questions).to.have.length(length);
   });
 
-  it('lets a thousand names without a response stall nobody', async () => {
+  it('is not blocked by a thousand names without a response', async () => {
     const names = Array.from({ length: 1000 }, (_, index) => `n${index}.lost.test`);
     const silent = Object.fromEntries(names.map((name) => [name, 'silence' as const]));
     using system = await setup({ ...silent, 'good.test': [ipv4('good.test', '10.0.0.7')] });
@@ -154,7 +154,7 @@ describe('NameResolver', () => {
     );
   });
 
-  it("ends with the caller's own reason when that one gives up first", async () => {
+  it("rejects with the reason of the caller's signal when it aborts first", async () => {
     using system = await setup({ 'lost.test': 'silence' });
     const aborting = new AbortController();
     const lost = system.resolver.resolve('lost.test', aborting.signal).catch((error: Error) => error.message);
@@ -162,7 +162,7 @@ describe('NameResolver', () => {
     expect(await lost).to.equal('the cycle ended');
   });
 
-  it('finds all addresses of a name, IPv4 before IPv6, and 32 of each family at most', async () => {
+  it('returns at most 32 addresses per family, IPv4 before IPv6', async () => {
     const many = Array.from({ length: 40 }, (_, index) => index + 1);
     using system = await setup({
       'both.test': [ipv6('both.test', 'fd00::7'), ipv4('both.test', '10.0.0.7')],
@@ -176,7 +176,7 @@ describe('NameResolver', () => {
     expect([found.length, found.filter((each) => each.startsWith('10.')).length]).to.deep.equal([64, 32]);
   });
 
-  it('follows aliases, and reuses what it found for 30 s whatever time to live the records have', async () => {
+  it('follows aliases, and caches addresses for 30 s regardless of their TTL', async () => {
     const records = (ttl: number): Answer[] => [
       { type: 'CNAME', name: 'a.test', data: 'b.test', ttl },
       { type: 'A', name: 'b.test', data: '10.0.0.7', ttl },
@@ -196,7 +196,7 @@ describe('NameResolver', () => {
     }
   });
 
-  it('takes a name as URLs do: in any script and case, and an address in any form as an address', async () => {
+  it('normalizes names like URLs: scripts, case and forms of addresses', async () => {
     using system = await setup({
       'xn--bcher-kva.test': [ipv4('xn--bcher-kva.test', '10.0.0.7')],
       'a.test': [ipv4('a.test', '10.0.0.8')],
@@ -206,19 +206,19 @@ describe('NameResolver', () => {
     expect(await system.message('0x7f.1')).to.equal('127.0.0.1');
   });
 
-  it('sends no query for what is no name', async () => {
+  it('sends no query for an invalid name', async () => {
     using system = await setup({});
     for (const name of ['', 'a b', `${'a.'.repeat(127)}a`, `${'a'.repeat(64)}.test`, 'a..test'])
       expect(await system.message(name)).to.equal(`no such host: "${name.slice(0, 253)}"`);
     expect(system.server.questions).to.deep.equal([]);
   });
 
-  describe('shared by tenants', () => {
+  describe('with tenants', () => {
     const silence = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}.test`, 'silence' as const]));
     const good = { 'good.test': [ipv4('good.test', '10.0.0.7')] };
 
-    it('leaves free to others as many lookups as one tenant has', async () => {
+    it('leaves as many lookups free for other tenants as one tenant uses', async () => {
       using system = await setup({ ...silence(50), ...good }, { maxConcurrent: 8 });
       const { resolver, clock, server } = system;
       const silent = Array.from({ length: 50 }, (_, index) =>
@@ -237,11 +237,11 @@ describe('NameResolver', () => {
       expect(own).to.deep.equal(['10.0.0.7']);
       expect((await Promise.all(silent)).slice(3, 5)).to.deep.equal([
         'no response from DNS for "n3.test" within 3s',
-        '"n4.test" was not looked up within 3s: other names of its namespace wait for DNS',
+        'cannot look up "n4.test" within 3s: other lookups of its namespace are waiting for DNS',
       ]);
     });
 
-    it('shares no result: what one tenant could not resolve is looked up for another', async () => {
+    it('does not share results between tenants', async () => {
       const zone: Record<string, Zone[string]> = { 'late.test': 'SERVFAIL' };
       using system = await setup(zone);
       const resolve = (tenant: string) =>
@@ -251,7 +251,7 @@ describe('NameResolver', () => {
       expect([await resolve('a'), await resolve('b')]).to.deep.equal(['DNS_FAILED', ['10.0.0.7']]);
     });
 
-    it('looks names up for the tenant that the current work is for', async () => {
+    it('resolves names for the tenant of the current work', async () => {
       using system = await setup({ ...silence(1), ...good }, { maxConcurrent: 2 });
       const find = (tenant: string, name: string) =>
         runForTenant(tenant, async () => {

@@ -12,7 +12,7 @@ fd00::7   Node-7
 not-an-ip nonsense
 `;
 
-  it('finds all addresses of a name, whatever its case in the file, IPv4 before IPv6, each once', () => {
+  it('finds all addresses of a name regardless of case, IPv4 before IPv6, without duplicates', () => {
     const expected = {
       localhost: ['127.0.0.1', '::1'],
       'ip6-localhost': ['::1'],
@@ -29,7 +29,7 @@ not-an-ip nonsense
 });
 
 describe('readSearch', () => {
-  it('reads the search list and ndots that Kubernetes gives to pods', () => {
+  it('reads the search list and ndots of a pod', () => {
     const text =
       'nameserver 10.96.0.10\nsearch ns.svc.cluster.local svc.cluster.local cluster.local.\noptions ndots:5 edns0\n';
     expect(readSearch(text)).to.deep.equal({
@@ -38,19 +38,19 @@ describe('readSearch', () => {
     });
   });
 
-  it('takes a domain for a search list, and passes over what lies beside the words', () => {
+  it('reads a domain as a search list, and ignores unknown keywords and options', () => {
     expect(readSearch('  domain \t example.test   # ours\n').domains).to.deep.equal(['example.test']);
     expect(readSearch('search . a.test\nnameserver b.test').domains).to.deep.equal(['a.test']);
   });
 
-  it('takes ndots of several digits, up to 15, from the options alone', () => {
+  it('reads ndots of several digits, up to 15, only from options', () => {
     const ndotsOf = (line: string) => readSearch(line).ndots;
     expect(['options ndots:12', 'options ndots:99'].map(ndotsOf)).to.deep.equal([12, 15]);
     const others = ['options xndots:3', 'options ndots:3x', 'search ndots:3', 'ndots:3'];
     expect(others.map(ndotsOf)).to.deep.equal([1, 1, 1, 1]);
   });
 
-  it('has no domains and one dot where the file is empty', () => {
+  it('defaults to no domains and one dot', () => {
     expect(readSearch('')).to.deep.equal({ domains: [], ndots: 1 });
   });
 });
@@ -58,22 +58,22 @@ describe('readSearch', () => {
 describe('candidateNames', () => {
   const search = { domains: ['a.b', 'c'], ndots: 2 };
 
-  it('completes a name with few dots first', () => {
+  it('tries names with few dots with the domains first', () => {
     expect(candidateNames('node', search)).to.deep.equal(['node.a.b', 'node.c', 'node']);
     expect(candidateNames('node.x', search)).to.deep.equal(['node.x.a.b', 'node.x.c', 'node.x']);
   });
 
-  it('tries a name with enough dots as it is first', () => {
+  it('tries names with enough dots as they are first', () => {
     expect(candidateNames('node.x.y', search)).to.deep.equal(['node.x.y', 'node.x.y.a.b', 'node.x.y.c']);
   });
 
-  it('leaves out what is longer than DNS permits', () => {
+  it('leaves out names that are too long for DNS', () => {
     const longest = `${'a.'.repeat(126)}a`;
     expect(candidateNames(longest, search)).to.deep.equal([longest]);
     expect(candidateNames(`a${longest}`, search)).to.deep.equal([]);
   });
 
-  it('takes a name that ends in a dot as absolute', () => {
+  it('treats a name with a final dot as absolute', () => {
     expect(candidateNames('node.', search)).to.deep.equal(['node']);
   });
 });

@@ -11,8 +11,8 @@ import {
   texts,
 } from '#lib/flags/flag.ts';
 
-describe('the kinds of flag values', () => {
-  it('write a value as the help shows it', () => {
+describe('FlagKind', () => {
+  it('formats values as the help shows them', () => {
     expect(text.format('a "b"')).to.equal('"a \\"b\\""');
     expect(boolean.format(true)).to.equal('true');
     expect(integer.format(443)).to.equal('443');
@@ -24,14 +24,14 @@ describe('the kinds of flag values', () => {
     expect(oneOf('x', 'y').format('x')).to.equal('"x"');
   });
 
-  it('take IP addresses of both families, and none', () => {
+  it('parses IP addresses of both families, and the empty text', () => {
     for (const address of ['127.0.0.1', '::', 'fd00::1', ''])
       expect(ipAddress.parse(address)).to.equal(address);
     expect(ipAddress.parse(' ::1 ')).to.equal('::1');
     expect(() => ipAddress.parse('localhost')).to.throw('must be an IP address');
   });
 
-  it('take numbers in full only', () => {
+  it('parses numbers only if the whole text is one', () => {
     expect(decimal.parse('-1.5e3')).to.equal(-1500);
     expect(decimal.parse('.5')).to.equal(0.5);
     expect(integer.parse('+7')).to.equal(7);
@@ -41,7 +41,7 @@ describe('the kinds of flag values', () => {
     }
   });
 
-  it('take one of a few words', () => {
+  it('parses one of several words', () => {
     expect(oneOf('text', 'json').parse('json')).to.equal('json');
     expect(() => oneOf('text', 'json').parse('JSON')).to.throw('must be one of text, json');
   });

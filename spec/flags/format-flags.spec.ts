@@ -25,7 +25,7 @@ const SECTIONS: readonly FlagSection[] = [
 ];
 
 describe('formatHelp', () => {
-  it('writes sections with aligned descriptions and defaults, and last what has no effect', () => {
+  it('aligns descriptions with defaults, and lists flags without effect last', () => {
     const long = (count: number) => 'word '.repeat(count).trim();
     expect(formatHelp('program [flags]', SECTIONS).split('\n')).to.deep.equal([
       'Usage: program [flags]',
@@ -54,7 +54,7 @@ describe('formatHelp', () => {
 });
 
 describe('formatMarkdown', () => {
-  it('writes a table a section, and last what has no effect', () => {
+  it('formats a table per section, and lists flags without effect last', () => {
     expect(formatMarkdown(SECTIONS).split('\n')).to.deep.equal([
       '### General flags',
       '',

@@ -12,7 +12,7 @@ const FLAGS = {
     shorthand: 'v',
     default: 0,
     description: '',
-    ruleBrokenBy: (level) => (level < 0 ? 'must not be negative' : undefined),
+    validate: (level) => (level < 0 ? 'must not be negative' : undefined),
   }),
   timeoutMs: flag('timeout', duration, { default: 1000, description: '' }),
   types: flag('types', texts, { default: ['a', 'b'], description: '' }),
@@ -23,7 +23,7 @@ const FLAGS = {
 describe('parseFlags', () => {
   const valuesOf = (...argv: readonly string[]) => parseFlags(FLAGS, argv).values;
 
-  it('gives every flag its default', () => {
+  it('returns defaults', () => {
     expect(valuesOf()).to.deep.equal({
       address: 'any',
       isInsecure: false,
@@ -66,10 +66,10 @@ describe('parseFlags', () => {
     [['--', '--insecure'], { isInsecure: false }],
   ];
   for (const [argv, values] of spellings) {
-    it(`reads ${JSON.stringify(argv.join(' '))}`, () => expect(valuesOf(...argv)).to.deep.include(values));
+    it(`parses ${JSON.stringify(argv.join(' '))}`, () => expect(valuesOf(...argv)).to.deep.include(values));
   }
 
-  it('tells which flags were given, and what else', () => {
+  it('returns the given flags and the positional arguments', () => {
     const { given, arguments: others } = parseFlags(FLAGS, [
       'x',
       '-v1',
@@ -100,13 +100,13 @@ describe('parseFlags', () => {
     [['--timeout=\n'], 'Invalid value "\\n" for --timeout: must be a duration with units, like 90s or 1m30s'],
   ];
   for (const [argv, message] of refused) {
-    it(`refuses ${JSON.stringify(argv.join(' '))} on one line`, () =>
+    it(`rejects ${JSON.stringify(argv.join(' '))} with a one-line message`, () =>
       expect(() => valuesOf(...argv))
         .to.throw(FlagError)
         .with.property('message', message));
   }
 
-  it('reads what was written, whichever way', () => {
+  it('parses every spelling of every value', () => {
     const command = fc.record({ address: fc.string(), level: fc.nat(), isInsecure: fc.boolean() });
     const style = fc.constantFrom('=', ' ');
     fc.assert(
@@ -122,7 +122,7 @@ describe('parseFlags', () => {
     );
   });
 
-  it('reads a command line of any length in a time that grows no faster than it', async () => {
+  it('parses in linear time', async () => {
     const words = new Array<string>(400_000).fill('');
     const readAll = () => {
       expect(parseFlags(FLAGS, ['-v', '2', ...words]).arguments).to.have.length(words.length);
@@ -133,7 +133,7 @@ describe('parseFlags', () => {
     expect(await costOf(readAll)).to.be.below(5_000);
   });
 
-  it('ends or throws its own error on any command line', () => {
+  it('returns or throws a FlagError on any command line', () => {
     const word = fc.oneof(
       fc.string(),
       fc.constantFrom('--', '-i', '-v', '--types', '--timeout=', '--insecure='),

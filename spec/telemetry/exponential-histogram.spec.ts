@@ -9,7 +9,7 @@ const BOUNDS = exponentialBuckets(OPTIONS.start, OPTIONS.factor, OPTIONS.buckets
 const linesOf = (text: string) => text.split('\n').filter(Boolean);
 
 describe('ExponentialHistogram', () => {
-  it('writes what prom-client writes of the same observations, bounds included', async () => {
+  it('formats the same text as prom-client, including values at bounds', async () => {
     const value = fc.oneof(fc.double({ min: 0, max: 1000, noNaN: true }), fc.constantFrom(0, ...BOUNDS));
     await fc.assert(
       fc.asyncProperty(fc.array(value), async (values) => {
@@ -26,7 +26,7 @@ describe('ExponentialHistogram', () => {
     );
   });
 
-  it('takes one value for many', () => {
+  it('observes one value several times', () => {
     const [once, often] = [new ExponentialHistogram(OPTIONS), new ExponentialHistogram(OPTIONS)];
     for (let time = 0; time < 3; time++) often.observe(2);
     once.observe(2, 3);

@@ -3,7 +3,7 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('FailureLog', () => {
-  it('logs once that something fails, and once that it succeeds again', () => {
+  it('logs the first failure and the recovery, each once', () => {
     const logger = new RecordingLogger();
     const log = new FailureLog({ logger, failing: 'Cannot read', recovered: 'Read again' });
     log.succeed();
@@ -20,7 +20,7 @@ describe('FailureLog', () => {
     ]);
   });
 
-  it('logs another cause, too, and what was meant as a warning', () => {
+  it('logs a change of cause, and warnings', () => {
     const logger = new RecordingLogger();
     const log = new FailureLog({
       logger,
@@ -36,7 +36,7 @@ describe('FailureLog', () => {
     ]);
   });
 
-  it('says nothing of a success where it is given no words for it', () => {
+  it('logs no recovery without a message for it', () => {
     const logger = new RecordingLogger();
     const log = new FailureLog({ logger, failing: 'Cannot read' });
     log.fail(new Error('gone'));

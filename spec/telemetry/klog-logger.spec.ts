@@ -16,7 +16,7 @@ function setup(format: LoggingFormat, verbosity = 0) {
 }
 
 describe('KlogLogger', () => {
-  it("writes klog's text, with the caller's file and line", () => {
+  it("writes klog's text with the file and line of the caller", () => {
     const { lines, logger } = setup('text');
     logger.info('Serving', { address: '127.0.0.1:443', port: 443, isTls: true, absent: undefined });
     expect(lines).to.have.length(1);
@@ -25,7 +25,7 @@ describe('KlogLogger', () => {
     );
   });
 
-  it('marks warnings and errors, and tells an error with its causes', () => {
+  it('marks warnings and errors, and logs an error with its causes', () => {
     const { lines, logger } = setup('text');
     logger.warning('Odd');
     logger.error('Cannot list nodes', new Error('outer', { cause: new Error('inner') }), { node: 'a' });
@@ -33,13 +33,13 @@ describe('KlogLogger', () => {
     expect(lines[1]).to.match(/^E1121 .*\] "Cannot list nodes" err="outer: inner" node="a"\n$/);
   });
 
-  it('keeps one event on one line, whatever it holds', () => {
+  it('writes one event on one line', () => {
     const { lines, logger } = setup('text');
     logger.info('a "quoted"\nmessage', { text: 'two\nlines' });
     expect(lines[0]?.match(/\n/g)).to.have.length(1);
   });
 
-  it('lets no word of others act on the terminal that shows the log', () => {
+  it('escapes control characters of foreign text', () => {
     const hostile = 'x\x1b[2J\x9b31m\x7f\u202e\u2028\r\nE1121 forged';
     const text = setup('text');
     text.logger.error('Cannot scrape', new Error(hostile), { node: hostile });
@@ -50,7 +50,7 @@ describe('KlogLogger', () => {
     expect(JSON.parse(json.lines.join(''))).to.include({ what: hostile });
   });
 
-  it("writes JSON as Kubernetes' components do", () => {
+  it("writes the JSON of Kubernetes' components", () => {
     const { lines, logger } = setup('json');
     logger.info('Serving', { port: 443 });
     logger.error('Bad', new Error('worse'));
@@ -65,7 +65,7 @@ describe('KlogLogger', () => {
     expect(second).to.deep.include({ msg: 'Bad', err: 'worse' });
   });
 
-  it('leaves out lines above its verbosity', () => {
+  it('drops lines above its verbosity', () => {
     const { lines, logger } = setup('text', 2);
     logger.info('detail', {}, 2);
     logger.info('more detail', {}, 3);

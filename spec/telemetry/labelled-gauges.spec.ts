@@ -4,7 +4,7 @@ import { LabelledGauges } from '#lib/telemetry/sliced-registry.ts';
 const newGauges = () => new LabelledGauges({ name: 'last_seconds', help: 'When.', label: 'node' });
 
 describe('LabelledGauges', () => {
-  it('writes the last value of each', () => {
+  it('formats the last value of each label', () => {
     const gauges = newGauges();
     gauges.set('a', 1);
     gauges.set('a', 2.5);
@@ -14,7 +14,7 @@ describe('LabelledGauges', () => {
     );
   });
 
-  it('forgets values that are gone', () => {
+  it('removes values that are no longer live', () => {
     const gauges = newGauges();
     for (const node of ['a', 'b']) gauges.set(node, 1);
     gauges.retain((node) => node === 'b');

@@ -11,7 +11,7 @@ const newHistograms = () =>
 const linesOf = (text: string) => text.split('\n').filter(Boolean).sort();
 
 describe('LabelledHistograms', () => {
-  it('writes what prom-client writes of the same observations', async () => {
+  it('formats the same text as prom-client', async () => {
     const observation = fc.tuple(
       fc.constantFrom('a', 'b', 'c"\\\n'),
       fc.double({ min: 0, max: 5, noNaN: true }),
@@ -38,7 +38,7 @@ describe('LabelledHistograms', () => {
     );
   });
 
-  it('comes in slices', () => {
+  it('returns slices', () => {
     const histograms = newHistograms();
     for (let node = 0; node < 1000; node++) histograms.observe(`node-${node}`, 0.02);
     const slices = [...histograms.slices()];
@@ -48,7 +48,7 @@ describe('LabelledHistograms', () => {
     for (const slice of slices) expect(slice === '' || slice.endsWith('\n')).to.equal(true);
   });
 
-  it('forgets values that are gone', () => {
+  it('removes values that are no longer live', () => {
     const histograms = newHistograms();
     for (const node of ['a', 'b']) histograms.observe(node, 1);
     histograms.retain((node) => node === 'b');

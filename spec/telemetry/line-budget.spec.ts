@@ -5,7 +5,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const HOUR_MS = 3_600_000;
 
 describe('LineBudget', () => {
-  it('gives so many lines an hour, and says with the next how many changes had none', async () => {
+  it('limits lines per hour, and reports skipped changes with the next line', async () => {
     const clock = new ManualClock();
     const budget = new LineBudget(clock, 2);
     expect(budget.isUntouched).to.equal(true);
@@ -23,7 +23,7 @@ describe('LineBudget', () => {
     expect(budget.take(true)).to.deep.equal({});
   });
 
-  it('counts changes that ask for no line, and is untouched again an hour after the last line', async () => {
+  it('counts skipped changes, and is untouched again an hour after the last line', async () => {
     const clock = new ManualClock();
     const budget = new LineBudget(clock, 2);
     budget.skip();

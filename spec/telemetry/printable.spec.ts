@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { printable } from '#lib/telemetry/printable.ts';
 
 describe('printable', () => {
-  it('leaves words of any script as they are', () => {
+  it('retains text of any script', () => {
     for (const text of ['', 'node "a" at 10.0.0.1:10250', 'Knoten für Ütöpiä', '節點 ✓ 🙂']) {
       expect(printable(text)).to.equal(text);
     }
   });
 
-  it('escapes what ends a line, clears a screen, colours, reorders or hides', () => {
+  it('escapes characters that end lines, clear the screen, change colors, reorder or hide text', () => {
     const cases: Readonly<Record<string, string>> = {
       'a\n  ✓ b': 'a\\n  ✓ b',
       'a\r\tb': 'a\\r\\tb',
@@ -22,7 +22,7 @@ describe('printable', () => {
     for (const [text, shown] of Object.entries(cases)) expect(printable(text)).to.equal(shown);
   });
 
-  it('leaves JSON what it means', () => {
+  it('retains the meaning of JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = printable(JSON.stringify(text));

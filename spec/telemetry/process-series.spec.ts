@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 
 describe('addProcessSeries', () => {
-  it('tells of the process, in names that say what is a counter', async () => {
+  it('adds series of the process, with counters named as such', async () => {
     const registry = new Registry();
     addProcessSeries(registry);
     const text = await registry.metrics();

@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 
 describe('SlicedRegistry', () => {
-  it("serves its own series behind prom-client's, and lets the event loop go on between slices", async () => {
+  it('appends sliced series to those of prom-client, and yields to the event loop between slices', async () => {
     const registry = new SlicedRegistry();
     new Gauge({ name: 'plain', help: 'Plain.', registers: [registry] }).set(1);
     const turns: string[] = [];

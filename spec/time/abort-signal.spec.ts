@@ -4,7 +4,7 @@ import { onAbort, raceAbort } from '#lib/time/abort-signal.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 
 describe('onAbort', () => {
-  it('calls back once, when the signal aborts, everybody who waits for it', () => {
+  it('calls back every listener once', () => {
     const aborting = new AbortController();
     const called: string[] = [];
     for (const name of ['a', 'b']) onAbort(aborting.signal, () => called.push(name));
@@ -13,7 +13,7 @@ describe('onAbort', () => {
     expect(called).to.deep.equal(['a', 'b']);
   });
 
-  it('calls back at once where the signal has aborted, and never where there is none', () => {
+  it('calls back at once if the signal has aborted, and never without a signal', () => {
     let calls = 0;
     onAbort(AbortSignal.abort(), () => calls++);
     expect(calls).to.equal(1);
@@ -21,7 +21,7 @@ describe('onAbort', () => {
     expect(calls).to.equal(1);
   });
 
-  it('does not call back who was disposed of', () => {
+  it('does not call back after disposal', () => {
     const aborting = new AbortController();
     let calls = 0;
     const [first, second] = [0, 1].map(() => onAbort(aborting.signal, () => calls++));
@@ -31,7 +31,7 @@ describe('onAbort', () => {
     expect(calls).to.equal(1);
   });
 
-  it('leaves nothing that keeps a signal alive, which Node does for one of several that is listened to', async () => {
+  it('leaves no listener that keeps a composite signal alive', async () => {
     const { signal } = new AbortController();
     const waitFor = (both: AbortSignal) => {
       onAbort(both, () => {})[Symbol.dispose]();
@@ -39,19 +39,19 @@ describe('onAbort', () => {
     };
     const signals = Array.from({ length: 10 }, () => waitFor(AbortSignal.any([signal])));
     await memoryInUse();
-    expect(signals.filter((kept) => kept.deref())).to.deep.equal([]);
+    expect(signals.filter((signal) => signal.deref())).to.deep.equal([]);
   });
 });
 
 describe('raceAbort', () => {
-  it('gives what the promise gives, and leaves no listener at the signal', async () => {
+  it('resolves with the promise, and leaves no listener', async () => {
     const { signal } = new AbortController();
     expect(await raceAbort(Promise.resolve(7), signal)).to.equal(7);
     expect(await raceAbort(Promise.reject(new Error('no')), signal).catch(String)).to.equal('Error: no');
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
-  it("throws the signal's reason when that aborts first, or has already", async () => {
+  it("rejects with the signal's reason if it aborts first or has aborted", async () => {
     const controller = new AbortController();
     const waiting = raceAbort(new Promise<never>(() => {}), controller.signal);
     controller.abort(new Error('enough'));
@@ -59,7 +59,7 @@ describe('raceAbort', () => {
     expect(await raceAbort(Promise.resolve(7), controller.signal).catch(String)).to.equal('Error: enough');
   });
 
-  it('takes care of a promise that fails when nobody waits for it any more', async () => {
+  it('handles a rejection after the signal aborted', async () => {
     const late = Promise.withResolvers<never>();
     const controller = new AbortController();
     const waiting = raceAbort(late.promise, controller.signal);

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { systemClock } from '#lib/time/clock.ts';
 
 describe('systemClock', () => {
-  it('tells the time since the epoch, and another that never falls', () => {
+  it('returns the time since the epoch and a monotonic time', () => {
     expect(Math.abs(systemClock.nowMs() - Date.now())).to.be.below(1000);
     const earlier = systemClock.monotonicMs();
     expect(systemClock.monotonicMs()).to.be.at.least(earlier);
   });
 
-  it("ends a sleep at once with the signal's own reason", async () => {
+  it('rejects a sleep at once when the signal aborts', async () => {
     const aborting = new AbortController();
     const asleep = systemClock
       .sleep(60_000, { signal: aborting.signal })
@@ -21,7 +21,7 @@ describe('systemClock', () => {
     expect(await again).to.equal('enough');
   });
 
-  it('sleeps longer than a timer can', async () => {
+  it('sleeps longer than the longest timer of Node', async () => {
     const aborting = new AbortController();
     let hasWoken = false;
     const asleep = systemClock.sleep(2 ** 40, { signal: aborting.signal }).then(
@@ -36,7 +36,7 @@ describe('systemClock', () => {
     expect(hasWoken).to.equal(false);
   });
 
-  it('wakes after the while', async () => {
+  it('wakes up after the duration', async () => {
     const startedAtMs = performance.now();
     await systemClock.sleep(5);
     expect(performance.now() - startedAtMs).to.be.at.least(4);

@@ -5,7 +5,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const expired = () => new Error('too late');
 
 describe('startDeadline', () => {
-  it('aborts with the given reason once its time is over', async () => {
+  it('aborts with the given reason when the time is over', async () => {
     const clock = new ManualClock();
     const deadline = startDeadline(clock, 3000, { expired });
     await clock.advance(2999);
@@ -14,14 +14,14 @@ describe('startDeadline', () => {
     expect(deadline.signal.reason).to.have.property('message', 'too late');
   });
 
-  it('aborts with its parent, for that one reason', () => {
+  it("aborts with its parent, for the parent's reason", () => {
     const parent = new AbortController();
     const { signal } = startDeadline(new ManualClock(), 3000, { signal: parent.signal, expired });
     parent.abort(new Error('the cycle ended'));
     expect(signal.reason).to.have.property('message', 'the cycle ended');
   });
 
-  it('never aborts after it was disposed, and leaves no timer', async () => {
+  it('never aborts after disposal, and leaves no timer', async () => {
     const clock = new ManualClock();
     const parent = new AbortController();
     const deadline = startDeadline(clock, 3000, { signal: parent.signal, expired });

@@ -5,7 +5,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const expired = () => new Error('nothing heard');
 
 describe('startIdleTimeout', () => {
-  it('aborts once nothing was heard for so long, counted from what was heard last', async () => {
+  it('aborts after a time without activity', async () => {
     const clock = new ManualClock();
     using idle = startIdleTimeout(clock, 1000, { expired });
     for (let beat = 0; beat < 5; beat++) {
@@ -19,7 +19,7 @@ describe('startIdleTimeout', () => {
     expect(idle.hasExpired).to.equal(true);
   });
 
-  it('aborts with its parent, which is no timeout', () => {
+  it('aborts with its parent, without expiring', () => {
     const parent = new AbortController();
     using idle = startIdleTimeout(new ManualClock(), 1000, { signal: parent.signal, expired });
     parent.abort(new Error('over'));
@@ -27,7 +27,7 @@ describe('startIdleTimeout', () => {
     expect(idle.hasExpired).to.equal(false);
   });
 
-  it('leaves no timer behind', () => {
+  it('leaves no timer', () => {
     const clock = new ManualClock();
     startIdleTimeout(clock, 1000, { expired })[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(0);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
 import { systemClock } from '#lib/time/clock.ts';
-import { PatientDeadline, startPatientTimer } from '#lib/time/pausable-timeout.ts';
+import { PausableTimeout, startTimerAfterIo } from '#lib/time/pausable-timeout.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 
@@ -10,12 +10,12 @@ function setup() {
   const clock = new ManualClock();
   const parent = new AbortController();
   const expired = () => new Error('too late');
-  const deadline = new PatientDeadline({ clock, durationMs: 1000, signal: parent.signal, expired });
+  const deadline = new PausableTimeout({ clock, durationMs: 1000, signal: parent.signal, expired });
   return { clock, deadline, parent };
 }
 
-describe('PatientDeadline', () => {
-  it('aborts once its time is over', async () => {
+describe('PausableTimeout', () => {
+  it('aborts when its time is over', async () => {
     const { clock, deadline } = setup();
     await clock.advance(999);
     expect(deadline.signal.aborted).to.equal(false);
@@ -23,7 +23,7 @@ describe('PatientDeadline', () => {
     expect(String(deadline.signal.reason)).to.equal('Error: too late');
   });
 
-  it('does not run while it is paused, and has what was left afterwards', async () => {
+  it('stops while it is paused, and resumes with the remaining time', async () => {
     const { clock, deadline } = setup();
     await clock.advance(400);
     const paused = deadline.pause();
@@ -36,14 +36,14 @@ describe('PatientDeadline', () => {
     expect(deadline.signal.aborted).to.equal(true);
   });
 
-  it('aborts with its parent, paused or not', () => {
+  it('aborts with its parent, also while paused', () => {
     const { deadline, parent } = setup();
     deadline.pause();
     parent.abort(new Error('the cycle ended'));
     expect(String(deadline.signal.reason)).to.equal('Error: the cycle ended');
   });
 
-  it('leaves no timer when it is disposed of before what paused it', () => {
+  it('leaves no timer when disposed before its pause', () => {
     const { clock, deadline } = setup();
     const paused = deadline.pause();
     deadline[Symbol.dispose]();
@@ -51,37 +51,37 @@ describe('PatientDeadline', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('leaves no timer when it is disposed of', () => {
+  it('leaves no timer after disposal', () => {
     const { clock, deadline } = setup();
     deadline[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(0);
   });
 });
 
-describe('startPatientTimer', () => {
-  it('calls back once its time is over', async () => {
+describe('startTimerAfterIo', () => {
+  it('calls back when its time is over', async () => {
     const clock = new ManualClock();
     const calls: number[] = [];
-    using _timer = startPatientTimer(clock, 1000, () => calls.push(clock.monotonicMs()));
+    using _timer = startTimerAfterIo(clock, 1000, () => calls.push(clock.monotonicMs()));
     await clock.advance(999);
     expect(calls).to.deep.equal([]);
     await clock.advance(1);
     expect(calls).to.deep.equal([1000]);
   });
 
-  it('does not call back any more once it is disposed of, not even between its time and the callback', async () => {
+  it('never calls back after disposal, even while the callback is scheduled', async () => {
     let ring = () => {};
     const startTimer = (_: number, callback: () => void) => {
       ring = callback;
       return { [Symbol.dispose]: () => {} };
     };
-    const timer = startPatientTimer({ startTimer }, 1000, () => expect.fail('called'));
+    const timer = startTimerAfterIo({ startTimer }, 1000, () => expect.fail('called'));
     ring();
     timer[Symbol.dispose]();
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('lets be read first what had arrived while the event loop was held up', async () => {
+  it('calls back after pending input was read', async () => {
     await using server = await RawServer.start(() => {});
     const socket = net.connect(server.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -89,13 +89,13 @@ describe('startPatientTimer', () => {
     const order: string[] = [];
     socket.on('data', () => order.push('data'));
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _timer = startPatientTimer(systemClock, 20, () => {
+    using _timer = startTimerAfterIo(systemClock, 20, () => {
       order.push('timer');
       resolve();
     });
     server.sockets[0]?.write('response');
     const untilMs = performance.now() + 60;
-    while (performance.now() < untilMs); // the event loop is held up
+    while (performance.now() < untilMs); // blocks the event loop
     await promise;
     expect(order).to.deep.equal(['data', 'timer']);
     socket.destroy();

@@ -99,7 +99,7 @@ const explainHpaFlags = {
   atMs: flag<number | undefined>('at', duration, {
     default: undefined,
     description: 'Explain the decision of this moment of the scenario, with the whole calculation.',
-    ruleBrokenBy: (atMs) => (atMs !== undefined && atMs < 0 ? 'must not be negative' : undefined),
+    validate: (atMs) => (atMs !== undefined && atMs < 0 ? 'must not be negative' : undefined),
   }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
 };

@@ -58,17 +58,17 @@ const leaderElectionFlags = {
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,
     description: 'How often the lease is renewed, or looked at.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   leaseName: flag('leader-elect-resource-name', text, {
     default: 'autoscaler',
     description: 'The name of the Lease.',
-    ruleBrokenBy: notEmpty,
+    validate: notEmpty,
   }),
   leaseNamespace: flag('leader-elect-resource-namespace', text, {
     default: 'kube-system',
     description: 'Its namespace.',
-    ruleBrokenBy: notEmpty,
+    validate: notEmpty,
   }),
 };
 
@@ -122,7 +122,7 @@ const doctorFlags = {
     shorthand: 'n',
     default: '',
     description: 'The one namespace whose objects are looked at; by default all.',
-    ruleBrokenBy: (namespace) =>
+    validate: (namespace) =>
       namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
   }),
   serverAccount: sharedFlags.serverAccount,

@@ -13,7 +13,7 @@ export const generalFlags = {
     description:
       `Which controllers run, of ${Object.keys(CONTROLLERS).join(', ')}: * is all that are on by default, a name one of them, ` +
       'and -name all but that one. One whose kind the API server does not serve waits for it.',
-    ruleBrokenBy: (list) => {
+    validate: (list) => {
       const selected = selectControllers(list);
       return typeof selected === 'string' ? selected : undefined;
     },
@@ -21,13 +21,13 @@ export const generalFlags = {
   concurrentCronHpaSyncs: flag('concurrent-cron-hpa-syncs', integer, {
     default: 5,
     description: 'How many CronHorizontalPodAutoscalers are reconciled at once.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   cronHpaTimeZone: flag('cron-hpa-time-zone', text, {
     default: 'UTC',
     description:
       'Where the times of cron jobs are meant that have no timeZone, by its name in the IANA database.',
-    ruleBrokenBy: (name) => {
+    validate: (name) => {
       try {
         TimeZone.named(name);
         return undefined;
@@ -40,12 +40,12 @@ export const generalFlags = {
     default: 50,
     description:
       'How many requests a second controllers may send to the API server on average, and beside them as many for what triggers refer to; namespaces get theirs sent round robin.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {
     default: 100,
     description: 'How many they may send at once.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   dryRun: flag('dry-run', boolean, {
     default: false,

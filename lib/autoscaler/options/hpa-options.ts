@@ -60,32 +60,32 @@ export const hpaFlags = {
   hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
     default: 15_000,
     description: 'How often each HorizontalPodAutoscaler is decided that has no period of its own.',
-    ruleBrokenBy: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
+    validate: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
   }),
   hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
     default: 300_000,
     description: 'For how long the highest recommendation holds where an HPA does not say it.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
     default: 0.1,
     description: 'By how much of its target a metric may be off before it scales.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
     default: 300_000,
     description: 'For how long after the start of a pod its CPU may be left out.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
     description: 'Within which of its start a change of readiness counts as that of a pod that starts.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
     default: 5,
     description: 'How many HorizontalPodAutoscalers are decided at once.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   hpaFeatureGates: flag('feature-gates', texts, {
     default: [],
@@ -94,7 +94,7 @@ export const hpaFlags = {
     )
       .map(([name, isOn]) => `${name} (${isOn} by default)`)
       .join(', ')}.`,
-    ruleBrokenBy: (gates) => {
+    validate: (gates) => {
       const wrong = gates.find((gate) => readGate(gate) === undefined);
       return wrong === undefined
         ? undefined
@@ -104,7 +104,7 @@ export const hpaFlags = {
   hpaSelector: flag('hpa-selector', text, {
     default: '',
     description: 'Only HorizontalPodAutoscalers with these labels are decided; by default all.',
-    ruleBrokenBy: (selector) => {
+    validate: (selector) => {
       try {
         parseLabelSelector(selector);
         return undefined;
@@ -122,7 +122,7 @@ export const hpaFlags = {
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],
     description: 'How heavily the peaks of these seven days count, the latest first.',
-    ruleBrokenBy: (weights) =>
+    validate: (weights) =>
       weights.length === 7 &&
       weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
         ? undefined

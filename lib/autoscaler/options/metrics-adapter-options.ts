@@ -133,17 +133,17 @@ export const metricsAdapterFlags = {
   defaultCollectionIntervalMs: flag('default-collection-interval', duration, {
     default: 60_000,
     description: 'How often a source is asked where an HPA does not say it.',
-    ruleBrokenBy: atLeastOneSecond,
+    validate: atLeastOneSecond,
   }),
   metricsTtlMs: flag('metrics-ttl', duration, {
     default: 900_000,
     description: 'For how long a value counts at most; three intervals of its collector where that is less.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   resourceUpdateIntervalMs: flag('resource-update-interval', duration, {
     default: 30_000,
     description: 'How often HPAs are listed where they may not be watched.',
-    ruleBrokenBy: atLeastOneSecond,
+    validate: atLeastOneSecond,
   }),
   disregardIncompatibleHpas: flag('disregard-incompatible-hpas', boolean, {
     default: false,
@@ -156,17 +156,17 @@ export const metricsAdapterFlags = {
   scalingScheduleWindowMs: flag('scaling-schedule-default-scaling-window', duration, {
     default: 600_000,
     description: 'For how long a value is raised to before its time, where a schedule does not say it.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   scalingScheduleRampSteps: flag('scaling-schedule-ramp-steps', integer, {
     default: 10,
     description: 'In how many steps it is.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   scalingScheduleTimeZone: flag('scaling-schedule-default-time-zone', text, {
     default: 'Europe/Berlin',
     description: 'Where its times are meant, where a schedule does not say it.',
-    ruleBrokenBy: (name) => {
+    validate: (name) => {
       try {
         TimeZone.named(name);
         return undefined;
@@ -182,18 +182,18 @@ export const metricsAdapterFlags = {
   kubeClientQps: flag('kube-client-qps', decimal, {
     default: 0,
     description: 'The same as --kube-api-qps; 0 for what that says.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   kubeClientBurst: flag('kube-client-burst', integer, {
     default: 0,
     description: 'The same as --kube-api-burst; 0 for what that says.',
-    ruleBrokenBy: notNegative,
+    validate: notNegative,
   }),
   metricsAddress: flag('metrics-address', text, {
     default: '',
     description:
       'Where series are served over plain HTTP to everybody, too, as in :7979; by default nowhere: they are at /metrics of the secure port.',
-    ruleBrokenBy: (address) =>
+    validate: (address) =>
       address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
   }),
   garbageCollectorInterval: flag<number>('garbage-collector-interval', duration, {

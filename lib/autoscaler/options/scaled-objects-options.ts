@@ -11,7 +11,7 @@ export const scaledObjectsFlags = {
   concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
     default: 5,
     description: 'How many ScaledObjects are reconciled at once.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   watchNamespace: flag('watch-namespace', texts, {
     default: [],
@@ -31,7 +31,7 @@ export const scaledObjectsFlags = {
     default: '',
     description:
       'Where ScaledObjects, ScaledJobs and their authentications are judged before the API server keeps them, as in :9443; by default nowhere. Needs --webhook-cert-dir.',
-    ruleBrokenBy: (address) =>
+    validate: (address) =>
       address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
   }),
   webhookCertDir: flag('webhook-cert-dir', text, {
@@ -44,12 +44,12 @@ export const scaledObjectsFlags = {
     description:
       'Hosts that see the AWS identity of this program by HTTPS where a trigger has identityOwner operator and names one as its awsEndpoint, ' +
       'beside endpoints of SQS: names, *.suffix, addresses and CIDRs.',
-    ruleBrokenBy: ruleBrokenByHosts,
+    validate: ruleBrokenByHosts,
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
     description: 'How long an HTTP request of a trigger may take that does not say it.',
-    ruleBrokenBy: positive,
+    validate: positive,
   }),
   clusterObjectNamespace: flag('cluster-object-namespace', text, {
     default: '',
@@ -67,14 +67,14 @@ export const scaledObjectsFlags = {
   boundServiceAccountTokenExpiryMs: flag('bound-service-account-token-expiry', duration, {
     default: 3_600_000,
     description: 'For how long tokens of service accounts are valid that TriggerAuthentications ask for.',
-    ruleBrokenBy: (lifetimeMs) =>
+    validate: (lifetimeMs) =>
       lifetimeMs >= 3_600_000 && lifetimeMs <= 21_600_000 ? undefined : 'must be from 1h to 6h',
   }),
   boundServiceAccountTokenAudience: flag('bound-service-account-token-audience', text, {
     default: '',
     description:
       'The audience of tokens of service accounts that TriggerAuthentications request, which are sent to servers that tenants name; never one of the API server. Without it no tokens are requested.',
-    ruleBrokenBy: (audience) =>
+    validate: (audience) =>
       OF_API_SERVER.test(audience) ? 'must not be an audience of the API server' : undefined,
   }),
 };

@@ -3,7 +3,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 
 /** It may have a user and a password. */
-const url = { default: '', ruleBrokenBy: ruleBrokenByUrl, mayHoldSecret: true };
+const url = { default: '', validate: ruleBrokenByUrl, mayContainSecret: true };
 
 /** Which systems are asked for metrics, by the names that kube-metrics-adapter has. */
 export const metricsSourceFlags = {
@@ -20,26 +20,26 @@ export const metricsSourceFlags = {
     default: [],
     description:
       'Another Prometheus server, as NAME=URL, for HPAs that say prometheus-server-alias; NAME=URL,NAME=URL for several.',
-    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=URL', ruleBrokenByUrl),
-    mayHoldSecret: true,
+    validate: (entries) => firstBroken(entries, 'NAME=URL', ruleBrokenByUrl),
+    mayContainSecret: true,
   }),
   additionalPrometheusServerTokenFile: flag('additional-prometheus-server-token-file', namedTexts, {
     default: [],
     description: 'File with a bearer token for one of these, as NAME=PATH; read again as it changes.',
-    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
+    validate: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
   }),
   sourceTls: flag('source-tls', repeatedText, {
     default: [],
     description:
       'Folder for TLS with a source that these flags name, as NAME=FOLDER of prometheus, prometheus/NAME for an additional one, influxdb, ' +
       'zmon or nakadi: ca.crt has the authorities that vouch for it, tls.crt and tls.key are what it is shown; read again as they change.',
-    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=FOLDER', () => undefined),
+    validate: (entries) => firstBroken(entries, 'NAME=FOLDER', () => undefined),
   }),
   sqlSources: flag('sql-source', repeatedText, {
     default: [],
     description:
       'A database that HPAs may have asked by SQL, as NAME=FILE; the file, read again as it changes, has its system, host, port, user, password, database and tls.',
-    ruleBrokenBy: (entries) => firstBroken(entries, 'NAME=FILE', () => undefined),
+    validate: (entries) => firstBroken(entries, 'NAME=FILE', () => undefined),
   }),
   skipperIngressMetrics: flag('skipper-ingress-metrics', boolean, {
     default: false,
@@ -98,7 +98,7 @@ export const metricsSourceFlags = {
     description:
       'Which hosts HPAs may have asked: names, *.suffix, addresses and CIDRs. By default any; loopback, link-local, ' +
       'multicast and metadata addresses only where an address or CIDR names them.',
-    ruleBrokenBy: ruleBrokenByHosts,
+    validate: ruleBrokenByHosts,
   }),
 };
 

@@ -38,7 +38,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(await asked()).to.deep.equal(['metrics true', 'stats false']);
     expect(await cluster.run('top', 'nodes')).to.include('node-1');
     expect(await cluster.run('top', 'pods')).to.match(/^web-/m);
-    expect(cluster.server.output.join('\n')).not.to.include('Ignoring an argument');
+    expect(cluster.server.output.join('\n')).not.to.include('Ignoring argument');
   });
 
   it('responds to probes though nothing but /metrics is open, as the chart of the reference has it', async () => {

@@ -6,7 +6,7 @@ import type { ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { startPatientTimer } from '#lib/time/pausable-timeout.ts';
+import { startTimerAfterIo } from '#lib/time/pausable-timeout.ts';
 
 /** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
 export interface KubeletTls {
@@ -135,7 +135,7 @@ export class Dialer {
     { socket, event, signal }: Opening<'connect' | 'secureConnect'>,
   ): Promise<void> {
     const expired = () => new Error(`no ${what} within ${formatDuration(this.#options.dialTimeoutMs)}`);
-    using _deadline = startPatientTimer(this.#options.clock, durationMs, () => socket.destroy(expired()));
+    using _deadline = startTimerAfterIo(this.#options.clock, durationMs, () => socket.destroy(expired()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onClose = () => reject(closed(`during the ${what}`));
     socket.on('error', ignore); // stays: an error of a kept socket must never go unheard

@@ -7,7 +7,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { PatientDeadline } from '#lib/time/pausable-timeout.ts';
+import { PausableTimeout } from '#lib/time/pausable-timeout.ts';
 import { type DialDeadline, Dialer } from './dialer.ts';
 import { KubeletConnection, type KubeletRequest } from './kubelet-connection.ts';
 import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials.ts';
@@ -55,7 +55,7 @@ export class KubeletClient {
   ): Promise<Read> {
     const { clock, requestTimeoutMs } = this.#options;
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
-    using deadline = new PatientDeadline({ clock, durationMs: requestTimeoutMs, signal, expired });
+    using deadline = new PausableTimeout({ clock, durationMs: requestTimeoutMs, signal, expired });
     const pause = () => {
       const [own, callers] = [deadline.pause(), pauseCaller?.()];
       return {
