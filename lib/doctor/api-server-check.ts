@@ -3,17 +3,16 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Check, type Diagnoses, failedBy, ok } from './check.ts';
 
-/** What can be wrong with the way to the API server, whatever is looked at beyond. */
 export const API_DIAGNOSES = {
   'api-server-unreachable': {
     title: 'The API server cannot be reached',
     remedy:
-      'Check that SERVER is where the API server listens (`kubectl cluster-info`), and in a pod that no NetworkPolicy of its namespace forbids the way there.',
+      "Check that the API server listens at SERVER (`kubectl cluster-info`), and that no NetworkPolicy of the pod's namespace blocks egress to it.",
   },
   'api-server-refuses-credentials': {
     title: 'The API server does not accept the credentials',
     remedy:
-      'Delete the pod, so that it gets a new token, or make the file of --kubeconfig again; `kubectl auth whoami` tells whether credentials are good.',
+      'Delete the pod, so that it gets a new token, or recreate the file of --kubeconfig. To test credentials, run `kubectl auth whoami`.',
   },
 } as const satisfies Diagnoses;
 
@@ -21,7 +20,7 @@ const failed = failedBy(API_DIAGNOSES);
 
 const VERSION = z.object({ gitVersion: z.string() });
 
-/** Whether the API server responds, and believes that we are who we say. */
+/** Checks that the API server responds and accepts the credentials. */
 export const apiServer: Check = {
   name: 'api-server',
   title: 'API server',
@@ -41,12 +40,12 @@ export const apiServer: Check = {
   },
 };
 
-/** That a permission is missing which a file of the manifests gives. */
+/** @param manifest the file that grants the permissions */
 export function permissionDiagnoses(manifest: string) {
   return {
     'permission-missing': {
       title: 'A permission is missing',
-      remedy: `Apply \`${manifest}\` again, or grant this alone: \`kubectl create clusterrole ROLE --verb=VERB --resource=RESOURCE\` and \`kubectl create clusterrolebinding ROLE --clusterrole=ROLE --user=ACCOUNT\`.`,
+      remedy: `Apply \`${manifest}\` again, or grant only this permission: \`kubectl create clusterrole ROLE --verb=VERB --resource=RESOURCE\` and \`kubectl create clusterrolebinding ROLE --clusterrole=ROLE --user=ACCOUNT\`.`,
     },
   } as const satisfies Diagnoses;
 }

@@ -6,24 +6,22 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** Who asks the API server, and whose permissions are looked at. */
 export interface ApiContextOptions {
   readonly access: ClusterAccess;
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The account of the server, where the doctor has one of its own; `undefined` where it has the server's. */
+  /** The server's account, if the doctor runs under another one; otherwise `undefined`. */
   readonly serverAccount: string | undefined;
 }
 
-/** What checks share that look at a cluster through its API server. */
+/** Access to the API server, shared by checks. */
 export class ApiContext {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly serverAccount: string | undefined;
   readonly client: ApiClient;
-  /** Knows what the API server serves. */
   readonly mapper: RestMapper;
   #account: Promise<string | undefined> | undefined;
 
@@ -37,25 +35,25 @@ export class ApiContext {
   }
 
   /**
-   * Reads from the API server.
+   * Sends a GET request to the API server.
    *
-   * @param permission what it takes, as in `get configmaps`
-   * @throws {MissingPermission} when that is refused
+   * @param permission that the request requires, as in `get configmaps`
+   * @throws {MissingPermission} if the API server denies it
    */
   async get(path: string, permission: string): Promise<unknown> {
-    return await requiring(permission, () => this.client.getJson(path, { signal: this.signal }));
+    return await requirePermission(permission, () => this.client.getJson(path, { signal: this.signal }));
   }
 
-  /** Sends a review to the API server. */
+  /** Posts a review. @throws {MissingPermission} as {@link get} */
   async review(path: string, review: unknown, permission: string): Promise<unknown> {
     const { signal } = this;
-    return await requiring(permission, () => this.client.postJson(path, review, { signal }));
+    return await requirePermission(permission, () => this.client.postJson(path, review, { signal }));
   }
 
   /**
-   * Lists objects, of which those are left out that cannot be read.
+   * Lists objects; skips those that `read` returns `undefined` for.
    *
-   * @param resource as permissions name it
+   * @param resource as named in permissions
    */
   async list<T>(
     resource: string,
@@ -68,27 +66,31 @@ export class ApiContext {
       const item = read(object);
       if (item !== undefined) items.push(item);
     };
-    await requiring(`list ${resource}`, () => listCollection(this.client, collection, { visit, signal }));
+    await requirePermission(`list ${resource}`, () =>
+      listCollection(this.client, collection, { visit, signal }),
+    );
     return items;
   }
 
-  /** Who we are to the API server; `undefined` where that is not told, as before Kubernetes 1.28. */
+  /**
+   * The user name of the credentials; `undefined` where the API server does not return it (before Kubernetes 1.28).
+   */
   async account(): Promise<string | undefined> {
-    this.#account ??= this.#askWhoWeAre();
+    this.#account ??= this.#findAccount();
     return await this.#account;
   }
 
-  async #askWhoWeAre(): Promise<string | undefined> {
+  async #findAccount(): Promise<string | undefined> {
     const { signal } = this;
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-    const response = await this.client.postJson(path, review, { signal }).catch(() => undefined); // only names a remedy
+    const response = await this.client.postJson(path, review, { signal }).catch(() => undefined); // used only in a remedy
     const name = propertyOf(propertyOf(propertyOf(response, 'status'), 'userInfo'), 'username');
     return typeof name === 'string' ? name : undefined;
   }
 }
 
-/** A permission without which a check cannot look. */
+/** A check cannot run without this permission. */
 export class MissingPermission extends Error {
   /** As in `list nodes`. */
   readonly permission: string;
@@ -99,12 +101,8 @@ export class MissingPermission extends Error {
   }
 }
 
-/**
- * Sends a request that takes a permission.
- *
- * @throws {MissingPermission} when the API server refuses it
- */
-export async function requiring<T>(permission: string, request: () => Promise<T>): Promise<T> {
+/** Sends a request. @throws {MissingPermission} if the API server denies it */
+export async function requirePermission<T>(permission: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {

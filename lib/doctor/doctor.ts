@@ -5,7 +5,6 @@ import type { Check, Diagnoses, Finding } from './check.ts';
 import { type ApiContext, MissingPermission } from './cluster-context.ts';
 import type { Permission } from './permissions.ts';
 
-/** What came of one check. */
 export interface CheckResult {
   readonly name: string;
   readonly title: string;
@@ -14,10 +13,10 @@ export interface CheckResult {
 }
 
 /**
- * Runs checks one after the other and reports each as soon as it is done. When the first fails, which all others
- * build on, the others are not tried.
+ * Runs checks in sequence and reports each result at once. If the first check fails, which all others depend on,
+ * stops.
  *
- * @returns whether nothing failed
+ * @returns whether no check failed
  */
 export async function runChecks<C extends ApiContext>(
   checks: readonly Check<C>[],
@@ -27,7 +26,7 @@ export async function runChecks<C extends ApiContext>(
   let isSound = true;
   for (const [index, check] of checks.entries()) {
     const startedAtMs = context.clock.monotonicMs();
-    const findings = await look(check, context);
+    const findings = await runCheck(check, context);
     const durationMs = context.clock.monotonicMs() - startedAtMs;
     onResult({ name: check.name, title: check.title, durationMs, findings });
     if (findings.some(({ status }) => status === 'failed')) {
@@ -38,7 +37,7 @@ export async function runChecks<C extends ApiContext>(
   return isSound;
 }
 
-async function look<C extends ApiContext>(check: Check<C>, context: C): Promise<readonly Finding[]> {
+async function runCheck<C extends ApiContext>(check: Check<C>, context: C): Promise<readonly Finding[]> {
   try {
     return await check.run(context);
   } catch (error) {
@@ -49,59 +48,61 @@ async function look<C extends ApiContext>(check: Check<C>, context: C): Promise<
   }
 }
 
-/** What every doctor takes beside the flags of its server. */
+/** Flags of every doctor, in addition to those of its server. */
 export const doctorFlags = {
   output: flag('output', oneOf('text', 'json'), {
     shorthand: 'o',
     default: 'text',
-    description: 'How to tell what was found: text or json.',
+    description: 'Output format: text or json.',
   }),
   serverAccount: flag('server-account', text, {
     default: '',
     description:
-      'The user name of the server, system:serviceaccount:NAMESPACE:NAME, whose permissions are looked at when the doctor runs ' +
-      'under an account of its own; by default its own permissions are.',
-    ruleBrokenBy: (account) =>
+      'User name of the server, system:serviceaccount:NAMESPACE:NAME. Set it to check the permissions of the server when the ' +
+      'doctor runs under its own account. By default, the doctor checks its own permissions.',
+    validate: (account) =>
       isUserName(account)
         ? undefined
-        : 'must be a user name, which is system:serviceaccount:NAMESPACE:NAME for a service account',
+        : 'must be a user name; for a service account, system:serviceaccount:NAMESPACE:NAME',
   }),
 };
 
-/** Users of certificates and tokens have nearly any name; `NAMESPACE/NAME` means a service account, but is no user, so nothing is granted to it. */
+/**
+ * User names are nearly arbitrary, but `NAMESPACE/NAME` is a common mistake: no such user exists, so nothing is
+ * granted to it.
+ */
 function isUserName(account: string): boolean {
   if (!account.startsWith('system:serviceaccount:')) return !/^[a-z0-9.-]*\/[a-z0-9.-]*$/.test(account);
   return /^system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+$/.test(account);
 }
 
-/** What a subsystem brings to the doctor of its program. */
+/** The part of one subsystem in its program's doctor. */
 export interface DoctorPart {
-  /** What its server must be allowed. */
+  /** Permissions that the server requires. */
   readonly permissions: readonly Permission[];
-  /** Whether the cluster has anything for it to do: where it has nothing, no permission is missing. By default it has. */
+  /** Whether the cluster has objects for the subsystem. If not, no permission is missing. By default it has. */
   readonly isNeeded?: (context: ApiContext) => Promise<boolean>;
-  /** What is looked at, in this order. */
+  /** In their order. */
   readonly checks: readonly Check[];
-  /** What these can find wrong; the page about troubleshooting has a section for each. */
+  /** Diagnoses of the checks; the troubleshooting page has a section for each. */
   readonly diagnoses: Diagnoses;
 }
 
-/** How to tell what was found, and to whom. */
-interface Telling {
+interface ReportOptions {
   readonly output: 'text' | 'json';
-  /** Takes what is found, in whole lines. */
+  /** Receives whole lines. */
   readonly write: (text: string) => void;
 }
 
 /**
- * Has checks look, and tells what they found: each as soon as it is done, or all in one JSON document.
+ * Runs checks and reports them: as text, each as soon as it is done; as JSON, all in one document.
  *
- * @returns whether nothing is wrong
+ * @returns whether no check failed
  */
 export async function examine<C extends ApiContext>(
   checks: readonly Check<C>[],
   context: C,
-  { output, write }: Telling,
+  { output, write }: ReportOptions,
 ): Promise<boolean> {
   const results: CheckResult[] = [];
   const isSound = await runChecks(checks, context, (result) => {
@@ -115,39 +116,40 @@ export async function examine<C extends ApiContext>(
 
 const MARKS = { ok: '✓', note: '–', failed: '✗', unchecked: '?' } as const;
 
-/** More findings that all is well than this are counted, not listed. */
-const MOST_LISTED = 3;
+/** More successful findings than this are counted, not listed. */
+const MAX_LISTED = 3;
 
-/** More of what is told of one thing is cut: kubelets, certificates and nodes may say a lot. */
-const MOST_SHOWN = 2_000;
+/** Limits texts of kubelets, certificates and nodes, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 2_000;
 
-/** Writes what came of a check for people: a line a finding, and under what failed its remedy, each once. */
+/** Formats a result for people: one line per finding, and each remedy once, below the first problem that has it. */
 export function formatResult({ title, findings }: CheckResult): string {
   const sound = findings.filter(({ status }) => status === 'ok');
   const others = findings.filter(({ status }) => status !== 'ok');
   const lines =
-    sound.length > MOST_LISTED ? [`  ${MARKS.ok} ${sound.length} as they should be`] : sound.map(lineOf);
-  if (findings.length === 0) lines.push(`  ${MARKS.note} nothing to look at, or nothing came that far`);
-  const told = new Set<string>();
+    sound.length > MAX_LISTED ? [`  ${MARKS.ok} ${sound.length} passed`] : sound.map(formatFinding);
+  if (findings.length === 0)
+    lines.push(`  ${MARKS.note} nothing to check, or all objects failed earlier checks`);
+  const remedies = new Set<string>();
   for (const finding of others) {
-    lines.push(lineOf(finding));
-    if (finding.status !== 'failed' || told.has(finding.remedy)) continue;
-    told.add(finding.remedy);
-    lines.push(`      remedy: ${shown(finding.remedy)}`);
+    lines.push(formatFinding(finding));
+    if (finding.status !== 'failed' || remedies.has(finding.remedy)) continue;
+    remedies.add(finding.remedy);
+    lines.push(`      remedy: ${sanitize(finding.remedy)}`);
   }
   return [title, ...lines, ''].join('\n');
 }
 
-function lineOf(finding: Finding): string {
+function formatFinding(finding: Finding): string {
   const { status } = finding;
   const mark = MARKS[status];
-  const [subject, seen] = [shown(finding.subject), shown(finding.seen)];
+  const [subject, seen] = [sanitize(finding.subject), sanitize(finding.seen)];
   if (status === 'unchecked') return `  ${mark} ${subject}: could not check: ${seen}`;
   if (status !== 'failed') return `  ${mark} ${subject}: ${seen}`;
   return `  ${mark} ${subject}: ${finding.title}: ${seen}`;
 }
 
-/** What others say, on one line and without effect on a terminal. */
-function shown(text: string): string {
-  return printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+/** Shortens foreign text and makes it safe for a terminal. */
+function sanitize(text: string): string {
+  return printable(text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text);
 }

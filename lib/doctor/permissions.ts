@@ -2,19 +2,18 @@ import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type Check, type Fail, type Finding, note, ok } from './check.ts';
 import type { ApiContext } from './cluster-context.ts';
 
-/** Something that a server does. */
 export interface Permission {
   readonly verb: string;
   readonly group: string;
-  /** With a subresource behind a slash, where it is about one. */
+  /** With its subresource, as in `nodes/stats`. */
   readonly resource: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** What does in its place, if something does. */
+  /** An alternative, if the program has one. */
   readonly instead?: {
-    /** The resource of another permission of the list. */
+    /** The resource of another permission in the list. */
     readonly resource: string;
-    /** What the server then does. */
+    /** Describes how the server uses it. */
     readonly seen: string;
   };
 }
@@ -27,9 +26,9 @@ function describePermission({ verb, resource, name }: Permission): string {
 }
 
 /**
- * Asks whether the server may do something: by its account, or where the doctor has the same, by that of the doctor.
+ * Sends an access review for the server's account, or for the doctor's if they are the same.
  *
- * @throws {MissingPermission} where that must not be asked
+ * @throws {MissingPermission} if the review is denied
  */
 export async function isAllowed(
   context: ApiContext,
@@ -49,7 +48,7 @@ export async function isAllowed(
   return propertyOf(propertyOf(response, 'status'), 'allowed') === true;
 }
 
-/** Groups that the API server puts service accounts in. */
+/** The groups that the API server adds service accounts to. */
 function groupsOf(account: string): readonly string[] {
   const [, namespace] = /^system:serviceaccount:([^:]+):/.exec(account) ?? [];
   const own =
@@ -57,15 +56,14 @@ function groupsOf(account: string): readonly string[] {
   return [...own, 'system:authenticated'];
 }
 
-/** What a program must be allowed, and how it is told what it is not. */
 interface PermissionsOptions<C extends ApiContext> {
   readonly permissionsOf: (context: C) => readonly Permission[] | Promise<readonly Permission[]>;
-  /** Begins the names of the roles that a remedy proposes. */
+  /** Prefix of role names in remedies. */
   readonly program: string;
   readonly failed: Fail<'permission-missing'>;
 }
 
-/** Whether a program may do, verb by verb, all that it does. */
+/** Checks each permission that a program requires. */
 export function permissionsCheck<C extends ApiContext>(options: PermissionsOptions<C>): Check<C> {
   return {
     name: 'permissions',
@@ -89,7 +87,7 @@ export function permissionsCheck<C extends ApiContext>(options: PermissionsOptio
   };
 }
 
-/** Makes the finding that a permission is missing, with the commands that grant it. */
+/** Creates the finding of a missing permission, whose remedy has the commands that grant it. */
 function missingPermission(
   permission: Permission,
   {

@@ -60,16 +60,16 @@ export function metricsUi(source: DebuggedMetrics): MetricsUiPart {
     about: 'Metrics that HPAs ask for, collected ahead of requests',
     source,
     summary() {
-      let [count, troubled] = [0, 0];
+      let [count, unhealthy] = [0, 0];
       for (const { isValid, failure } of source.collection.reports()) {
         count++;
-        if (!isValid || failure) troubled++;
+        if (!isValid || failure) unhealthy++;
       }
       for (const { problems } of source.collectors.known.values()) {
         count += problems.length;
-        troubled += problems.length;
+        unhealthy += problems.length;
       }
-      return { count, troubled, trouble: 'failing or not served' };
+      return { count, unhealthy, problem: 'failing or not served' };
     },
   };
 }

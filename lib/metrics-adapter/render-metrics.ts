@@ -31,8 +31,12 @@ export function renderMetrics(query: PageQuery, { collectors, collection, clock 
     known.problems.map(({ metric, error }) => ({ hpa, metric, problem: describeError(error) })),
   );
   const states = [...collectedStates(collectors, collection)];
-  const isTroubled = ({ isServed, error }: CollectedState) => !isServed || error !== undefined;
-  const inOrder = [...problems, ...states.filter(isTroubled), ...states.filter((one) => !isTroubled(one))];
+  const needsAttention = ({ isServed, error }: CollectedState) => !isServed || error !== undefined;
+  const inOrder = [
+    ...problems,
+    ...states.filter(needsAttention),
+    ...states.filter((one) => !needsAttention(one)),
+  ];
   const listed = inOrder.filter(({ hpa }) => isListed(query, ...partsOf(hpa)));
   const { items, links } = paged(listed, query);
   const nowMs = clock.nowMs();

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
-/** Text that is HTML already, and is put into a page as it is. Only `html` makes some. */
+/** Safe HTML, created only by {@link html}. */
 export class Html {
   readonly #text: string;
 
@@ -9,7 +9,7 @@ export class Html {
     this.#text = text;
   }
 
-  /** For `html` alone: everything else goes through it and is escaped. */
+  /** Only for {@link html}, which escapes everything else. */
   static of(text: string): Html {
     return new Html(text);
   }
@@ -19,22 +19,25 @@ export class Html {
   }
 }
 
-/** What a template takes: HTML as it is, text escaped, lists one after the other, and nothing for what is not there. */
+/**
+ * A value in a template: HTML is inserted as it is, text is escaped, lists are concatenated, absent values are empty.
+ */
 export type HtmlPart = Html | string | number | bigint | undefined | null | false | readonly HtmlPart[];
 
 /**
- * Makes HTML of a template. What is put in is text unless it is HTML: `<`, `&` and quotes mean themselves, in elements and
- * in quoted attributes, and characters that reorder or hide what stands beside them are shown by their numbers.
+ * Creates HTML from a template. Values are escaped unless they are HTML, also in quoted attributes; characters that
+ * reorder
+ * or hide text are shown as escapes.
  */
 export function html(fixed: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  return Html.of(fixed.reduce((sum, text, place) => `${sum}${rendered(parts[place - 1])}${text}`));
+  return Html.of(fixed.reduce((sum, text, index) => `${sum}${render(parts[index - 1])}${text}`));
 }
 
-function rendered(part: HtmlPart): string {
+function render(part: HtmlPart): string {
   if (part === undefined || part === null || part === false) return '';
   if (part instanceof Html) return part.toString();
-  if (Array.isArray(part)) return part.map(rendered).join('');
-  return escaped(String(part));
+  if (Array.isArray(part)) return part.map(render).join('');
+  return escapeHtml(String(part));
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -45,6 +48,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return printableLines(text).replace(/[&<>"']/g, (character) => getOwn(ENTITIES, character) ?? '');
 }

@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import type { ApiContext, Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { methodNotAllowed } from '#lib/apiserver/http/status-error.ts';
 
-/** The files of a page by their types: they are text, and hold no data. */
+/** Media types by extension; pages are text without data. */
 const MEDIA_TYPES = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
 } as const;
 
-/** The look that all pages share, which the style of each goes on from. */
+/** Shared by all pages; concatenate a page's own style to it. */
 export const SHARED_STYLE = new URL('./page/style.css', import.meta.url);
 
-/** Serves files as they are, one after the other. They are read when they are first asked for: most programs never are. */
+/** Serves concatenated files. Reads them at the first request, since most processes never serve them. */
 export function pageFile(type: keyof typeof MEDIA_TYPES, ...files: readonly URL[]): Endpoint {
   let content: Promise<Buffer> | undefined;
   return async (context) => {
@@ -20,7 +20,7 @@ export function pageFile(type: keyof typeof MEDIA_TYPES, ...files: readonly URL[
     content ??= Promise.all(files.map((file) => readFile(file))).then(
       (parts) => Buffer.concat(parts),
       (error: unknown) => {
-        content = undefined; // there may be no file descriptor left now, and one the next time
+        content = undefined; // read again at the next request: the process may lack file descriptors only now
         throw error;
       },
     );
@@ -28,7 +28,7 @@ export function pageFile(type: keyof typeof MEDIA_TYPES, ...files: readonly URL[
   };
 }
 
-/** Nothing is fetched from elsewhere or run but what comes from here, and nobody can frame the page. */
+/** Permits only this page's own resources and scripts, and no framing. */
 const policy = (formAction: "'none'" | "'self'") =>
   [
     "default-src 'none'",
@@ -37,11 +37,10 @@ const policy = (formAction: "'none'" | "'self'") =>
   ].join('; ');
 
 /**
- * Sets what browsers have to know of a part of a page: its type, that it is nothing else, and that nothing comes in from
- * elsewhere.
+ * Sets the security headers of a page and its media type.
  *
- * @param options.takesForms whether it has forms, which lead to itself; by default none may be sent
- * @throws {StatusError} for other methods than GET and HEAD
+ * @param options.takesForms whether forms may be submitted to this origin; by default to none
+ * @throws {StatusError} for methods other than GET and HEAD
  */
 export function securePage(
   context: ApiContext,

@@ -1,22 +1,22 @@
 import { formatDuration } from '#lib/time/duration.ts';
 import { type Html, html } from './html.ts';
 
-/** How long ago something was: `4m ago`, with the time itself for who points at it. */
+/** Renders an elapsed time, `4m ago`, with the timestamp as tooltip. */
 export function ago(atMs: number, nowMs: number): Html {
   return moment(atMs, `${shortDuration(Math.max(0, nowMs - atMs))} ago`);
 }
 
-/** For how long something has been so: `for 4m`. */
+/** Renders a duration up to now: `for 4m`. */
 export function lasting(sinceMs: number, nowMs: number): Html {
   return moment(sinceMs, `for ${shortDuration(Math.max(0, nowMs - sinceMs))}`);
 }
 
-/** In how long something will be. */
+/** Renders the time until an event: `in 4m`. */
 export function ahead(atMs: number, nowMs: number): Html {
   return moment(atMs, atMs <= nowMs ? 'now' : `in ${shortDuration(atMs - nowMs)}`);
 }
 
-/** A duration as people read it: whole seconds, and no seconds where there are hours. */
+/** Formats a duration in whole seconds; without seconds from one hour, and in days from two days. */
 export function shortDuration(durationMs: number): string {
   const days = Math.floor(durationMs / 86_400_000);
   if (days >= 2) return `${days}d`;
@@ -27,7 +27,7 @@ export function shortDuration(durationMs: number): string {
 
 function moment(atMs: number, text: string): Html {
   const date = new Date(atMs);
-  if (Number.isNaN(date.getTime())) return html`–`; // nobody can read when that was
+  if (Number.isNaN(date.getTime())) return html`–`; // not a valid time
   const time = `${date.toISOString().slice(0, 19)}Z`;
   return html`<time datetime="${time}" title="${time}">${text}</time>`;
 }

@@ -1,45 +1,45 @@
 import { type Html, type HtmlPart, html } from './html.ts';
 
-/** A line of a chart. */
 export interface ChartLine {
-  /** Its colour, as the style has it: `replicas`, `asked`, or `load-0` to `load-5`. */
+  /** CSS class with its color: `replicas`, `asked`, or `load-0` to `load-5`. */
   readonly className: string;
   readonly label: string;
   readonly points: readonly ChartPoint[];
-  /** Whether it holds each value until the next. */
+  /** Whether each value applies until the next point. */
   readonly isStepped?: boolean;
 }
 
-/** A value that lines are to be seen against, from end to end. */
+/** A horizontal line for comparison. */
 interface ChartBound {
   readonly value: number;
 }
 
-/** What is drawn over time. */
 export interface TimeChart {
   readonly title: string;
   readonly lines: readonly ChartLine[];
   readonly bounds: readonly ChartBound[];
-  /** What the legend calls the bounds. */
+  /** Label of the bounds in the legend. */
   readonly boundsLabel: string;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** What is beyond it is drawn at the upper edge. */
+  /** Upper end of the value axis; greater values are drawn at it. */
   readonly highest: number;
   readonly isWhole: boolean;
   readonly width: number;
   readonly height: number;
   timeText(atMs: number): string;
   valueText(value: number): string;
-  /** The style, for a drawing that is a file of its own. */
+  /** CSS, for a drawing in a file of its own. */
   readonly style?: HtmlPart;
 }
 
 const MARGIN = { left: 56, right: 36, top: 46, bottom: 36 };
-/** Of the legend; a line of it is broken where its text, reckoned by its letters, would be wider than the drawing. */
-const [LINE_HEIGHT, LETTER_WIDTH, LONGEST_LABEL] = [18, 7, 60];
+/**
+ * Of the legend. A row wraps where its text, estimated by its number of letters, exceeds the width of the drawing.
+ */
+const [LINE_HEIGHT, LETTER_WIDTH, MAX_LABEL_LENGTH] = [18, 7, 60];
 
-/** Draws values over time from zero up: title, legend, axes, bounds, lines. */
+/** Renders an SVG of values over time, with a value axis from zero. */
 export function timeChart(chart: TimeChart): Html {
   const { title, width, height, fromMs, untilMs, highest, style } = chart;
   const legend = legendLines(chart);
@@ -77,7 +77,7 @@ function legendLines({ lines, bounds, boundsLabel, width }: TimeChart): readonly
   ];
   const rows: { letters: number; parts: Html[] }[] = [];
   for (const { className, label } of entries) {
-    const short = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label;
+    const short = label.length > MAX_LABEL_LENGTH ? `${label.slice(0, MAX_LABEL_LENGTH - 1)}…` : label;
     const entry = html`<tspan class="is-${className}">${short}</tspan>`;
     const row = rows.at(-1);
     const letters = (row?.letters ?? 0) + short.length + 3;
@@ -89,37 +89,37 @@ function legendLines({ lines, bounds, boundsLabel, width }: TimeChart): readonly
     }
   }
   return rows.map(
-    ({ parts }, place) =>
-      html`<text class="legend" x="${MARGIN.left}" y="${43 + LINE_HEIGHT * place}">${parts}</text>`,
+    ({ parts }, index) =>
+      html`<text class="legend" x="${MARGIN.left}" y="${43 + LINE_HEIGHT * index}">${parts}</text>`,
   );
 }
 
-/** Something that was so at a time; `undefined` where that is not known. */
+/** A value at a time; `undefined` where it is not available. */
 export interface ChartPoint {
   readonly atMs: number;
   readonly value: number | undefined;
 }
 
-/** Where times and values are in a drawing. */
+/** Maps times and values to coordinates. */
 interface ChartScale {
   x(atMs: number): number;
   y(value: number): number;
 }
 
-/** The path of a line that holds each value until the next; a gap where there is none. */
+/** Returns the SVG path of a stepped line, with gaps for missing values. */
 export function stepPath(points: readonly ChartPoint[], { x, y }: ChartScale): string {
   const parts: string[] = [];
   let before: number | undefined;
   let drawnToMs: number | undefined;
-  for (const [place, { atMs, value }] of points.entries()) {
-    const isLast = place === points.length - 1;
+  for (const [index, { atMs, value }] of points.entries()) {
+    const isLast = index === points.length - 1;
     if (before !== undefined && (value !== before || isLast) && atMs !== drawnToMs) {
       parts.push(`H${fixed(x(atMs))}`);
       drawnToMs = atMs;
     }
     if (value !== undefined && value !== before) {
       parts.push(before === undefined ? `M${fixed(x(atMs))} ${fixed(y(value))}` : `V${fixed(y(value))}`);
-      if (before === undefined && isAlone(points, place)) parts.push('h0.1');
+      if (before === undefined && isLastBeforeGap(points, index)) parts.push('h0.1');
       drawnToMs = atMs;
     }
     before = value;
@@ -127,23 +127,23 @@ export function stepPath(points: readonly ChartPoint[], { x, y }: ChartScale): s
   return parts.join('');
 }
 
-/** The path of a line from each value to the next; a gap where there is none, and a dot for one that stands alone. */
+/** Returns the SVG path of a line, with gaps for missing values and dots for isolated ones. */
 export function linePath(points: readonly ChartPoint[], { x, y }: ChartScale): string {
   return points
-    .map(({ atMs, value }, place) => {
+    .map(({ atMs, value }, index) => {
       if (value === undefined) return '';
-      const isJoined = points[place - 1]?.value !== undefined;
-      const dot = !isJoined && isAlone(points, place) ? 'h0.1' : '';
+      const isJoined = points[index - 1]?.value !== undefined;
+      const dot = !isJoined && isLastBeforeGap(points, index) ? 'h0.1' : '';
       return `${isJoined ? 'L' : 'M'}${fixed(x(atMs))} ${fixed(y(value))}${dot}`;
     })
     .join('');
 }
 
-function isAlone(points: readonly ChartPoint[], place: number): boolean {
-  return points[place + 1]?.value === undefined;
+function isLastBeforeGap(points: readonly ChartPoint[], index: number): boolean {
+  return points[index + 1]?.value === undefined;
 }
 
-/** A place in a drawing, to a tenth of its unit. */
+/** Formats a coordinate to a tenth of a unit. */
 function fixed(value: number): string {
   return `${Math.round(value * 10) / 10}`;
 }
@@ -155,23 +155,24 @@ const TIME_STEPS = [
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 7, 14, 30, 90, 365].map((days) => days * DAY),
 ];
-/** As many parts an axis is cut into at most. */
-const PARTS = 5;
+const MAX_PARTS = 5;
 
-/** At most six round numbers from zero to the highest; whole ones where only these mean something. */
+/** Returns at most six round values from zero to `highest`; integers if `isWhole`. */
 export function valueTicks(highest: number, { isWhole }: { readonly isWhole: boolean }): readonly number[] {
   if (!(highest > 0)) return [0];
-  const least = isWhole ? Math.max(highest / PARTS, 1) : highest / PARTS;
-  const power = 10 ** Math.floor(Math.log10(least));
+  const minStep = isWhole ? Math.max(highest / MAX_PARTS, 1) : highest / MAX_PARTS;
+  const power = 10 ** Math.floor(Math.log10(minStep));
   return multiples(
-    [power, 2 * power, 5 * power, 10 * power].find((step) => step * PARTS >= highest) ?? highest / PARTS,
+    [power, 2 * power, 5 * power, 10 * power].find((step) => step * MAX_PARTS >= highest) ??
+      highest / MAX_PARTS,
     { from: 0, until: highest },
   );
 }
 
-/** At most six round times between two. */
+/** Returns at most six round times in a range. */
 export function timeTicks(fromMs: number, untilMs: number): readonly number[] {
-  const step = TIME_STEPS.find((size) => size * PARTS >= untilMs - fromMs) ?? (untilMs - fromMs) / PARTS;
+  const step =
+    TIME_STEPS.find((size) => size * MAX_PARTS >= untilMs - fromMs) ?? (untilMs - fromMs) / MAX_PARTS;
   return multiples(step, { from: fromMs, until: untilMs });
 }
 
@@ -181,5 +182,5 @@ function multiples(
 ): number[] {
   const first = Math.ceil(from / step);
   const count = Math.floor(until / step) - first + 1;
-  return Array.from({ length: Math.max(count, 0) }, (_, place) => (first + place) * step);
+  return Array.from({ length: Math.max(count, 0) }, (_, index) => (first + index) * step);
 }

@@ -109,7 +109,7 @@ describe('cronHpaSubsystem', () => {
     await eventually(() => subsystem.isSynced);
     expect([...subsystem.endpoints.keys()]).to.deep.equal(['/debug/cronhpas']);
     const [part] = subsystem.ui;
-    expect(part?.summary()).to.deep.equal({ count: 2, troubled: 2, trouble: 'not ready' });
+    expect(part?.summary()).to.deep.equal({ count: 2, unhealthy: 2, problem: 'not ready' });
     const known = part?.source;
     const object = known?.find('default', 'web');
     if (!known || !object) throw new Error('it knows the object');

@@ -14,7 +14,7 @@ describe('runChecks', () => {
     run: async () => run(),
   });
 
-  it('goes on after a check that fails or cannot look, and makes findings of what it throws', async () => {
+  it('continues after a check that fails or throws, and reports what it throws', async () => {
     const { results, isSound } = await examine([
       check('first', () => [ok('a', 'is there')]),
       check('second', () => [failed('b', 'is broken', { diagnosis: 'broken' })]),
@@ -40,7 +40,7 @@ describe('runChecks', () => {
     ]);
   });
 
-  it('ends where the first check fails, which all others build on', async () => {
+  it('stops if the first check fails', async () => {
     const { results, isSound } = await examine([
       check('first', () => [failed('a', 'is broken', { diagnosis: 'broken' })]),
       check('second', () => [ok('b', 'is there')]),
@@ -48,7 +48,7 @@ describe('runChecks', () => {
     expect([results.length, isSound]).to.deep.equal([1, false]);
   });
 
-  it('takes what could not be looked at for no failure', async () => {
+  it('does not count a check that cannot run as a failure', async () => {
     const { isSound } = await examine([
       check('first', () => {
         throw new Error('the line went dead');

@@ -13,7 +13,7 @@ describe('formatResult', () => {
   const result = (findings: Parameters<typeof formatResult>[0]['findings']) =>
     formatResult({ name: 'node-clocks', title: 'Node clocks', durationMs: 3, findings });
 
-  it('writes a line a finding, with a mark, and every remedy once', () => {
+  it('prints one line per finding, and each remedy once', () => {
     const fault = failed('node "a"', 'an hour ahead', { diagnosis: 'node-clock-skewed', NODE: 'a' });
     const unchecked = {
       status: 'unchecked',
@@ -34,7 +34,7 @@ describe('formatResult', () => {
     );
   });
 
-  it('keeps what others say on its line, and shows their control characters', () => {
+  it('prints foreign text on one line, with control characters escaped', () => {
     const words = 'no\n  ✓ node "b": well\x1b[2J\x1b[H\u202e\x9b1A';
     const fault = failed(`node "${words}"`, words, { diagnosis: 'node-clock-skewed', NODE: words });
     const lines = result([fault, ok('node', words), note('node', words)]).split('\n');
@@ -44,19 +44,19 @@ describe('formatResult', () => {
     expect(lines.join('')).to.include('\\u001b[2J');
   });
 
-  it('shows the beginning of what is told at great length', () => {
+  it('truncates long text', () => {
     const [, line = ''] = result([note('node', 'x'.repeat(1e6))]).split('\n');
     expect(line).to.have.length.below(2_100);
     expect(line).to.match(/x…$/);
   });
 
-  it('says so where nothing came so far that it could be looked at', () => {
-    expect(result([])).to.equal('Node clocks\n  – nothing to look at, or nothing came that far\n');
+  it('notes that no object was checked', () => {
+    expect(result([])).to.equal('Node clocks\n  – nothing to check, or all objects failed earlier checks\n');
   });
 
-  it('counts what is well where that is much', () => {
+  it('counts successful findings if there are many', () => {
     expect(result(Array.from({ length: 5000 }, () => ok('node', 'right')))).to.equal(
-      'Node clocks\n  ✓ 5000 as they should be\n',
+      'Node clocks\n  ✓ 5000 passed\n',
     );
   });
 });

@@ -58,7 +58,7 @@ describe('renderMetrics', () => {
 describe('metricsUi', () => {
   it('counts metrics and problems, and of these what is in trouble', () => {
     const ui = metricsUi(metricsSource({ reports: REPORTS, problems: ['wrong', 'wrong, too'] }));
-    expect(ui.summary()).to.deep.equal({ count: 6, troubled: 5, trouble: 'failing or not served' });
+    expect(ui.summary()).to.deep.equal({ count: 6, unhealthy: 5, problem: 'failing or not served' });
     expect(ui).to.include({ view: 'metrics', title: 'Metrics' });
   });
 });

@@ -4,22 +4,22 @@ import { html } from '#lib/ui/html.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
 describe('html', () => {
-  it('puts text in as text, and HTML as HTML', () => {
+  it('escapes text and inserts HTML', () => {
     const inner = html`<b title="${'"a" & \'b\''}">${'<i>'}</b>`;
     expect(`${html`<p>${inner}${['x', html`<hr>`, 2]}</p>`}`).to.equal(
       '<p><b title="&quot;a&quot; &amp; &#39;b&#39;">&lt;i&gt;</b>x<hr>2</p>',
     );
   });
 
-  it('puts in nothing for what is not there, and 0 for 0', () => {
+  it('renders absent values as empty, and 0 as 0', () => {
     expect(`${html`[${undefined}${null}${false}${0}${''}]`}`).to.equal('[0]');
   });
 
-  it('shows characters that reorder or hide others by their numbers, and keeps lines', () => {
+  it('shows characters that reorder or hide text as escapes, and retains line feeds', () => {
     expect(`${html`${'a\u202eb\u0000\nc'}`}`).to.equal('a\\u202eb\\u0000\nc');
   });
 
-  it('lets no text end an element or an attribute', () => {
+  it('escapes text that would end an element or an attribute', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(`${html`${text}`}`).not.to.match(/[<>"']/);
@@ -27,7 +27,7 @@ describe('html', () => {
     );
   });
 
-  it('takes time in proportion to the text', async () => {
+  it('renders in linear time', async () => {
     const text = '<&"\'>\u202e'.repeat(100_000);
     expect(`${html`${text}`}`.length).to.be.greaterThan(text.length);
     expect(await costOf(() => `${html`${text}`}`)).to.be.below(5_000);

@@ -6,7 +6,7 @@ import { servePage } from '#spec/support/served-page.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 describe('pageFile', () => {
-  it('serves files one after the other, and the shared look first', async () => {
+  it('concatenates files', async () => {
     await using folder = await TemporaryDirectory.create();
     const own = pathToFileURL(`${folder.path}/own.css`);
     await writeFile(own, 'own {}');
@@ -18,7 +18,7 @@ describe('pageFile', () => {
     expect(body.endsWith('own {}')).to.equal(true);
   });
 
-  it('lets nothing in from elsewhere, and is taken for nothing else', async () => {
+  it('sets security headers', async () => {
     await using server = await servePage(pageFile('css', SHARED_STYLE));
     const { headers } = await server.get();
     expect(headers['content-security-policy'])
@@ -28,7 +28,7 @@ describe('pageFile', () => {
     expect(headers['referrer-policy']).to.equal('no-referrer');
   });
 
-  it('takes GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     await using server = await servePage(pageFile('css', SHARED_STYLE));
     expect((await server.get('', { method: 'HEAD' })).status).to.equal(200);
     for (const method of ['POST', 'PUT', 'DELETE']) {
@@ -36,7 +36,7 @@ describe('pageFile', () => {
     }
   });
 
-  it('reads a file that could not be read again when it is asked for again', async () => {
+  it('reads a file again after a read error', async () => {
     await using folder = await TemporaryDirectory.create();
     const file = pathToFileURL(`${folder.path}/late.html`);
     await using server = await servePage(pageFile('html', file));

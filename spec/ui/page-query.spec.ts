@@ -4,25 +4,25 @@ import { isListed, objectLink, pageAddress, readPageQuery } from '#lib/ui/page-q
 const read = (text: string) => readPageQuery(new URLSearchParams(text), ['hpas']);
 
 describe('readPageQuery', () => {
-  it('reads what an address says, and leaves out what it says in another way', () => {
+  it('parses parameters, and ignores invalid ones', () => {
     expect(read('view=hpas&namespace=a&name=b&filter=c&page=3&refresh=off')).to.deep.equal({
-      ...{ view: 'hpas', namespace: 'a', name: 'b', filter: 'c', page: 3, isStill: true, views: ['hpas'] },
+      ...{ view: 'hpas', namespace: 'a', name: 'b', filter: 'c', page: 3, isPaused: true, views: ['hpas'] },
     });
     for (const page of ['', '0', '-1', '1.5', '1e9', 'a', '9'.repeat(30)])
       expect(read(`page=${page}`).page, page).to.equal(1);
-    expect(read('refresh=no').isStill).to.equal(false);
+    expect(read('refresh=no').isPaused).to.equal(false);
   });
 });
 
 describe('pageAddress', () => {
-  it('leads to what was read, whatever is in it', () => {
+  it('formats addresses that parse to the same query', () => {
     const query = read(`view=hpas&filter=${encodeURIComponent('a&b="<')}&page=2&namespace=x`);
     expect(read(pageAddress(query).slice(1))).to.deep.equal(query);
   });
 });
 
 describe('objectLink', () => {
-  it('links to a part that is there, and names the object where it is not', () => {
+  it('links to existing views, and renders plain text otherwise', () => {
     const object = { namespace: 'a', name: 'b', text: '<a/b>' };
     expect(`${objectLink(read(''), { view: 'hpas', ...object })}`).to.equal(
       '<a href="?view=hpas&amp;namespace=a&amp;name=b">&lt;a/b&gt;</a>',
@@ -32,7 +32,7 @@ describe('objectLink', () => {
 });
 
 describe('isListed', () => {
-  it('goes by namespace, name, and parts of both', () => {
+  it('matches namespace, name and parts of both', () => {
     const listed = (text: string) => isListed(read(text), 'shop', 'web');
     expect(
       ['', 'namespace=shop', 'name=web', 'filter=op/we', 'namespace=shop&filter=w'].map(listed),

@@ -3,8 +3,8 @@ import { ago, ahead, lasting, shortDuration } from '#lib/ui/relative-time.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 
-describe('moments', () => {
-  it('are told as people say them, with the time itself', () => {
+describe('relative times', () => {
+  it('render a duration with the timestamp as tooltip', () => {
     expect(`${ago(NOW - 65_000, NOW)}`).to.equal(
       '<time datetime="2026-01-01T23:58:55Z" title="2026-01-01T23:58:55Z">1m5s ago</time>',
     );
@@ -12,22 +12,22 @@ describe('moments', () => {
     expect(`${lasting(NOW - 240_000, NOW)}`).to.include('>for 4m<');
   });
 
-  it('are now where they should have passed, and never lie before their time', () => {
+  it('render past events as now, and future ones as 0s ago', () => {
     expect(`${ahead(NOW - 1, NOW)}`).to.include('>now<');
     expect(`${ago(NOW + 5_000, NOW)}`).to.include('>0s ago<');
   });
 
-  it('are a dash where nobody can read the time', () => {
+  it('render invalid times as a dash', () => {
     expect(`${ago(Number.NaN, NOW)}`).to.equal('–');
     expect(`${ahead(9e15, NOW)}`).to.equal('–');
   });
 });
 
 describe('shortDuration', () => {
-  it('has no more parts than people read', () => {
-    const told = [0, 400, 999, 59_600, 60_000, 3_599_000, 3_600_000, 5_430_000, 172_800_000].map(
+  it('formats at most two units', () => {
+    const texts = [0, 400, 999, 59_600, 60_000, 3_599_000, 3_600_000, 5_430_000, 172_800_000].map(
       shortDuration,
     );
-    expect(told).to.deep.equal(['0s', '0s', '1s', '1m', '1m', '59m59s', '1h', '1h31m', '2d']);
+    expect(texts).to.deep.equal(['0s', '0s', '1s', '1m', '1m', '59m59s', '1h', '1h31m', '2d']);
   });
 });

@@ -18,7 +18,7 @@ const CHART: TimeChart = {
 };
 
 describe('stepPath', () => {
-  it('holds each value until the next, with a gap where there is none', () => {
+  it('retains each value until the next, with gaps for missing values', () => {
     expect(stepPath(POINTS, SCALE)).to.equal('M0 99H20V96H30M40 98h0.1');
     expect(stepPath([], SCALE)).to.equal('');
     expect(stepPath(POINTS.slice(0, 2), SCALE)).to.equal('M0 99H10');
@@ -26,13 +26,13 @@ describe('stepPath', () => {
 });
 
 describe('linePath', () => {
-  it('goes from each value to the next, with a dot for one that stands alone', () => {
+  it('connects values, with dots for isolated ones', () => {
     expect(linePath(POINTS, SCALE)).to.equal('M0 99L10 99L20 96M40 98h0.1');
   });
 });
 
 describe('valueTicks', () => {
-  it('are few and round', () => {
+  it('returns a few round values', () => {
     for (const highest of [0, 0.3, 1, 3, 7, 12, 99, 150, 1001, 123_456, 2 ** 31]) {
       const ticks = valueTicks(highest, { isWhole: true });
       expect(ticks.length, `${highest}`).to.be.within(1, 6);
@@ -44,7 +44,7 @@ describe('valueTicks', () => {
 });
 
 describe('timeTicks', () => {
-  it('are few and round, wherever time begins', () => {
+  it('returns a few round times from any start', () => {
     const from = Date.UTC(2026, 0, 1, 11, 59, 59);
     for (const spanMs of [0, 1, 999, 15_000, 750_000, 86_400_000, 4e10]) {
       const ticks = timeTicks(from, from + spanMs);
@@ -56,7 +56,7 @@ describe('timeTicks', () => {
 });
 
 describe('timeChart', () => {
-  it('draws what is beyond the highest value at the upper edge, and no bound beyond it', () => {
+  it('draws greater values at the upper edge, and leaves out bounds above it', () => {
     const svg = `${timeChart(CHART)}`;
     expect(svg.match(/class="bound"/g)).to.have.lengthOf(1);
     expect(svg).to.include('A &lt;title&gt;').and.not.to.include('<title>');
@@ -64,10 +64,10 @@ describe('timeChart', () => {
     for (const [, , y] of path.matchAll(/([ML])[\d.]+ ([\d.]+)/g)) expect(Number(y)).to.be.within(64, 224);
   });
 
-  it('breaks a legend that is wider than the drawing, and shortens labels', () => {
-    const lines = Array.from({ length: 6 }, (_, place) => ({
-      ...{ className: `load-${place}`, points: [] },
-      label: `a metric with a name of some length, ${place} ${'x'.repeat(place * 40)}`,
+  it('wraps the legend and shortens labels', () => {
+    const lines = Array.from({ length: 6 }, (_, index) => ({
+      ...{ className: `load-${index}`, points: [] },
+      label: `a metric with a name of some length, ${index} ${'x'.repeat(index * 40)}`,
     }));
     const svg = `${timeChart({ ...CHART, lines })}`;
     const rows = [...svg.matchAll(/<text class="legend" x="56" y="(\d+)">(.*?)<\/text>/g)];

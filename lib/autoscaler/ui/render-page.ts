@@ -104,13 +104,13 @@ ${table(COLUMNS, rows, 'Nothing: its flags switch everything off.')}
 </section>`;
 }
 
-function stateOf({ troubled, waiting }: UiSummary): Html {
-  if (troubled > 0) return stateWord('failing', 'look here');
+function stateOf({ unhealthy, waiting }: UiSummary): Html {
+  if (unhealthy > 0) return stateWord('failing', 'look here');
   return waiting === undefined ? stateWord('served', 'well') : stateWord('waiting', 'waits');
 }
 
-function troubleOf({ troubled, trouble, waiting }: UiSummary): string {
-  const found = [troubled > 0 && `${troubled} ${trouble}`, waiting].filter(Boolean);
+function troubleOf({ unhealthy, problem, waiting }: UiSummary): string {
+  const found = [unhealthy > 0 && `${unhealthy} ${problem}`, waiting].filter(Boolean);
   return found.length > 0 ? found.join('; ') : 'none';
 }
 

@@ -1,6 +1,6 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import { type Check, examineEach, type Finding, ok, uncheckedBy } from '#lib/doctor/check.ts';
-import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
+import { type Check, examineEach, type Finding, ok, unchecked } from '#lib/doctor/check.ts';
+import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
@@ -58,7 +58,7 @@ async function lookAt(
       });
     }
     const permission = `get ${resource.plural}/scale`;
-    const scale = await requiring(permission, () => scales.get(target, context.signal));
+    const scale = await requirePermission(permission, () => scales.get(target, context.signal));
     return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
   } catch (error) {
     if (error instanceof UnscalableTarget) {
@@ -69,7 +69,7 @@ async function lookAt(
     if (isNotFound(error)) {
       return failed(subject, `there is no ${described}`, { diagnosis: 'cronhpa-target-missing', ...names });
     }
-    return uncheckedBy(subject, error);
+    return unchecked(subject, error);
   }
 }
 

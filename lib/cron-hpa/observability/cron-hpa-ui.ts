@@ -12,12 +12,12 @@ export function cronHpaUi(known: DebuggedCronHpas): CronHpaUiPart {
     about: 'CronHorizontalPodAutoscalers, which scale by the clock',
     source: known,
     summary() {
-      let [count, troubled] = [0, 0];
+      let [count, unhealthy] = [0, 0];
       for (const { status } of known.values()) {
         count++;
-        if (status.ready?.status !== 'True') troubled++;
+        if (status.ready?.status !== 'True') unhealthy++;
       }
-      return { count, troubled, trouble: 'not ready' };
+      return { count, unhealthy, problem: 'not ready' };
     },
   };
 }

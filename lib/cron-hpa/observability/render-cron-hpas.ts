@@ -31,11 +31,11 @@ const JOB_COLUMNS: readonly Column[] = [
 export function renderCronHpas(query: PageQuery, known: DebuggedCronHpas): Html {
   if (query.namespace !== '' && query.name !== '') return renderCronHpa(query, known);
   const listed = [...known.values()].filter(({ namespace, name }) => isListed(query, namespace, name));
-  const isTroubled = ({ status }: CronHpa) => status.ready?.status !== 'True';
+  const needsAttention = ({ status }: CronHpa) => status.ready?.status !== 'True';
   const { nowMs } = known.planOptions();
   const rowOf = (one: CronHpa) => cronHpaRow(one, query, nowMs);
   const title = 'CronHorizontalPodAutoscalers';
-  const list = { title, columns: COLUMNS, listed, isTroubled, rowOf, none: 'There is none.' };
+  const list = { title, columns: COLUMNS, listed, needsAttention, rowOf, none: 'There is none.' };
   return objectList(list, query);
 }
 

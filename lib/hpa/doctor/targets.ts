@@ -1,6 +1,6 @@
 import { type Scale, ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import { type Check, examineEach, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
-import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
+import { type Check, examineEach, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
+import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -35,7 +35,7 @@ async function lookAt(
   const names = { NAMESPACE: namespace, NAME: name, KIND: kind, TARGET: targetName };
   try {
     const target = { namespace, apiVersion, kind, name: targetName };
-    const scale = await requiring(`get ${kind}/scale`, () => scales.get(target, context.signal));
+    const scale = await requirePermission(`get ${kind}/scale`, () => scales.get(target, context.signal));
     const missing = await missingRequest(hpa, scale, context);
     if (missing) {
       const more = { ...names, RESOURCE: missing.resource };
@@ -57,7 +57,7 @@ async function lookAt(
       return failed(subject, error.message, { diagnosis: 'hpa-target-not-scalable', ...names });
     if (isNotFound(error))
       return failed(subject, `there is no ${described}`, { diagnosis: 'hpa-target-missing', ...names });
-    return uncheckedBy(subject, error);
+    return unchecked(subject, error);
   }
 }
 

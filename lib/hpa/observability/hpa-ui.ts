@@ -20,9 +20,9 @@ export function hpaUi(source: HpaUiSource): HpaUiPart {
     about: 'HorizontalPodAutoscalers that this replica decides, by metrics',
     source,
     summary() {
-      let troubled = 0;
-      for (const one of source.decisions.values()) if (troubleOf(one)) troubled++;
-      return { count: source.decisions.size, troubled, trouble: 'failing or left alone' };
+      let unhealthy = 0;
+      for (const one of source.decisions.values()) if (troubleOf(one)) unhealthy++;
+      return { count: source.decisions.size, unhealthy, problem: 'failing or left alone' };
     },
   };
 }

@@ -33,17 +33,17 @@ export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
   const listed = [...source.decisions.values()].filter(({ namespace, name }) =>
     isListed(query, namespace, name),
   );
-  const isTroubled = (one: HpaDecisions) => troubleOf(one) !== undefined;
+  const needsAttention = (one: HpaDecisions) => troubleOf(one) !== undefined;
   const none = 'None has been decided here: only the replica that leads decides HPAs.';
   const rowOf = (one: HpaDecisions) => hpaRow(one, query, source.nowMs());
-  const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, isTroubled, rowOf, none };
+  const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, needsAttention, rowOf, none };
   return objectList(list, query);
 }
 
 function hpaRow(one: HpaDecisions, query: PageQuery, nowMs: number): Row {
   const { namespace, name, explanation, decisions, atMaxSinceMs } = one;
   const latest = decisions.at(-1);
-  const address = pageAddress({ view: query.view, namespace, name, isStill: query.isStill });
+  const address = pageAddress({ view: query.view, namespace, name, isPaused: query.isPaused });
   const leading =
     explanation?.leadingMetric === undefined ? undefined : explanation.metrics[explanation.leadingMetric];
   const { currentReplicas, desiredReplicas } = latest ?? {};

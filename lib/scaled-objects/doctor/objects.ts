@@ -1,6 +1,6 @@
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
-import { type ApiContext, requiring } from '#lib/doctor/cluster-context.ts';
+import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
+import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { requestsOf } from '../api/annotations.ts';
@@ -112,7 +112,9 @@ class Judge {
     const { signal } = this.#context;
     return await this.#judged('scaledjob', object, async () => {
       checkScaledJob(object);
-      const tried = requiring('create jobs.batch', () => this.#jobs.create(object, { signal, dryRun: true }));
+      const tried = requirePermission('create jobs.batch', () =>
+        this.#jobs.create(object, { signal, dryRun: true }),
+      );
       await tried.catch((error: unknown) => {
         throw jobRefusal(error);
       });
@@ -136,7 +138,7 @@ class Judge {
         return [failed(subject, error.message, { diagnosis: 'scaledobjects-object-unusable', ...names })];
       if (error instanceof JobCheckFailure)
         return [failed(subject, error.full, { diagnosis: 'scaledobjects-object-unusable', ...names })];
-      return [uncheckedBy(subject, error)];
+      return [unchecked(subject, error)];
     }
   }
 
@@ -149,9 +151,11 @@ class Judge {
       if (resource) {
         const permission = `get ${resource.plural}.${resource.group}`;
         const path = objectPath(resource, target);
-        return workloadOf(await requiring(permission, () => client.getJson(path, { signal })));
+        return workloadOf(await requirePermission(permission, () => client.getJson(path, { signal })));
       }
-      await requiring(`get the scale of ${targetName(target)}`, () => this.#scales.get(target, signal));
+      await requirePermission(`get the scale of ${targetName(target)}`, () =>
+        this.#scales.get(target, signal),
+      );
       return undefined;
     } catch (error) {
       const failure = targetFailure(error);
@@ -163,7 +167,7 @@ class Judge {
     const { client, signal } = this.#context;
     const known = this.#limits.get(namespace);
     if (known) return known;
-    const asked = requiring('list limitranges', () => limitedByDefault(client)(namespace, signal));
+    const asked = requirePermission('list limitranges', () => limitedByDefault(client)(namespace, signal));
     this.#limits.set(namespace, asked);
     return asked;
   }

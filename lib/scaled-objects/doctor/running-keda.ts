@@ -1,5 +1,5 @@
 import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
-import { type Check, type Finding, note, ok, uncheckedBy } from '#lib/doctor/check.ts';
+import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
@@ -48,7 +48,7 @@ export function otherKeda(
 
 /** What the one look finds is told even where the other is refused. */
 async function foundOr(subject: string, look: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  return await look.catch((error: unknown) => [uncheckedBy(subject, error)]);
+  return await look.catch((error: unknown) => [unchecked(subject, error)]);
 }
 
 async function runningDeployments(context: ApiContext): Promise<readonly Finding[]> {

@@ -48,8 +48,8 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
     if (listed.length === 0) throw notFound(RESOURCE, `${query.namespace}/${query.name}`);
     return html`${breadcrumbs(query, 'ScaledObjects')}${shownOf(listed, source).map((one) => renderOne(one, source))}`;
   }
-  const isTroubled = ({ object }: (typeof all)[number]) => !isReady(object.status?.conditions);
-  const inOrder = [...listed.filter(isTroubled), ...listed.filter((one) => !isTroubled(one))];
+  const needsAttention = ({ object }: (typeof all)[number]) => !isReady(object.status?.conditions);
+  const inOrder = [...listed.filter(needsAttention), ...listed.filter((one) => !needsAttention(one))];
   const { items, links } = paged(inOrder, query);
   const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
   return html`<section>

@@ -13,18 +13,18 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
     about: 'ScaledObjects and ScaledJobs, which scale by events',
     source,
     summary() {
-      let [count, troubled, left] = [0, 0, 0];
+      let [count, unhealthy, left] = [0, 0, 0];
       const { objects, jobs, otherOperator } = source;
       for (const [kind, found] of Object.entries({ ScaledObject: objects, ScaledJob: jobs })) {
         for (const object of found.values()) {
           count++;
           if (otherOperator.signOn(kind, object) !== undefined) left++;
-          else if (!isReady(object.status?.conditions)) troubled++;
+          else if (!isReady(object.status?.conditions)) unhealthy++;
         }
       }
       const absent = isFollowed() ? undefined : 'its kinds are not served, or may not be listed';
       const waiting = absent ?? (left > 0 ? `${left} left to another operator` : undefined);
-      return { count, troubled, trouble: 'not ready', waiting };
+      return { count, unhealthy, problem: 'not ready', waiting };
     },
   };
 }

@@ -5,13 +5,13 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('renderOverview', () => {
   for (const [what, summary, shown] of [
-    ['all is well', { troubled: 0 }, 'well ScaledObjects 3 none'],
-    ['something is in trouble', { troubled: 2 }, 'look here ScaledObjects 3 2 not ready'],
-    ['nothing is done', { troubled: 0, waiting: '3 left' }, 'waits ScaledObjects 3 3 left'],
-    ['both are so', { troubled: 1, waiting: '2 left' }, 'look here ScaledObjects 3 1 not ready; 2 left'],
+    ['all is well', { unhealthy: 0 }, 'well ScaledObjects 3 none'],
+    ['something is in trouble', { unhealthy: 2 }, 'look here ScaledObjects 3 2 not ready'],
+    ['nothing is done', { unhealthy: 0, waiting: '3 left' }, 'waits ScaledObjects 3 3 left'],
+    ['both are so', { unhealthy: 1, waiting: '2 left' }, 'look here ScaledObjects 3 1 not ready; 2 left'],
   ] as const)
     it(`says of a part whether ${what}`, () => {
-      expect(overviewOf({ count: 3, trouble: 'not ready', ...summary })).to.include(`${shown} what it shows`);
+      expect(overviewOf({ count: 3, problem: 'not ready', ...summary })).to.include(`${shown} what it shows`);
     });
 });
 

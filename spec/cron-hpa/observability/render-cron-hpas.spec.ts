@@ -112,7 +112,7 @@ describe('cronHpaUi', () => {
       cronHpa(),
     ];
     expect(cronHpaUi(sourceOf(objects)).summary()).to.deep.equal({
-      ...{ count: 3, troubled: 2, trouble: 'not ready' },
+      ...{ count: 3, unhealthy: 2, problem: 'not ready' },
     });
     expect(cronHpaUi(sourceOf([]))).to.include({
       ...{ view: 'cronhpas', title: 'Cron-HPAs' },

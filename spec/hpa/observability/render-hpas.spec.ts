@@ -186,7 +186,7 @@ the last 1 decisions, the latest first:
     expect([view, title, about]).to.deep.equal([
       ...['hpas', 'HPAs', 'HorizontalPodAutoscalers that this replica decides, by metrics'],
     ]);
-    expect(summary()).to.deep.equal({ count: 9, troubled: 5, trouble: 'failing or left alone' });
+    expect(summary()).to.deep.equal({ count: 9, unhealthy: 5, problem: 'failing or left alone' });
   });
 });
 

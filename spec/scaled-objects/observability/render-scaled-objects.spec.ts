@@ -280,7 +280,7 @@ describe('scaledObjectsUi', () => {
       about: 'ScaledObjects and ScaledJobs, which scale by events',
     });
     expect(part.summary()).to.deep.equal({
-      ...{ count: 5, troubled: 4, trouble: 'not ready', waiting: undefined },
+      ...{ count: 5, unhealthy: 4, problem: 'not ready', waiting: undefined },
     });
   });
 
@@ -288,7 +288,7 @@ describe('scaledObjectsUi', () => {
     const other = { sign: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
     const told = toldOf({ objects, jobs, other });
     expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({
-      ...{ count: 5, troubled: 2, trouble: 'not ready', waiting: '2 left to another operator' },
+      ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 left to another operator' },
     });
     expect(scaledObjectsUi(told, () => false).summary().waiting).to.equal(
       'its kinds are not served, or may not be listed',
