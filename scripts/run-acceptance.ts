@@ -25,7 +25,7 @@ const LONGEST = [
 
 const startMs = performance.now();
 const files = process.argv.slice(2);
-const left = (files.length > 0 ? files : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
+const left = (files.length > 0 ? [...files] : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
 const failed: string[] = [];
 const skipped: string[] = [];
 const { RECORDED_REQUESTS: retained } = process.env;

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
+import { ControlPlane } from '../control-plane/control-plane.ts';
+import { needBinaries } from '../control-plane/need-binaries.ts';
+
+const PAGE = 'docs/permissions.md';
+
+/** The overlays that the page lists, in the order of installation, each with the account of its program. */
+const INSTALLED = [
+  { overlay: 'release', account: 'metrics-server' },
+  { overlay: 'autoscaler-1.20', account: 'autoscaler' },
+  { overlay: 'autoscaler-hpa-1.20', account: 'autoscaler' },
+  { overlay: 'autoscaler-scaled-objects-1.20', account: 'autoscaler' },
+];
+
+describe('docs/permissions.md', function () {
+  this.timeout(300_000);
+
+  let controlPlane: ControlPlane;
+  let kubectl: Kubectl;
+
+  before(async () => {
+    controlPlane = await ControlPlane.start({ ...(await needBinaries()), controllerManager: undefined });
+    kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
+  });
+
+  after(() => controlPlane?.[Symbol.asyncDispose]());
+
+  for (const { overlay, account } of INSTALLED) {
+    it(`lists what the account of overlays/${overlay} may do, as kubectl prints it`, async () => {
+      await run('apply', '-k', `manifests/overlays/${overlay}`);
+      const everyone = new Set(await listRules('without-bindings'));
+      const own = (await listRules(account)).filter((rule) => !everyone.has(rule));
+      await run('delete', '-k', `manifests/overlays/${overlay}`, '--wait=false');
+      expect(own).to.deep.equal(await readDocumentedRules(overlay.replace('-1.20', '')));
+    });
+  }
+
+  async function listRules(account: string): Promise<readonly string[]> {
+    const as = `--as=system:serviceaccount:kube-system:${account}`;
+    return parseRules(await run('auth', 'can-i', '--list', '--namespace=kube-system', as));
+  }
+
+  async function run(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitStatus } = await kubectl.run(args, 60_000);
+    if (exitStatus !== 0) throw new Error(`Cannot run kubectl ${args.join(' ')}: ${stderr.trim()}${stdout}`);
+    return stdout;
+  }
+});
+
+/** The rows without the header: one space between columns, verbs and rows sorted. */
+function parseRules(output: string): readonly string[] {
+  const [, ...rows] = output.trim().split('\n');
+  return rows
+    .map((row) => row.trim().replace(/ +/g, ' '))
+    .map((row) =>
+      row.replace(/\[([^\]]*)\]$/, (_, verbs: string) => `[${verbs.split(' ').sort().join(' ')}]`),
+    )
+    .sort();
+}
+
+/** What the page shows below the heading of an overlay. */
+async function readDocumentedRules(overlay: string): Promise<readonly string[]> {
+  const [, section = ''] = (await readFile(PAGE, 'utf8')).split(`\n## \`overlays/${overlay}\`\n`);
+  const [, block = ''] = section.split('```');
+  return block
+    .replace(/^text\n/, '')
+    .trim()
+    .split('\n');
+}
