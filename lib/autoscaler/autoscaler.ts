@@ -5,6 +5,7 @@ import {
   serveSubsystems,
 } from '#lib/apiserver/subsystems.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { PollLimits } from '#lib/collection/poll-limits.ts';
 import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { addLeaderElectionSeries, LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
@@ -97,6 +98,7 @@ export async function startAutoscaler(
     findAddresses,
   };
   const store = new MetricStore();
+  const pollLimits = new PollLimits(clock);
   const subsystems: LeaderSubsystem[] = [];
   const cronHpa = options.controllers.has('cronhpa')
     ? starting.use((await PARTS.cronHpa())({ ...shared, ...options.cronHpa }))
@@ -114,7 +116,7 @@ export async function startAutoscaler(
   }
   if (options.controllers.has('scaledobjects')) {
     const scaledObjectsPart = await PARTS.scaledObjects();
-    const part = { ...shared, reader: clients.references, store, userAgent, version };
+    const part = { ...shared, reader: clients.references, store, pollLimits, userAgent, version };
     subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
   }
 
@@ -135,7 +137,7 @@ export async function startAutoscaler(
   const metrics = options.metricsAdapter && [
     starting.use(
       await (await PARTS.metricsAdapter())(options.metricsAdapter, {
-        ...{ ...shared, store, userAgent, isLeader: isTelling },
+        ...{ ...shared, store, pollLimits, userAgent, isLeader: isTelling },
         schedules: scheduling?.schedules,
       }),
     ),

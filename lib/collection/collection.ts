@@ -1,14 +1,15 @@
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudgets } from '#lib/telemetry/line-budget.ts';
-import { Poll, type PollEnvironment, type PollWant, SourceSemaphores } from './poll.ts';
+import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
+import { PollLimits } from './poll-limits.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 
 /** What collections work with. */
 export interface CollectionEnvironment extends PollEnvironment {
   /** How much the log says of the failures of each tenant; by default all of them. */
   readonly linesOfTenants?: LineBudgets;
-  /** Shared with collections that ask over the same connections; by default it is alone. */
-  readonly semaphores?: SourceSemaphores;
+  /** Those of the process, shared with its other collections; by default it is alone. */
+  readonly limits?: PollLimits;
 }
 
 /** What somebody wants to know, and how often. */
@@ -48,14 +49,14 @@ const WARM_AFTER_MS = 30_000;
  */
 export class Collection implements AsyncDisposable {
   readonly #environment: CollectionEnvironment;
-  readonly #semaphores: SourceSemaphores;
+  readonly #limits: PollLimits;
   readonly #startedAtMs: number;
   readonly #polls = new Map<string, Poll>();
   readonly #owners = new Map<string, ReadonlyMap<string, Running>>();
 
   constructor(environment: CollectionEnvironment) {
     this.#environment = environment;
-    this.#semaphores = environment.semaphores ?? new SourceSemaphores();
+    this.#limits = environment.limits ?? new PollLimits(environment.clock);
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 
@@ -154,7 +155,7 @@ export class Collection implements AsyncDisposable {
 
   #newPoll(query: Query, tenant: string | undefined): Poll {
     const lines = tenant === undefined ? undefined : this.#environment.linesOfTenants?.of(tenant);
-    return new Poll(query, { ...this.#environment, semaphores: this.#semaphores, lines });
+    return new Poll(query, { ...this.#environment, limits: this.#limits, lines });
   }
 
   #stop(running: Running): void {

@@ -1,4 +1,3 @@
-import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
@@ -7,6 +6,7 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
+import type { PollLimits } from './poll-limits.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
 
 /** What polls work with. */
@@ -28,7 +28,7 @@ export interface PollEnvironment {
 
 /** What a poll has in common with others of its collection. */
 interface SharedByPolls {
-  readonly semaphores: SourceSemaphores;
+  readonly limits: PollLimits;
   readonly lines: LineBudget | undefined;
 }
 
@@ -46,8 +46,6 @@ export interface PollWant {
 /** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
 const LONGEST_WAIT_MS = 60_000;
 const MOST_INTERVALS = 4;
-/** Whose request waited for less has nothing to blame that for. */
-const TOLD_WAIT_MS = 1_000;
 const MAX_NOTES = 10;
 const MAX_NOTE_LENGTH = 500;
 /** How much a wait after a failure is drawn out at random, so that not all come back at once. */
@@ -136,20 +134,18 @@ export class Poll {
 
   async #ask(): Promise<void> {
     const { clock, onAsked } = this.#environment;
-    const { timeoutMs = this.#environment.timeoutMs } = this.#query;
     const startedAtMs = clock.monotonicMs();
     const dueAtMs = this.#nextAtMonotonicMs;
-    const latenessMs = Math.max(0, startedAtMs - dueAtMs);
     this.#isAsking = true;
     this.#hasBegun = true;
-    const outcome = await this.#outcome(timeoutMs);
+    const { outcome, begunAtMs } = await this.#outcome();
     this.#isAsking = false;
     if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
-    const durationMs = clock.monotonicMs() - startedAtMs;
-    this.#results.add(outcome, { durationMs, latenessMs });
+    const durationMs = clock.monotonicMs() - begunAtMs;
+    this.#results.add(outcome, { durationMs, latenessMs: Math.max(0, begunAtMs - dueAtMs) });
     onAsked(this.#query, durationMs, 'error' in outcome ? outcome.error : undefined, this.#results.reading);
     // From when it was due: those that one hold-up made late together would go on together from when they began.
-    const fromMs = latenessMs < this.#intervalMs ? dueAtMs : startedAtMs;
+    const fromMs = startedAtMs - dueAtMs < this.#intervalMs ? dueAtMs : startedAtMs;
     if (fromMs > dueAtMs) this.#spreadingWaits = 0;
     const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
     this.#isWantedAgain = false;
@@ -157,29 +153,28 @@ export class Poll {
     for (const want of this.#wants.values()) want.onAsked?.();
   }
 
-  async #outcome(timeoutMs: number): Promise<PollOutcome> {
-    const { clock, semaphores } = this.#environment;
-    const startedAtMs = clock.monotonicMs();
-    let waitedMs: number | undefined;
-    const expired = () => {
-      waitedMs ??= clock.monotonicMs() - startedAtMs;
-      const wait = `, for ${formatDuration(Math.round(waitedMs))} of which others of its namespace kept the source busy`;
-      const what = `no response within ${formatDuration(timeoutMs)}${waitedMs < TOLD_WAIT_MS ? '' : wait}`;
-      return new Error(`${this.#query.description}: ${what}`);
-    };
+  /** Polls once it may, for which it has all of its time however long it waited. */
+  async #outcome(): Promise<{ readonly outcome: PollOutcome; readonly begunAtMs: number }> {
+    const { clock, limits } = this.#environment;
+    const { timeoutMs = this.#environment.timeoutMs } = this.#query;
+    const { signal } = this.#ended;
+    const tenant = this.#tenant;
+    let begunAtMs: number | undefined;
     const notes: string[] = [];
     const note = (text: string) => {
       if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_LENGTH));
     };
+    const expired = () =>
+      new Error(`${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
     try {
-      using deadline = startDeadline(clock, timeoutMs, { signal: this.#ended.signal, expired });
-      const tenant = this.#tenant;
-      using _permit = await semaphores.acquire(this.#query, tenant, deadline.signal);
-      waitedMs = clock.monotonicMs() - startedAtMs;
+      using _permit = await limits.acquire(this.#query, tenant, { timeoutMs, signal });
+      begunAtMs = clock.monotonicMs();
+      using deadline = startDeadline(clock, timeoutMs, { signal, expired });
       const asking = runForTenant(tenant, () => this.#query.ask(deadline.signal, note));
-      return { samples: await raceAbort(asking, deadline.signal), notes };
+      return { outcome: { samples: await raceAbort(asking, deadline.signal), notes }, begunAtMs };
     } catch (cause) {
-      return { error: cause instanceof Error ? cause : new Error(String(cause)) };
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      return { outcome: { error }, begunAtMs: begunAtMs ?? clock.monotonicMs() };
     }
   }
 
@@ -199,47 +194,5 @@ export class Poll {
     if (this.#spreadingWaits === 1) return intervalMs * (0.5 + random() / 2);
     if (this.#spreadingWaits === 2 && random() < 0.5) return intervalMs / 2; // into the other half of the interval
     return intervalMs;
-  }
-}
-
-/** Requests to one source at once, where its query says nothing else. */
-const MOST_AT_ONCE = 32;
-
-/**
- * Has tenants share sources: of the requests that one takes at once, those of one namespace are no more than it leaves
- * free to others, so that slow queries of one namespace never keep those of another waiting.
- */
-export class SourceSemaphores {
-  readonly #bySource = new Map<string, FairSemaphore>();
-
-  /**
-   * Waits until the source of a query may be asked for a tenant. Without the name of either it is asked at once.
-   *
-   * @returns a permit, to be disposed of when the request has ended
-   * @throws the signal's reason when it aborts first
-   */
-  async acquire(
-    { source, mostAtOnce = MOST_AT_ONCE }: Query,
-    tenant: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Disposable> {
-    if (source === undefined || tenant === undefined) return { [Symbol.dispose]() {} };
-    const semaphore = this.#bySource.get(source) ?? new FairSemaphore(mostAtOnce);
-    this.#bySource.set(source, semaphore);
-    const forget = () => {
-      if (semaphore.isIdle && this.#bySource.get(source) === semaphore) this.#bySource.delete(source);
-    };
-    try {
-      const permit = await semaphore.acquire(tenant, signal);
-      return {
-        [Symbol.dispose]() {
-          permit[Symbol.dispose]();
-          forget();
-        },
-      };
-    } catch (error) {
-      forget();
-      throw error;
-    }
   }
 }

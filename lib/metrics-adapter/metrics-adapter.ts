@@ -4,6 +4,7 @@ import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
+import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -42,6 +43,8 @@ export interface MetricsAdapterEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collectors: readonly MetricCollector[];
+  /** Those of the process. */
+  readonly pollLimits: PollLimits;
   /** What is served; other subsystems may put metrics of theirs into it. */
   readonly store: MetricStore;
   /** The pods of targets, as collectors ask them. */
@@ -70,6 +73,7 @@ export function metricsAdapter(
   const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
   const collection = new Collection({
     ...{ clock, logger, linesOfTenants, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
+    limits: environment.pollLimits,
     onAsked: (query, durationMs, error, reading) => {
       series.asked(query.source, { durationMs, error });
       if (!error) severalSamples.update(query.key, severalSamplesNote(reading?.notes));

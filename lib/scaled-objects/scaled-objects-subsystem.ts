@@ -1,7 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
-import { SourceSemaphores } from '#lib/collection/poll.ts';
+import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
@@ -11,6 +11,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -67,6 +68,8 @@ export interface ScaledObjectsEnvironment {
   readonly events: Pick<EventRecorder, 'record'>;
   readonly store: MetricStore;
   readonly types: TriggerTypes;
+  /** Those of the process. */
+  readonly pollLimits: PollLimits;
   readonly registry: Pick<SlicedRegistry, 'add'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -100,6 +103,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
 }
 
 const SOURCE_TIMEOUT_MS = 15_000;
+/** Of the failures of one namespace's sources: they may be many, and change with each poll. */
+const LINES_AN_HOUR = 100;
 
 /** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
@@ -107,10 +112,11 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const following: FollowOptions = { client, clock, logger, namespaces: options.namespaces };
   const followed = followObjects(following);
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets } = followed;
-  const semaphores = new SourceSemaphores();
+  const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
   const newCollection = () =>
     new Collection({
-      ...{ clock, logger, random, semaphores, timeoutMs: SOURCE_TIMEOUT_MS },
+      ...{ clock, logger, random, linesOfTenants, timeoutMs: SOURCE_TIMEOUT_MS },
+      limits: environment.pollLimits,
       onAsked: () => {},
     });
   const collection = newCollection();

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { PollLimits } from '#lib/collection/poll-limits.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
@@ -53,6 +54,7 @@ describe('metricsAdapter, whose Prometheus refuses a query', () => {
         { servesCustom: true, servesExternal: true, passesOverUnknown: false, ...INTERVALS },
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
+          pollLimits: new PollLimits(served.clock),
           mapper: { findExact: async () => HPAS } as never,
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           collectors: allCollectors({ clock: served.clock, stack, url: prometheus.url }),
@@ -115,6 +117,7 @@ describe('metricsAdapter', () => {
         { servesCustom: true, servesExternal: true, passesOverUnknown: false, ...INTERVALS },
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
+          pollLimits: new PollLimits(served.clock),
           mapper: { findExact: async () => HPAS } as never,
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           ...{ registry: new Registry(), collectors: [strict], store: new MetricStore() },

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { openApiClients } from '#lib/autoscaler/api-clients.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { PollLimits } from '#lib/collection/poll-limits.ts';
 import { runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
@@ -167,6 +168,7 @@ export async function startScaledObjectsCluster(
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),
         },
+        pollLimits: new PollLimits(clock),
         types: new TriggerTypes([...triggers, ...(more.triggers ?? [])]),
         registry,
         version: '1.2.3',

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { Collection, type Collector } from '#lib/collection/collection.ts';
+import { PollLimits } from '#lib/collection/poll-limits.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+const TIMEOUT_MS = 15_000;
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+const OVERLOAD = 'namespace hung has more polls due than it may begin';
+
+describe('PollLimits', () => {
+  it('lets polls of a namespace begin at the rate of the process, and those of another in between', async () => {
+    const { clock, begunAtMs, poll } = setUp({ perSecond: 100, burst: 10 });
+    poll('greedy', { count: 1000, intervalMs: 60_000 });
+    await clock.advance(0);
+    expect(begunAtMs('greedy')).to.have.lengthOf(10);
+    await clock.advance(1000);
+    expect(begunAtMs('greedy')).to.have.lengthOf(110);
+    poll('modest', { count: 3, intervalMs: 60_000 });
+    await clock.advance(60);
+    expect(begunAtMs('modest')).to.deep.equal([1020, 1040, 1060]);
+    expect(begunAtMs('greedy')).to.have.lengthOf(113);
+  });
+
+  it('leaves half of all polls under way to other namespaces, whatever sources they have', async () => {
+    const { clock, begunAtMs, poll } = setUp({ maxConcurrent: 64 });
+    poll('slow', { count: 400, intervalMs: 1000, takesMs: 10_000 });
+    await clock.advance(5000);
+    expect(begunAtMs('slow')).to.have.lengthOf(32);
+    poll('quick', { count: 1, intervalMs: 1000, takesMs: 10 });
+    await clock.advance(20_000);
+    expect(begunAtMs('quick')).to.deep.equal(Array.from({ length: 21 }, (_, index) => 5000 + index * 1000));
+  });
+
+  it('lengthens the interval of a namespace that has more due than may begin, and fails none of its polls', async () => {
+    const { clock, begunAtMs, poll, errors } = setUp({ perSecond: 100, burst: 10, maxConcurrent: 40 });
+    poll('greedy', { count: 200, intervalMs: 1000, takesMs: 1000 });
+    await clock.advance(100_000);
+    const perQuery = Array.from({ length: 200 }, (_, index) => begunAtMs('greedy', index).length);
+    expect([Math.min(...perQuery), Math.max(...perQuery)]).to.deep.equal([10, 11]); // 20 at once, of a second each
+    expect(errors()).to.deep.equal([]);
+  });
+
+  it('gives a poll that waited all of its time for a response', async () => {
+    const { clock, begunAtMs, poll, errors } = setUp({ maxConcurrent: 2 });
+    poll('slow', { count: 3, intervalMs: 60_000, takesMs: TIMEOUT_MS - 1 });
+    await clock.advance(3 * TIMEOUT_MS);
+    expect(begunAtMs('slow', 2)).to.deep.equal([2 * (TIMEOUT_MS - 1)]);
+    expect(errors()).to.deep.equal([]);
+  });
+
+  it('reports a poll that may not begin for a minute, with its cause', async () => {
+    const { clock, poll, errors } = setUp({ maxConcurrent: 2 });
+    poll('hung', { count: 6, intervalMs: 600_000, takesMs: Number.POSITIVE_INFINITY });
+    await clock.advance(60_000);
+    expect(errors().toSorted()).to.deep.equal([
+      ...[0, 1, 2, 3].map((index) => `hung ${index}: no response within 15s`),
+      ...[4, 5].map((index) => `hung ${index}: not polled within 1m0s: ${OVERLOAD}`),
+    ]);
+  });
+
+  it('reports a poll of a source that does not respond as soon as its response would be late', async () => {
+    const { clock, poll, errors } = setUp({});
+    poll('hung', {
+      count: 3,
+      intervalMs: 600_000,
+      takesMs: Number.POSITIVE_INFINITY,
+      source: { mostAtOnce: 2 },
+    });
+    await clock.advance(TIMEOUT_MS);
+    expect(errors()).to.deep.equal([
+      'hung 0: no response within 15s',
+      'hung 2: not polled within 15s: its source has as many polls under way as it takes from namespace hung',
+    ]);
+  });
+
+  it('delays none of 1,000 triggers of one namespace at the interval of an HPA, once their intervals are spread', async () => {
+    let draws = 0;
+    const random = () => (draws++ * GOLDEN_RATIO) % 1;
+    const { clock, collection, poll } = setUp({ random });
+    poll('large', { count: 1000, intervalMs: 15_000, takesMs: 1000 });
+    const lateMs = () =>
+      Array.from({ length: 1000 }, (_, index) => collection.record('large', `large ${index}`)?.latenessMs);
+    await clock.advance(4000);
+    expect(Math.max(...lateMs().map(Number))).to.be.within(1000, 2000); // all begin together, half as many at once
+    await clock.advance(60_000);
+    expect(new Set(lateMs())).to.deep.equal(new Set([0]));
+  });
+});
+
+interface SetUp {
+  readonly perSecond?: number;
+  readonly burst?: number;
+  readonly maxConcurrent?: number;
+  readonly random?: () => number;
+}
+
+interface PolledQueries {
+  readonly count: number;
+  readonly intervalMs: number;
+  readonly takesMs?: number;
+  /** By default each has its own. */
+  readonly source?: { readonly mostAtOnce: number };
+}
+
+function setUp({ random = () => 1 - Number.EPSILON, ...limits }: SetUp) {
+  const clock = new ManualClock();
+  const begun = new Map<string, number[]>();
+  const errors: string[] = [];
+  const collection = new Collection({
+    ...{ clock, logger: new RecordingLogger(), random, timeoutMs: TIMEOUT_MS },
+    limits: new PollLimits(clock, limits),
+    onAsked: (_, __, error) => void (error && errors.push(error.message)),
+  });
+  const poll = (tenant: string, { count, intervalMs, takesMs = 0, source }: PolledQueries) => {
+    const collectors = Array.from({ length: count }, (_, index): [string, Collector] => {
+      const key = `${tenant} ${index}`;
+      const atMs: number[] = [];
+      begun.set(key, atMs);
+      const query = {
+        ...{ key, description: key, source: source ? tenant : key, ...source },
+        async ask(signal: AbortSignal) {
+          atMs.push(clock.monotonicMs());
+          if (takesMs > 0 && takesMs < Number.POSITIVE_INFINITY) await clock.sleep(takesMs, { signal });
+          if (takesMs === Number.POSITIVE_INFINITY) await new Promise(() => {});
+          return [];
+        },
+      };
+      return [key, { query, intervalMs, tenant, isSteady: true }];
+    });
+    collection.replace(tenant, new Map(collectors));
+  };
+  return {
+    ...{ clock, collection, poll },
+    errors: () => errors,
+    begunAtMs: (tenant: string, index?: number) =>
+      index === undefined
+        ? [...begun].flatMap(([key, atMs]) => (key.startsWith(`${tenant} `) ? atMs : []))
+        : (begun.get(`${tenant} ${index}`) ?? []),
+  };
+}
