@@ -15,6 +15,7 @@ import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { offerNoCostlyCiphers } from '#lib/sources/network/tls.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
@@ -79,6 +80,7 @@ export async function startAutoscaler(
   if (dryRun) logger.info('Dry run: nothing is written, no lease is taken, and what would be done is logged');
   const client = clients.controllers;
   const mapper = new RestMapper({ api: client, clock });
+  const informers = starting.use(new SharedInformers({ client, mapper, clock, logger }));
   const recorder = starting.use(
     new EventRecorder({
       api: clients.events,
@@ -94,7 +96,7 @@ export async function startAutoscaler(
   const workQueues = new WorkQueueSeries({ clock, registry });
   const { findAddresses } = NameResolver.ofSystem({ clock, ...LOOKUPS });
   const shared = {
-    ...{ client, mapper, scales, scaleLog, events, registry, clock, logger, workQueues },
+    ...{ client, mapper, informers, scales, scaleLog, events, registry, clock, logger, workQueues },
     findAddresses,
   };
   const store = new MetricStore();

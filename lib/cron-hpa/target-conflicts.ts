@@ -1,4 +1,5 @@
-import * as z from 'zod/mini';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { type Hpa as CachedHpa, HPAS, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 
 /** What else there is about a target. */
@@ -64,40 +65,35 @@ export interface Hpa {
 /** Remembers on an HPA the maxReplicas that a job has raised, and to what: `5>8`. */
 export const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 
-const HPA = z.object({
-  metadata: z.object({
-    name: z.string(),
-    namespace: z.string(),
-    resourceVersion: z.string(),
-    annotations: z._default(z.record(z.string(), z.string()), {}),
-    ownerReferences: z._default(
-      z.array(z.object({ kind: z.string(), name: z.string(), controller: z.optional(z.boolean()) })),
-      [],
-    ),
-  }),
-  spec: z.object({
-    scaleTargetRef: z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() }),
-    minReplicas: z._default(z.int(), 1),
-    maxReplicas: z.int(),
-  }),
-});
+/** What Cron-HPA needs of HPAs. */
+export const HPA_NEEDS: HpaNeeds = {
+  fields: ['resourceVersion', 'ownerReferences'],
+  annotations: (key) => key === RAISED_MAX,
+};
 
-/**
- * Takes what the API server sent for a HorizontalPodAutoscaler, in whichever version; of its annotations the one alone that is ours.
- *
- * @returns `undefined` if it is none
- */
-export function readHpa(value: unknown): Hpa | undefined {
-  const read = HPA.safeParse(value);
-  if (!read.success) return undefined;
-  const { metadata, spec } = read.data;
-  const { ownerReferences, name, namespace, resourceVersion } = metadata;
-  const raisedMax = metadata.annotations[RAISED_MAX];
-  const annotations = raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax };
+/** An HPA as Cron-HPA sees it; of its annotations the one alone that is ours. */
+export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
+  const { namespace, name, resourceVersion = '', annotations = {}, ownerReferences = [] } = metadata;
+  const { scaleTargetRef, maxReplicas, minReplicas = 1 } = spec;
+  const raisedMax = getOwn(annotations, RAISED_MAX);
   const controller = ownerReferences.find(
     (owner) => owner.controller === true || owner.kind === 'ScaledObject',
   );
-  return { name, namespace, resourceVersion, annotations, controller, ...spec };
+  return {
+    ...{ namespace, name, resourceVersion, controller, scaleTargetRef, minReplicas, maxReplicas },
+    annotations: raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax },
+  };
+}
+
+const decodeHpa = HPAS.decoder([HPA_NEEDS], 'v2'); // what it needs has the same fields in each version
+
+/** Takes what the API server sent for an HPA, in whichever version; `undefined` if it is none. */
+export function readHpa(value: unknown): Hpa | undefined {
+  try {
+    return targetedHpa(decodeHpa(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The HPA that scales what an object scales, or that is itself what the object names. */

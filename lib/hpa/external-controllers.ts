@@ -1,6 +1,6 @@
 import { removeCondition, setCondition } from '#lib/control/conditions.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -31,7 +31,7 @@ export class OtherControllers {
   }
 
   /** Looks at an HPA that was seen for the first time, has changed, or is gone. */
-  observe(key: string, previous: FollowedHpa | undefined, current: FollowedHpa | undefined): void {
+  observe(key: string, previous: Hpa | undefined, current: Hpa | undefined): void {
     if (!current) {
       this.#noticed.delete(key);
       this.#sent.delete(key);
@@ -62,8 +62,8 @@ export class OtherControllers {
  * has sent. At the first look the time counts that the API server has noted, unless this controller wrote later.
  */
 export function otherWriter(
-  previous: FollowedHpa | undefined,
-  current: FollowedHpa,
+  previous: Hpa | undefined,
+  current: Hpa,
   { isSent, nowMs }: { readonly isSent: () => boolean; readonly nowMs: number },
 ): OtherController | undefined {
   const { statusWriters } = current;
@@ -84,9 +84,7 @@ export function otherWriter(
 }
 
 /** When another controller wrote an HPA's status last, as far as the API server tells. */
-export function writtenByOtherAtMs({
-  statusWriters,
-}: Pick<FollowedHpa, 'statusWriters'>): number | undefined {
+export function writtenByOtherAtMs({ statusWriters }: Pick<Hpa, 'statusWriters'>): number | undefined {
   const [latest] = lastWriters(statusWriters.filter(isOther));
   return latest?.writtenAtMs;
 }
@@ -106,7 +104,7 @@ const CONTROLLED_ELSEWHERE = 'ControlledElsewhere';
 
 /** Says that another controller acts on an HPA, and that this one does not while it does. */
 export function actedOnElsewhere(
-  { status }: FollowedHpa,
+  { status }: Hpa,
   { manager }: OtherController,
   { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
 ): { readonly status: HpaStatus; readonly event: HpaEvent } {
@@ -120,7 +118,7 @@ export function actedOnElsewhere(
 }
 
 /** The HPA without that condition, as it is while nobody else acts. */
-export function withoutElsewhere(hpa: FollowedHpa): FollowedHpa {
+export function withoutElsewhere(hpa: Hpa): Hpa {
   const { status } = hpa;
   if (!status?.conditions) return hpa;
   const conditions = removeCondition(status.conditions, CONTROLLED_ELSEWHERE);

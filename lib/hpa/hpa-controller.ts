@@ -3,7 +3,7 @@ import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { ToldEvent } from '#lib/control/event.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -109,7 +109,7 @@ const LONGEST_WAIT_MS = 1000;
  * @returns `undefined` where the HPA was changed while others were acted on, or before it was to be scaled: it has to be
  *   decided again
  */
-async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<Outcome | undefined> {
+async function actOnHpa(seen: Hpa, acting: ActOptions): Promise<Outcome | undefined> {
   const { readWorld, memories, statuses, decisions, series, schedule, due, clock, signal } = acting;
   const { config, isDryRun } = acting.options;
   const { namespace, name, uid } = seen.metadata;
@@ -164,7 +164,7 @@ async function actOnHpa(seen: FollowedHpa, acting: ActOptions): Promise<Outcome 
 }
 
 /** Whether an HPA was changed by its user, or is no more. */
-function isOtherNow(seen: FollowedHpa, { hpas, statuses }: ActOptions): boolean {
+function isOtherNow(seen: Hpa, { hpas, statuses }: ActOptions): boolean {
   const key = `${seen.metadata.namespace}/${seen.metadata.name}`;
   const now = statuses.latest(key, hpas.find(key));
   return !now || !isSameWish(now, seen);
@@ -179,7 +179,7 @@ async function keep(
     nowMs,
     acting,
   }: {
-    readonly hpa: FollowedHpa;
+    readonly hpa: Hpa;
     readonly decision: Decision;
     readonly nowMs: number;
     readonly acting: ActOptions;
@@ -224,7 +224,7 @@ export interface HpaLoopOptions {
 
 /** What the controller works with. */
 interface HpaDependencies {
-  readonly hpas: Pick<Informer<FollowedHpa>, 'find' | 'onChange' | 'synced'>;
+  readonly hpas: Pick<Informer<Hpa>, 'find' | 'onChange' | 'synced'>;
   readonly pods: Pick<Informer<FollowedPod>, 'synced'>;
   readonly readWorld: ReadWorld;
   readonly scales: Pick<FollowedScales, 'set'>;
@@ -242,7 +242,7 @@ interface HpaDependencies {
 
 /** Tells an event of an HPA, unless nothing is to be changed. */
 export function tell(
-  { metadata }: FollowedHpa,
+  { metadata }: Hpa,
   {
     events,
     options,

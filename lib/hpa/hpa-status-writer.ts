@@ -1,12 +1,7 @@
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import {
-  type FollowedHpa,
-  followedHpa,
-  type HpaVersion,
-  sentHpa,
-} from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, type HpaVersion, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { FIELD_MANAGER, type OtherControllers } from './external-controllers.ts';
 
 /** What statuses are written with. */
@@ -22,14 +17,14 @@ const MOST_CONFLICTS = 5;
 export class StatusClient {
   readonly #options: StatusClientOptions;
   /** As they were written last, while the informer may still show what was there before. */
-  readonly #written = new Map<string, FollowedHpa>();
+  readonly #written = new Map<string, Hpa>();
 
   constructor(options: StatusClientOptions) {
     this.#options = options;
   }
 
   /** What is there now, as far as anybody here can tell. */
-  latest(key: string, seen: FollowedHpa | undefined): FollowedHpa | undefined {
+  latest(key: string, seen: Hpa | undefined): Hpa | undefined {
     const written = this.#written.get(key);
     if (!written || !seen || written.metadata.uid !== seen.metadata.uid) {
       this.#written.delete(key);
@@ -46,7 +41,7 @@ export class StatusClient {
    *
    * @throws an ApiError: a conflict where somebody else has changed the status
    */
-  async write(hpa: FollowedHpa, status: HpaStatus, signal: AbortSignal): Promise<void> {
+  async write(hpa: Hpa, status: HpaStatus, signal: AbortSignal): Promise<void> {
     if (isSameStatus(hpa.status, status)) return;
     const { hpas, version, others } = this.#options;
     const { namespace, name, uid } = hpa.metadata;
@@ -57,11 +52,11 @@ export class StatusClient {
       try {
         others.sending(key, status);
         const written = await hpas.update(sentHpa(base, status, version), options);
-        this.#written.set(key, followedHpa(written, version));
+        this.#written.set(key, readHpa(written, version));
         return;
       } catch (error) {
         if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
-        base = followedHpa(await hpas.get({ namespace, name }, { signal }), version);
+        base = readHpa(await hpas.get({ namespace, name }, { signal }), version);
         const isOurs = base.metadata.uid === uid && isSameStatus(hpa.status, base.status ?? UNWRITTEN);
         if (!isOurs) throw error;
       }

@@ -9,7 +9,7 @@ import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-res
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { type FollowedHpa, followedHpa, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, type HpaVersion, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
@@ -45,7 +45,7 @@ export interface HpaEnvironment {
   readonly logger: Logger;
   readonly options: HpaLoopOptions;
   /** Whether a Cron-HPA holds up the target of an HPA; by default nobody does. */
-  readonly isHeldUp?: (hpa: FollowedHpa) => boolean;
+  readonly isHeldUp?: (hpa: Hpa) => boolean;
   /** Where the week before the first sight of an HPA is read. */
   readonly askPrometheus?: AskPrometheus | undefined;
 }
@@ -161,7 +161,7 @@ function followHpas(environment: HpaEnvironment, version: HpaVersion) {
   const informer = new Informer({
     ...environment,
     collection: { path: collectionPath(resource) },
-    transform: (value) => followedHpa(value, version),
+    transform: (value) => readHpa(value, version),
   });
   return { informer, resource, version };
 }

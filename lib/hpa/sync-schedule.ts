@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 
 /** How often an HPA is decided, where that differs from the controller's period. */
@@ -25,7 +25,7 @@ export interface SyncSchedule {
  * as one is a multiple of the other.
  */
 export function syncSchedule(
-  { metadata: { namespace, name, annotations } }: Pick<FollowedHpa, 'metadata'>,
+  { metadata: { namespace, name, annotations } }: Pick<Hpa, 'metadata'>,
   defaultPeriodMs: number,
 ): SyncSchedule {
   const text = annotations?.[RESYNC_PERIOD];
@@ -49,19 +49,19 @@ export function untilNextMs({ periodMs, phaseMs }: SyncSchedule, nowMs: number):
 
 /** Knows which HPAs are due: at their times, and at once where they were changed. */
 export class DueHpas {
-  readonly #decided = new Map<string, { readonly hpa: FollowedHpa; readonly dueAtMs: number }>();
+  readonly #decided = new Map<string, { readonly hpa: Hpa; readonly dueAtMs: number }>();
   /** How many HPAs of each namespace have which period. */
   readonly #periods = new Map<string, Map<number, number>>();
   readonly #ownPeriods = new Map<string, { readonly namespace: string; readonly periodMs: number }>();
 
   /** How long until an HPA is due; 0 or less when it is. */
-  untilDueMs(key: string, hpa: FollowedHpa, nowMs: number): number {
+  untilDueMs(key: string, hpa: Hpa, nowMs: number): number {
     const decided = this.#decided.get(key);
     return decided && isSameWish(decided.hpa, hpa) ? decided.dueAtMs - nowMs : 0;
   }
 
   /** Whether an HPA is met for the first time, or was changed by its user since it was decided. */
-  isNew(key: string, hpa: FollowedHpa): boolean {
+  isNew(key: string, hpa: Hpa): boolean {
     const decided = this.#decided.get(key);
     return !decided || !isSameWish(decided.hpa, hpa);
   }
@@ -76,7 +76,7 @@ export class DueHpas {
     this.#periods.set(namespace, counts);
   }
 
-  decided(key: string, hpa: FollowedHpa, dueAtMs: number): void {
+  decided(key: string, hpa: Hpa, dueAtMs: number): void {
     this.#decided.set(key, { hpa, dueAtMs });
   }
 
@@ -108,7 +108,7 @@ export class DueHpas {
 }
 
 /** Whether nothing of an HPA was changed but its status. */
-export function isSameWish(one: FollowedHpa, other: FollowedHpa): boolean {
+export function isSameWish(one: Hpa, other: Hpa): boolean {
   return (
     one.metadata.uid === other.metadata.uid &&
     isDeepStrictEqual(one.spec, other.spec) &&

@@ -7,6 +7,7 @@ import { ScaleLog } from '#lib/control/scale-log.ts';
 import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
@@ -32,19 +33,15 @@ describe('cronHpaSubsystem', () => {
     server = stack.use(await startSimulatedApiServer({ clock, definitions: [crd] }));
     const access = await server.access();
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 }));
+    const logger = new RecordingLogger();
+    const mapper = new RestMapper({ api: client, clock });
+    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
     registry = new Registry();
     subsystem = stack.use(
       cronHpaSubsystem({
-        ...{
-          client,
-          registry,
-          clock,
-          logger: new RecordingLogger(),
-          timeZone: 'UTC',
-          events: { record() {} },
-        },
-        scaleLog: new ScaleLog({ logger: new RecordingLogger() }),
-        scales: new ScaleClient({ api: client, mapper: new RestMapper({ api: client, clock }), clock }),
+        ...{ client, informers, registry, clock, logger, timeZone: 'UTC', events: { record() {} } },
+        scaleLog: new ScaleLog({ logger }),
+        scales: new ScaleClient({ api: client, mapper, clock }),
       }),
     );
   });

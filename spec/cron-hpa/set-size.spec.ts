@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
-import { type CronHpa, HPAS } from '#lib/cron-hpa/cron-hpa.ts';
+import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { type HpaChange, type HpaClient, hpaChange, hpaPatch, setSize } from '#lib/cron-hpa/set-size.ts';
 import { type Hpa, readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { PATHS } from '#spec/support/cron-hpa-cluster.ts';
 import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
@@ -34,7 +35,7 @@ describe('setSize', () => {
     logger = new RecordingLogger();
     const scaleLog = new ScaleLog({ logger });
     scales = new ScaleClient({ api, mapper: new RestMapper({ api, clock }), clock, scaleLog });
-    hpaClient = new ResourceClient({ api, resource: HPAS });
+    hpaClient = new ResourceClient({ api, resource: { ...HPAS.resource, version: 'v1' } });
     await server.client.post(PATHS.deployments, deployment('web', 2));
   });
 

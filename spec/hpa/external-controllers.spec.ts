@@ -5,7 +5,7 @@ import {
   otherWriter,
   withoutElsewhere,
 } from '#lib/hpa/external-controllers.ts';
-import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { followedWeb } from './min-replicas/built-decision.ts';
@@ -130,10 +130,10 @@ describe('otherWriter', () => {
   });
 });
 
-function hpa(status: object, ...writers: readonly (readonly [manager: string, time: string])[]): FollowedHpa {
+function hpa(status: object, ...writers: readonly (readonly [manager: string, time: string])[]): Hpa {
   const managedFields = writers.map(([manager, time]) => ({ manager, time, subresource: 'status' }));
   const scaleTargetRef = { kind: 'Deployment', name: 'web' };
-  return followedHpa(
+  return readHpa(
     {
       metadata: { name: 'b', namespace: 'a', managedFields },
       spec: { scaleTargetRef, maxReplicas: 3 },

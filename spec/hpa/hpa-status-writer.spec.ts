@@ -3,7 +3,7 @@ import { OtherControllers } from '#lib/hpa/external-controllers.ts';
 import { StatusClient } from '#lib/hpa/hpa-status-writer.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { PATHS } from '#spec/support/hpa-cluster.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -27,9 +27,9 @@ describe('StatusClient', () => {
       }
     })({ api, resource: RESOURCE });
     await client.post(PATHS.hpas, WEB);
-    const seen = followedHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+    const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
     const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
-    const write = (hpa: FollowedHpa | undefined, desiredReplicas: number) =>
+    const write = (hpa: Hpa | undefined, desiredReplicas: number) =>
       hpa && statuses.write(hpa, { currentReplicas: 1, desiredReplicas }, signal);
     const annotations = { 'example.com/owner': 'shop' };
     await client.patch(`${PATHS.hpas}/web`, 'merge', { metadata: { annotations } });
@@ -50,7 +50,7 @@ describe('StatusClient', () => {
       await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
       const hpas = new ResourceClient({ api, resource: RESOURCE });
       await client.post(PATHS.hpas, WEB);
-      const seen = followedHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+      const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
       if (change === 'spec') await client.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 7 } });
       if (change === 'status')
         await client.patch(`${PATHS.hpas}/web/status`, 'merge', {

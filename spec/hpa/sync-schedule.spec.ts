@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DueHpas, spreadOf, syncSchedule, untilNextMs } from '#lib/hpa/sync-schedule.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { followedWeb } from './min-replicas/built-decision.ts';
 
 const RESYNC_PERIOD = 'platform.stke/resync-period';
@@ -80,7 +80,7 @@ describe('DueHpas', () => {
     const web = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m', 'a.example/b': '1' } });
     due.decided('a', web, 5000);
     const { annotations: _, ...metadata } = web.metadata;
-    const cases: readonly (readonly [what: string, now: FollowedHpa, isNew: boolean])[] = [
+    const cases: readonly (readonly [what: string, now: Hpa, isNew: boolean])[] = [
       ['all annotations gone', { ...web, metadata }, true],
       ['another annotation', followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m' } }), false],
       ['another bound', { ...web, spec: { ...web.spec, minReplicas: 3 } }, true],

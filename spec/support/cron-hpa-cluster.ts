@@ -7,6 +7,7 @@ import { ScaleLog } from '#lib/control/scale-log.ts';
 import { cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -100,15 +101,11 @@ export async function startCronHpaCluster(
         ...clientOptions,
       });
       const scaleLog = new ScaleLog({ logger });
+      const mapper = new RestMapper({ api: client, clock });
+      const informers = new SharedInformers({ client, mapper, clock, logger });
       const subsystem = cronHpaSubsystem({
-        client,
-        scaleLog,
-        scales: new ScaleClient({
-          api: client,
-          mapper: new RestMapper({ api: client, clock }),
-          clock,
-          scaleLog,
-        }),
+        ...{ client, informers, scaleLog },
+        scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),
@@ -121,9 +118,13 @@ export async function startCronHpaCluster(
       subsystem.start();
       const ending = new AbortController();
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS, ...options };
-      const done = runController(subsystem.controller(), run);
+      const done = subsystem.controller(ending.signal).then(
+        (controller) => runController(controller, run),
+        () => {}, // ended before
+      );
       const close = async () => {
         await subsystem[Symbol.asyncDispose]();
+        await informers[Symbol.asyncDispose]();
         await client[Symbol.asyncDispose]();
       };
       running = { ending, done, close, registry };

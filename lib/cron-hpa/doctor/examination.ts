@@ -1,8 +1,9 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { CRON_HPA, CRON_HPAS, type CronHpa, HPAS, readCronHpa } from '../cron-hpa.ts';
+import { CRON_HPA, CRON_HPAS, type CronHpa, readCronHpa } from '../cron-hpa.ts';
 import { type Hpa, hpaOf, readHpa, targetsOfCronHpa, targetsOfHpa } from '../target-conflicts.ts';
 
 /** An object as it was found. */
@@ -52,7 +53,7 @@ export class ExaminedCronHpas {
   }
 
   async #hpasByTarget(context: ApiContext): Promise<ReadonlyMap<string, readonly Hpa[]>> {
-    const collection = { path: collectionPath(HPAS, this.#namespace) };
+    const collection = { path: collectionPath({ ...HPAS.resource, version: 'v1' }, this.#namespace) };
     const hpas = await context.list('horizontalpodautoscalers.autoscaling', collection, readHpa);
     const byTarget = new Map<string, Hpa[]>();
     for (const hpa of hpas) {

@@ -1,12 +1,12 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { type FollowedHpa, followedHpa, HPA_VERSIONS } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { HPA_VERSIONS, type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** The HPAs that the checks of one examination share: listed once. */
 export class ExaminedHpas {
   readonly #namespace: string | undefined;
-  #hpas: Promise<readonly FollowedHpa[]> | undefined;
+  #hpas: Promise<readonly Hpa[]> | undefined;
 
   /** @param namespace the one to look at; `undefined` for all */
   constructor(namespace: string | undefined) {
@@ -14,12 +14,12 @@ export class ExaminedHpas {
   }
 
   /** All of them, in the best version that the API server has. */
-  async all(context: ApiContext): Promise<readonly FollowedHpa[]> {
+  async all(context: ApiContext): Promise<readonly Hpa[]> {
     this.#hpas ??= this.#list(context);
     return await this.#hpas;
   }
 
-  async #list(context: ApiContext): Promise<readonly FollowedHpa[]> {
+  async #list(context: ApiContext): Promise<readonly Hpa[]> {
     for (const version of HPA_VERSIONS) {
       const kind = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler' };
       const resource = await context.mapper.findExact(kind, context.signal);
@@ -27,7 +27,7 @@ export class ExaminedHpas {
       const collection = { path: collectionPath(resource, this.#namespace) };
       return await context.list('horizontalpodautoscalers.autoscaling', collection, (value) => {
         try {
-          return followedHpa(value, version);
+          return readHpa(value, version);
         } catch {
           return undefined;
         }

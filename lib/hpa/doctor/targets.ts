@@ -3,7 +3,7 @@ import { type Check, examineEach, type Finding, note, ok, unchecked } from '#lib
 import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { requestsOfPods } from '../decision/pod-resources.ts';
 import { MetricFailure } from '../decision/replica-calculator.ts';
@@ -25,7 +25,7 @@ export function targets(examined: ExaminedHpas): Check {
 }
 
 async function lookAt(
-  hpa: FollowedHpa,
+  hpa: Hpa,
   { context, scales }: { readonly context: ApiContext; readonly scales: ScaleClient },
 ): Promise<Finding> {
   const { namespace, name } = hpa.metadata;
@@ -80,7 +80,7 @@ interface MissingRequest {
  * are made from: a LimitRange may have filled in what that leaves out, and a webhook may have added a container.
  */
 export async function missingRequest(
-  { metadata: { namespace }, spec }: FollowedHpa,
+  { metadata: { namespace }, spec }: Hpa,
   { selector }: Scale,
   context: ApiContext,
 ): Promise<MissingRequest | undefined> {

@@ -1,6 +1,6 @@
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Informer } from '#lib/kubernetes/informer/informer.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import {
   type LabelSelector,
   parseLabelSelector,
@@ -45,7 +45,7 @@ export class ReadWorld {
 
   /** @param earlier what was read right before: of the world as it is now, only the scale is read live then */
   async of(
-    hpa: FollowedHpa,
+    hpa: Hpa,
     {
       maxAgeMs,
       signal,
@@ -79,10 +79,7 @@ export class ReadWorld {
     this.#selectors.delete(key);
   }
 
-  async #readings(
-    { spec }: FollowedHpa,
-    context: ReadingContext,
-  ): Promise<Pick<World, 'readings' | 'tookMs'>> {
+  async #readings({ spec }: Hpa, context: ReadingContext): Promise<Pick<World, 'readings' | 'tookMs'>> {
     const { reader, clock } = this.#options;
     const tookMs = new Map<number, number>();
     const onRead = (place: number, durationMs: number) => void tookMs.set(place, durationMs);

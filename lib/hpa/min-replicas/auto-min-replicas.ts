@@ -1,7 +1,7 @@
 import type { ToldEvent } from '#lib/control/event.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
@@ -31,10 +31,10 @@ export interface AutoMinOptions {
 export interface AutoMinDependencies extends KeptWeeksOptions {
   readonly hpas: ResourceClient;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
-  readonly tell: (hpa: FollowedHpa, event: ToldEvent) => void;
+  readonly tell: (hpa: Hpa, event: ToldEvent) => void;
   readonly log: AutoMinLog;
   /** Whether a Cron-HPA holds up the target of an HPA. */
-  readonly isHeldUp: (hpa: FollowedHpa) => boolean;
+  readonly isHeldUp: (hpa: Hpa) => boolean;
   readonly options: AutoMinOptions;
 }
 
@@ -55,7 +55,7 @@ export class AutoMinReplicas {
 
   /** Takes in a decision, and judges the week once a day. */
   async observe(
-    hpa: FollowedHpa,
+    hpa: Hpa,
     explanation: Explanation,
     { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void> {
@@ -87,7 +87,7 @@ export class AutoMinReplicas {
   }
 
   /** Tells once why an annotation counts for nothing. */
-  #problem(hpa: FollowedHpa, message: string | undefined): void {
+  #problem(hpa: Hpa, message: string | undefined): void {
     const { tell, isDryRun } = this.#dependencies;
     const key = `${hpa.metadata.namespace}/${hpa.metadata.name}`;
     const isNew = message !== this.#problems.get(key);
@@ -97,11 +97,7 @@ export class AutoMinReplicas {
       tell(hpa, { type: 'Warning', reason: 'InvalidAutoMinReplicas', message });
   }
 
-  async #judge(
-    hpa: FollowedHpa,
-    known: KeptWeek,
-    { settings, today, signal }: JudgingOptions,
-  ): Promise<void> {
+  async #judge(hpa: Hpa, known: KeptWeek, { settings, today, signal }: JudgingOptions): Promise<void> {
     const { options, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const { minReplicas = 1, maxReplicas } = hpa.spec;
@@ -126,7 +122,7 @@ export class AutoMinReplicas {
     this.#told(hpa, judgement, 'MinReplicasRecommended');
   }
 
-  async #apply(hpa: FollowedHpa, change: MinimumChange, signal: AbortSignal): Promise<void> {
+  async #apply(hpa: Hpa, change: MinimumChange, signal: AbortSignal): Promise<void> {
     const { hpas, log, logger } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const path = '/spec/minReplicas';
@@ -146,7 +142,7 @@ export class AutoMinReplicas {
     this.#told(hpa, change, 'MinReplicasAdjusted');
   }
 
-  #log({ metadata: { namespace, name } }: FollowedHpa, change: MinimumChange): void {
+  #log({ metadata: { namespace, name } }: Hpa, change: MinimumChange): void {
     const cause = {
       by: `hpa ${name}`,
       why: `peaks of ${change.metric} in the last ${change.peaks.length} days`,
@@ -154,7 +150,7 @@ export class AutoMinReplicas {
     this.#dependencies.scaleLog.minReplicasChanged(`${namespace}/${name}`, change, cause);
   }
 
-  #told(hpa: FollowedHpa, change: MinimumChange, reason: string): void {
+  #told(hpa: Hpa, change: MinimumChange, reason: string): void {
     const { tell, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const message = changeMessage(change);
@@ -174,7 +170,7 @@ interface JudgingOptions {
 
 function measured(
   week: Week,
-  { spec }: FollowedHpa,
+  { spec }: Hpa,
   { explanation, today }: { readonly explanation: Explanation; readonly today: number },
 ): Week {
   const { minReplicas } = explanation;
@@ -186,7 +182,7 @@ function measured(
 }
 
 /** The owner of an HPA, as a ScaledObject may be, changes its spec alone. */
-function isOwned({ metadata: { ownerReferences = [] } }: FollowedHpa): boolean {
+function isOwned({ metadata: { ownerReferences = [] } }: Hpa): boolean {
   return ownerReferences.some(({ controller }) => controller === true);
 }
 

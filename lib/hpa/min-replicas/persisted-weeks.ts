@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
@@ -20,9 +20,7 @@ import {
 export interface KeptWeeksOptions {
   readonly store: Pick<MemoryStore, 'get' | 'put'>;
   /** What is known of the days before the one on which an HPA was first seen. */
-  readonly weekBefore:
-    | ((hpa: FollowedHpa, firstDay: number, signal: AbortSignal) => Promise<Week>)
-    | undefined;
+  readonly weekBefore: ((hpa: Hpa, firstDay: number, signal: AbortSignal) => Promise<Week>) | undefined;
   readonly logger: Logger;
   /** Nothing is kept. */
   readonly isDryRun: boolean;
@@ -31,7 +29,7 @@ export interface KeptWeeksOptions {
 /** The week of one HPA, as it is known now. */
 export interface KeptWeek {
   /** As it was seen last. */
-  hpa: FollowedHpa;
+  hpa: Hpa;
   week: Week;
   /** What the store has of it. */
   text: string | undefined;
@@ -72,7 +70,7 @@ export class KeptWeeks {
 
   /** The week of an HPA, with what a Prometheus knows of the days before it was first seen, once that was read. */
   async of(
-    hpa: FollowedHpa,
+    hpa: Hpa,
     { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<KeptWeek> {
     const { namespace, name, uid } = hpa.metadata;
@@ -134,7 +132,7 @@ export class KeptWeeks {
     if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
   }
 
-  async #read(hpa: FollowedHpa, today: number): Promise<KeptWeek> {
+  async #read(hpa: Hpa, today: number): Promise<KeptWeek> {
     const { namespace, name, uid } = hpa.metadata;
     const text = await this.#options.store.get(namespace, weekKey(name));
     const record = text === undefined ? undefined : parseWeek(text);

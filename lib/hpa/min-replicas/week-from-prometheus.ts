@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -48,7 +48,7 @@ export class WeekFromPrometheus {
   }
 
   /** The whole days before today. @throws when the Prometheus cannot be asked */
-  async of(hpa: FollowedHpa, today: number, signal: AbortSignal): Promise<Week> {
+  async of(hpa: Hpa, today: number, signal: AbortSignal): Promise<Week> {
     const days = await this.#daysOf(hpa.metadata.namespace, today, signal);
     const goals = metricGoals(hpa.spec);
     let week = emptyWeek(today);
@@ -108,7 +108,7 @@ export class WeekFromPrometheus {
 /** The highest of the samples of an HPA that have some labels: several instances may tell of it. */
 function only(
   samples: readonly Sample[],
-  { metadata }: FollowedHpa,
+  { metadata }: Hpa,
   wanted: Readonly<Record<string, string>>,
 ): number | undefined {
   let highest: number | undefined;

@@ -1,5 +1,5 @@
 import { ownCopy } from '#lib/cache/interner.ts';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation, Outcome } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
 import type { OtherController } from '../external-controllers.ts';
@@ -66,7 +66,7 @@ export class DecisionLog {
       hpa,
       isDryRun,
       problem,
-    }: { readonly hpa: FollowedHpa; readonly isDryRun: boolean; readonly problem?: string | undefined },
+    }: { readonly hpa: Hpa; readonly isDryRun: boolean; readonly problem?: string | undefined },
   ): void {
     const { namespace, name } = hpa.metadata;
     const before = this.#hpas.get(key);

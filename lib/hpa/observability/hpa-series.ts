@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { FollowedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Outcome } from '../decision/decision.ts';
 import { UnkeptNames } from '../state/config-map-store.ts';
 import type { DecisionLog } from './decision-log.ts';
@@ -92,7 +92,7 @@ export class HpaSeries {
   }
 
   decided(
-    { metadata: { namespace, name }, status }: FollowedHpa,
+    { metadata: { namespace, name }, status }: Hpa,
     { explanation, desiredReplicas }: Outcome,
     { isDryRun, tookMs }: { readonly isDryRun: boolean; readonly tookMs: ReadonlyMap<number, number> },
   ): void {

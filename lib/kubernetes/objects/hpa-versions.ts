@@ -8,39 +8,164 @@ import {
   type MetricSpec,
   type MetricStatus,
 } from './horizontal-pod-autoscaler.ts';
-import { type KubernetesObject, type ObjectMeta, readObject } from './kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  type ObjectMeta,
+  propertyOf,
+  readBoundedObject,
+} from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
 /** Versions of the group `autoscaling` that are understood, the preferred one first. */
 export const HPA_VERSIONS = ['v2', 'v2beta2', 'v1'] as const;
 export type HpaVersion = (typeof HPA_VERSIONS)[number];
 
-/** An HPA as its controller follows it: in the terms of `autoscaling/v2`, whatever it was read as. */
-export interface FollowedHpa extends HorizontalPodAutoscaler {
-  readonly metadata: ObjectMeta & { readonly namespace: string; readonly uid: string };
-  /** Who has written its status, as far as the API server tells. */
-  readonly statusWriters: readonly StatusManager[];
+/** What users of HPAs may need beside the target and the bounds of replicas, which each has. */
+export type HpaField =
+  /** All of it but `managedFields`: of an HPA that is sent back, what is left out would be deleted. */
+  | 'metadata'
+  | 'resourceVersion'
+  | 'creationTimestamp'
+  | 'ownerReferences'
+  /** With its defaults. */
+  | 'spec'
+  /** Of the spec, metrics that are neither of resources nor of containers. */
+  | 'customMetrics'
+  | 'status'
+  /** Of the status, the two counts. */
+  | 'replicas'
+  | 'conditions'
+  | 'statusWriters';
+
+/** What one user of HPAs needs. */
+export interface HpaNeeds {
+  readonly fields: readonly HpaField[];
+  /** Which annotations it needs where it does not need all metadata; by default none. */
+  readonly annotations?: (key: string) => boolean;
+  /** Which entries of `managedFields` it needs; by default none. */
+  readonly managedFields?: (entry: unknown) => boolean;
 }
 
-/** Reads an HPA of the API server. `autoscaling/v2beta2` has the same fields as v2. @throws for what is none */
-export function followedHpa(value: unknown, version: HpaVersion): FollowedHpa {
-  const object = readObject<KubernetesObject & { readonly spec: HpaSpec; readonly status?: HpaStatus }>(
-    value,
-  );
+/** An HPA in the terms of `autoscaling/v2`, whatever it was read as. What no user needs is absent. */
+export interface Hpa extends HorizontalPodAutoscaler {
+  readonly metadata: ObjectMeta & { readonly namespace: string; readonly uid: string };
+  /** Who has written its status, as far as the API server reports. */
+  readonly statusWriters: readonly StatusManager[];
+  /** Those entries that users need; not in the metadata, which is sent back without them. */
+  readonly managedFields: readonly unknown[];
+}
+
+/** HPAs as informers cache them. */
+export const HPAS = {
+  resource: {
+    group: 'autoscaling',
+    kind: 'HorizontalPodAutoscaler',
+    plural: 'horizontalpodautoscalers',
+    namespaced: true,
+  },
+  versions: HPA_VERSIONS,
+  decoder(needs: readonly HpaNeeds[], version: string): (value: unknown) => Hpa {
+    const united: UnitedNeeds = {
+      fields: new Set(needs.flatMap(({ fields }) => fields)),
+      needsAnnotation: (key) => needs.some(({ annotations }) => annotations?.(key)),
+      needsManagedFields: (entry) => needs.some(({ managedFields }) => managedFields?.(entry)),
+    };
+    return (value) => decode(value, version, united);
+  },
+} as const;
+
+/**
+ * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same fields
+ * as v2.
+ *
+ * @throws for what is none, and for one with too many values
+ */
+export function readHpa(value: unknown, version: string): Hpa {
+  return decode(value, version, ALL);
+}
+
+interface UnitedNeeds {
+  readonly fields: ReadonlySet<HpaField>;
+  readonly needsAnnotation: (key: string) => boolean;
+  readonly needsManagedFields: (entry: unknown) => boolean;
+}
+
+const ALL: UnitedNeeds = {
+  fields: new Set<HpaField>(['metadata', 'spec', 'status', 'statusWriters']),
+  needsAnnotation: () => true,
+  needsManagedFields: () => false,
+};
+
+const NONE: readonly never[] = [];
+
+function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
+  const object = readBoundedObject<
+    KubernetesObject & { readonly spec: HpaSpec; readonly status?: HpaStatus | null }
+  >(value);
+  if (!isSpec(object.spec)) throw new Error('Cannot read an HPA: it has no target, or no maxReplicas');
+  const { fields } = needs;
   const { managedFields, ...metadata } = object.metadata as ObjectMeta & { readonly managedFields?: unknown };
-  const { annotations = {}, namespace = '', uid = '' } = metadata;
+  const { annotations = {} } = metadata;
   const isV1 = version === 'v1';
   const status = isV1 ? statusFromV1(object.status, annotations) : object.status;
+  const spec = isV1 ? specFromV1(object.spec, annotations) : object.spec;
+  const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : NONE;
+  const needed = entries.filter(needs.needsManagedFields);
   return {
-    metadata: {
-      ...metadata,
-      namespace,
-      uid,
-      annotations: isV1 ? withoutV1Annotations(annotations) : annotations,
+    metadata: neededMetadata(
+      { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
+      needs,
+    ),
+    spec: neededSpec(withoutNulls(spec), fields),
+    ...(status && neededStatus(status, fields)),
+    statusWriters: fields.has('statusWriters') ? statusManagers(managedFields) : NONE,
+    managedFields: needed.length > 0 ? needed : NONE,
+  };
+}
+
+/** What each user relies on. */
+function isSpec(spec: unknown): spec is HpaSpec {
+  const target = propertyOf(spec, 'scaleTargetRef');
+  return (
+    typeof propertyOf(target, 'kind') === 'string' &&
+    typeof propertyOf(target, 'name') === 'string' &&
+    Number.isInteger(propertyOf(spec, 'maxReplicas'))
+  );
+}
+
+function neededMetadata(metadata: ObjectMeta, { fields, needsAnnotation }: UnitedNeeds): Hpa['metadata'] {
+  const { namespace = '', uid = '' } = metadata;
+  if (fields.has('metadata')) return { ...metadata, namespace, uid };
+  const { name, resourceVersion, creationTimestamp, ownerReferences, annotations = {} } = metadata;
+  const needed = Object.entries(annotations).filter(([key]) => needsAnnotation(key));
+  return {
+    ...{ namespace, name, uid },
+    ...(needed.length > 0 && { annotations: Object.fromEntries(needed) }),
+    ...(fields.has('resourceVersion') && resourceVersion && { resourceVersion }),
+    ...(fields.has('creationTimestamp') && creationTimestamp && { creationTimestamp }),
+    ...(fields.has('ownerReferences') && ownerReferences && { ownerReferences }),
+  };
+}
+
+function neededSpec(spec: HpaSpec, fields: ReadonlySet<HpaField>): HpaSpec {
+  if (fields.has('spec')) return defaultedSpec(spec);
+  const { scaleTargetRef, minReplicas = 1, maxReplicas, metrics = [] } = spec;
+  const custom = fields.has('customMetrics') ? metrics.filter(({ type }) => CUSTOM.has(type)) : [];
+  return { scaleTargetRef, minReplicas, maxReplicas, ...(custom.length > 0 && { metrics: custom }) };
+}
+
+const CUSTOM: ReadonlySet<string> = new Set(['Pods', 'Object', 'External']);
+
+function neededStatus(status: HpaStatus, fields: ReadonlySet<HpaField>): Pick<Hpa, 'status'> {
+  if (fields.has('status')) return { status };
+  if (!fields.has('replicas') && !fields.has('conditions')) return {};
+  const { currentReplicas, desiredReplicas, conditions } = status;
+  return {
+    status: {
+      ...(currentReplicas !== undefined && { currentReplicas }),
+      desiredReplicas,
+      ...(fields.has('conditions') && conditions && { conditions }),
     },
-    spec: defaultedSpec(withoutNulls(isV1 ? specFromV1(object.spec, annotations) : object.spec)),
-    ...(status && { status }),
-    statusWriters: statusManagers(managedFields),
   };
 }
 
@@ -49,7 +174,7 @@ export function followedHpa(value: unknown, version: HpaVersion): FollowedHpa {
  * `autoscaling/v1` without what of that would be in annotations.
  */
 export function sentHpa(
-  { metadata, spec }: FollowedHpa,
+  { metadata, spec }: Pick<Hpa, 'metadata' | 'spec'>,
   status: HpaStatus,
   version: HpaVersion,
 ): KubernetesObject & { readonly spec: object; readonly status: object } {
@@ -89,7 +214,7 @@ function specFromV1(spec: object, annotations: Annotations): HpaSpec {
 }
 
 /** A status of `autoscaling/v1` in the terms of v2. */
-function statusFromV1(status: object | undefined, annotations: Annotations): HpaStatus | undefined {
+function statusFromV1(status: object | null | undefined, annotations: Annotations): HpaStatus | undefined {
   if (!status) return undefined;
   const { currentCPUUtilizationPercentage: _, ...common } = status as HpaStatus & {
     readonly currentCPUUtilizationPercentage?: number;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { missingRequest } from '#lib/hpa/doctor/targets.ts';
-import { followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 const utilization = { type: 'Utilization', averageUtilization: 50 };
 const amount = { type: 'AverageValue', averageValue: '1' };
@@ -22,7 +22,7 @@ async function found(
 ) {
   const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
   const metadata = { name: 'web', namespace: 'a/b', uid: 'u' };
-  const hpa = followedHpa({ metadata, spec: { scaleTargetRef, maxReplicas: 9, metrics } }, 'v2');
+  const hpa = readHpa({ metadata, spec: { scaleTargetRef, maxReplicas: 9, metrics } }, 'v2');
   const listed: unknown[] = [];
   const context = {
     list: async (name: string, collection: object, read: (value: unknown) => unknown) => {

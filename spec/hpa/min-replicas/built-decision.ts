@@ -1,5 +1,5 @@
 import type { Explanation } from '#lib/hpa/decision/decision.ts';
-import { type FollowedHpa, followedHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An HPA by half of what its pods request of CPU. */
 export function followedWeb({
@@ -8,14 +8,14 @@ export function followedWeb({
 }: {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly minReplicas: number;
-}): FollowedHpa {
+}): Hpa {
   const metadata = { name: 'web', namespace: 'default', uid: 'u', annotations };
   const target = { type: 'Utilization', averageUtilization: 50 };
   const spec = {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
     ...{ minReplicas, maxReplicas: 100, metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] },
   };
-  return followedHpa({ metadata, spec }, 'v2');
+  return readHpa({ metadata, spec }, 'v2');
 }
 
 /** A decision on the minimum. @param ratio of its only metric to the target; `undefined` where that could not be read */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { followedHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' };
 const SPEC = {
@@ -93,9 +93,9 @@ const SHOWN_AS_V1 = {
   status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 12 },
 };
 
-describe('followedHpa', () => {
+describe('readHpa', () => {
   it('reads of autoscaling/v1 the annotations that the API server writes', () => {
-    const hpa = followedHpa(SHOWN_AS_V1, 'v1');
+    const hpa = readHpa(SHOWN_AS_V1, 'v1');
     expect(hpa.metadata.annotations).to.deep.equal({ mine: 'x' });
     expect(hpa.spec.metrics).to.deep.equal([
       {
@@ -120,7 +120,7 @@ describe('followedHpa', () => {
   });
 
   it('sends as autoscaling/v1 the status that the API server shows', () => {
-    const hpa = followedHpa(SHOWN_AS_V1, 'v1');
+    const hpa = readHpa(SHOWN_AS_V1, 'v1');
     const sent = sentHpa(hpa, hpa.status ?? { desiredReplicas: 0 }, 'v1');
     expect(sent.status).to.deep.equal(SHOWN_AS_V1.status);
     const { annotations = {} } = sent.metadata;
@@ -142,7 +142,7 @@ describe('followedHpa', () => {
       { type: 'Object', object: { metricName: 'x' } },
     ];
     const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify(entries) };
-    const { spec } = followedHpa({ metadata: { ...METADATA, annotations }, spec: SPEC }, 'v1');
+    const { spec } = readHpa({ metadata: { ...METADATA, annotations }, spec: SPEC }, 'v1');
     expect(spec.metrics).to.deep.equal([
       ...[{ type: '' }, { type: '' }, { type: '' }],
       ...[{ type: 'New' }, { type: 'Pods' }, { type: 'Object' }],
@@ -159,7 +159,7 @@ describe('followedHpa', () => {
       spec: { ...SPEC, targetCPUUtilizationPercentage: 60 },
       status: { desiredReplicas: 1 },
     };
-    const hpa = followedHpa(object, 'v1');
+    const hpa = readHpa(object, 'v1');
     expect(hpa.spec.metrics).to.deep.equal([
       {
         type: 'Resource',
@@ -177,7 +177,7 @@ describe('followedHpa', () => {
       { manager: 'c', time, fieldsV1: { 'f:spec': {} } },
       'nonsense',
     ];
-    const { statusWriters } = followedHpa({ metadata: { ...METADATA, managedFields }, spec: SPEC }, 'v2');
+    const { statusWriters } = readHpa({ metadata: { ...METADATA, managedFields }, spec: SPEC }, 'v2');
     expect(statusWriters.map(({ manager }) => manager)).to.deep.equal(['a', 'b']);
   });
 });
