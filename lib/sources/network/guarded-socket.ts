@@ -130,6 +130,7 @@ function secured(raw: Socket, host: string, { isUnverified, ...files }: SourceTl
     ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
   });
   raw.on('error', (error) => socket.destroy(error));
+  socket.on('error', () => {}); // that of the connection below comes up twice, and dialling waits for the first
   return socket;
 }
 

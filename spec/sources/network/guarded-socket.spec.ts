@@ -5,8 +5,10 @@ import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { dial } from '#lib/sources/network/guarded-socket.ts';
 import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { RawServer } from '#spec/support/raw-server.ts';
 
 describe('dial', () => {
   const allowedHosts = new AllowedHosts(['127.0.0.1']);
@@ -20,6 +22,23 @@ describe('dial', () => {
     }
     expect(await server.connectionCount()).to.equal(0);
   });
+
+  for (const handshake of [true, false])
+    it(`gives up ${handshake ? 'a handshake' : 'connecting'} with its signal, and fails nobody else`, async () => {
+      await using server = await RawServer.start((socket) => socket.resume());
+      const uncaught: unknown[] = [];
+      const record = (error: unknown) => void uncaught.push(error);
+      process.on('uncaughtExceptionMonitor', record);
+      const leaving = new AbortController();
+      const options = { host: '127.0.0.1', port: server.port, tls: { isUnverified: true }, allowedHosts };
+      const outcome = errorOf(dial(options, leaving.signal));
+      if (handshake) await eventually(() => server.openSockets.length === 1);
+      leaving.abort(new Error('the deadline has passed'));
+      expect(await outcome).to.equal('the deadline has passed');
+      await eventually(() => server.openSockets.length === 0);
+      process.off('uncaughtExceptionMonitor', record);
+      expect(uncaught).to.deep.equal([]);
+    });
 
   for (const [host, name] of [
     ['localhost', 'localhost'],
