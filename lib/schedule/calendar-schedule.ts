@@ -1,8 +1,10 @@
-import { Cron } from 'croner';
 import { type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone, ZoneSegment } from './time-zone.ts';
 
 const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** A schedule that is not due within the fifth year from now on is never due. */
 const YEARS_AHEAD = 5;
 
@@ -106,61 +108,106 @@ export interface ScheduleFields extends DayFields {
 }
 
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** 29 February falls on each day of the week at least once in so many years, also where a century has no leap day. */
+const MAX_GAP_YEARS = 40;
 
 /**
- * The times that a schedule names, by a clock that nobody ever changes.
+ * The times that a schedule names, by a clock that is never changed.
  *
- * A civil time is the milliseconds from 1970 of what the clock on the wall shows, as if it showed UTC. The walk through the
- * calendar is croner's.
+ * A civil time is the milliseconds from 1970 of what the clock on the wall shows, as if it showed UTC.
  */
 class CivilCalendar {
-  /** `undefined` where no year has such a day. */
-  readonly #cron: Cron | undefined;
+  readonly #fields: ScheduleFields;
+  readonly #namesDays: boolean;
+  readonly #needsBothDays: boolean;
 
   constructor(fields: ScheduleFields) {
-    const text = [
-      fields.second,
-      fields.minute,
-      fields.hour,
-      fields.dayOfMonth,
-      fields.month,
-      fields.dayOfWeek,
-    ]
-      .map(({ values, isStar }) => (isStar ? '*' : values.join(',')))
-      .join(' ');
-    if (!namesDays(fields)) return;
-    this.#cron = new Cron(text, {
-      mode: '6-part',
-      utcOffset: 0,
-      paused: true,
-      domAndDow: needsBothDays(fields),
-    });
-    shareYears(this.#cron);
+    this.#fields = fields;
+    this.#namesDays = namesDays(fields);
+    this.#needsBothDays = needsBothDays(fields);
   }
 
-  /** The first civil time after another. */
+  /** The first civil time after another; `undefined` where no year has such a day. */
   next(afterMs: number): number | undefined {
-    return this.#cron?.nextRun(new Date(afterMs))?.getTime();
+    const fromMs = (Math.floor(afterMs / SECOND_MS) + 1) * SECOND_MS;
+    const dayMs = midnightOf(fromMs);
+    const timeMs = this.#isNamed(dayMs) ? this.#firstTime(fromMs - dayMs) : undefined;
+    if (timeMs !== undefined) return dayMs + timeMs;
+    const laterMs = this.#nearestDay(dayMs + DAY_MS, 1);
+    return laterMs === undefined ? undefined : laterMs + (this.#firstTime(0) ?? 0);
   }
 
-  /** The last civil time before another. */
+  /** The last civil time before another; `undefined` where no year has such a day. */
   previous(beforeMs: number): number | undefined {
-    return this.#cron?.previousRuns(1, new Date(beforeMs))[0]?.getTime();
+    const untilMs = (Math.ceil(beforeMs / SECOND_MS) - 1) * SECOND_MS;
+    const dayMs = midnightOf(untilMs);
+    const timeMs = this.#isNamed(dayMs) ? this.#lastTime(untilMs - dayMs) : undefined;
+    if (timeMs !== undefined) return dayMs + timeMs;
+    const earlierMs = this.#nearestDay(dayMs - DAY_MS, -1);
+    return earlierMs === undefined ? undefined : earlierMs + (this.#lastTime(DAY_MS) ?? 0);
+  }
+
+  /** The first named day from this one on, or, backwards, the last one up to it. */
+  #nearestDay(fromMs: number, step: 1 | -1): number | undefined {
+    if (!this.#namesDays) return undefined;
+    const fromYear = yearOf(fromMs);
+    let dayMs = fromMs;
+    while (Math.abs(yearOf(dayMs) - fromYear) <= MAX_GAP_YEARS) {
+      if (this.#isNamed(dayMs)) return dayMs;
+      dayMs = this.#isInNamedMonth(dayMs) ? dayMs + step * DAY_MS : besideMonth(dayMs, step);
+    }
+    return undefined;
+  }
+
+  #isInNamedMonth(dayMs: number): boolean {
+    return this.#fields.month.values.includes(new Date(dayMs).getUTCMonth() + 1);
+  }
+
+  #isNamed(dayMs: number): boolean {
+    if (!this.#isInNamedMonth(dayMs)) return false;
+    const date = new Date(dayMs);
+    const isDate = this.#fields.dayOfMonth.values.includes(date.getUTCDate());
+    const isWeekday = this.#fields.dayOfWeek.values.includes(date.getUTCDay());
+    return this.#needsBothDays ? isDate && isWeekday : isDate || isWeekday;
+  }
+
+  /** The first named time of day that is not before another, both in milliseconds from midnight. */
+  #firstTime(fromMs: number): number | undefined {
+    const { hour, minute, second } = this.#fields;
+    for (const hourMs of hour.values.map((value) => value * HOUR_MS)) {
+      if (hourMs + HOUR_MS <= fromMs) continue;
+      for (const minuteMs of minute.values.map((value) => hourMs + value * MINUTE_MS)) {
+        const secondOf = second.values.find((value) => minuteMs + value * SECOND_MS >= fromMs);
+        if (secondOf !== undefined) return minuteMs + secondOf * SECOND_MS;
+      }
+    }
+    return undefined;
+  }
+
+  /** The last named time of day that is not after another, both in milliseconds from midnight. */
+  #lastTime(untilMs: number): number | undefined {
+    const { hour, minute, second } = this.#fields;
+    for (const hourMs of hour.values.map((value) => value * HOUR_MS).reverse()) {
+      if (hourMs > untilMs) continue;
+      for (const minuteMs of minute.values.map((value) => hourMs + value * MINUTE_MS).reverse()) {
+        const secondOf = second.values.findLast((value) => minuteMs + value * SECOND_MS <= untilMs);
+        if (secondOf !== undefined) return minuteMs + secondOf * SECOND_MS;
+      }
+    }
+    return undefined;
   }
 }
 
-/** Which years a schedule means whose fields name none: all. */
-let allYears: unknown;
+function midnightOf(civilMs: number): number {
+  return Math.floor(civilMs / DAY_MS) * DAY_MS;
+}
 
-/**
- * Has schedules share the table of ten thousand years that croner makes for each: 80 KB of the 83 that one would take. Where croner
- * comes to keep it elsewhere nothing is shared, and the spec that counts bytes tells.
- */
-function shareYears(cron: Cron): void {
-  const { _states: states } = cron as unknown as { _states?: { pattern?: { year?: unknown } } };
-  if (!states?.pattern || !Array.isArray(states.pattern.year)) return;
-  allYears ??= states.pattern.year;
-  states.pattern.year = allYears;
+/** The first day of the month after that of a day, or, backwards, the last of the month before. */
+function besideMonth(dayMs: number, step: 1 | -1): number {
+  const date = new Date(dayMs);
+  return step === 1
+    ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+    : Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 0);
 }
 
 /**

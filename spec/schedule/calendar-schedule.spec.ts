@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Cron } from 'croner';
 import fc from 'fast-check';
 import type { Schedule } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
@@ -133,6 +134,36 @@ describe('CalendarSchedule', () => {
         ).to.equal(365);
       }
     }
+  });
+
+  it('walks through the calendar of UTC as croner does, over leap years and centuries, both ways', () => {
+    const field = (first: number, last: number) =>
+      fc.oneof(
+        fc.constant('*'),
+        fc.uniqueArray(fc.integer({ min: first, max: last }), { minLength: 1, maxLength: 4 }).map(String),
+      );
+    const texts = fc
+      .tuple(field(0, 59), field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 6))
+      .map((fields) => fields.join(' '));
+    const atMs = fc.integer({ min: Date.parse('2015-01-01'), max: Date.parse('2110-01-01') });
+    fc.assert(
+      fc.property(fc.oneof(texts, fc.constant('0 0 0 29 2 *')), atMs, (text, fromMs) => {
+        const [, , , dayOfMonth, , dayOfWeek] = text.split(' ');
+        const domAndDow = dayOfMonth === '*' || dayOfWeek === '*';
+        const options = { mode: '6-part', utcOffset: 0, paused: true, domAndDow } as const;
+        const schedule = parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 });
+        const judge = new Cron(text, options);
+        const year = new Date(fromMs).getUTCFullYear();
+        const next = judge.nextRun(new Date(fromMs));
+        const isSoon = next !== null && next.getUTCFullYear() <= year + 5;
+        expect(schedule.next(fromMs), text).to.equal(isSoon ? next.getTime() : undefined);
+        const previous = judge.previousRuns(1, new Date(fromMs))[0];
+        const isRecent = previous !== undefined && previous.getUTCFullYear() >= year - 5;
+        if (isRecent) expect(schedule.previous(fromMs), text).to.equal(previous.getTime());
+        else expect(schedule.previous(fromMs), text).to.be.oneOf([undefined, previous?.getTime()]);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 
