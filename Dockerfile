@@ -6,7 +6,7 @@ FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --include=dev --no-audit --no-fund
-COPY scripts/build.ts scripts/leave-out.ts scripts/
+COPY scripts/build.ts scripts/bundle-options.ts scripts/leave-out.ts scripts/
 COPY lib lib
 RUN npm run build
 

@@ -2,30 +2,21 @@
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { LEAVE_OUT } from './leave-out.ts';
+import { BUNDLE_OPTIONS } from './bundle-options.ts';
 
 const HASHBANG = '#!/usr/bin/env node\n';
-// Bundled CommonJS packages call require(), which an ES module does not have by itself.
-const REQUIRE =
-  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 const folder = process.argv[2] ?? 'dist';
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder);
 
 const { outputFiles } = await build({
+  ...BUNDLE_OPTIONS,
   entryPoints: { run: 'lib/main.ts' }, // loaded by main.js
   outdir: folder,
-  bundle: true,
-  splitting: true, // what is imported lazily costs no memory in the runs that do not need it
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  banner: { js: REQUIRE },
   // Names stay, for traces; what goes would be held in memory for as long as the program runs.
   minifyWhitespace: true,
   minifySyntax: true,
-  plugins: [LEAVE_OUT],
   legalComments: 'linked',
   logLevel: 'warning',
   write: false,

@@ -17,6 +17,14 @@ export const LEAVE_OUT: Plugin = {
       contents: JSON.stringify(MEDIA_TYPES),
       loader: 'json',
     }));
+    // Its entry brings a browser's fetch, WebSocket and caches, mock servers and interceptors. Packages that import it get all of it.
+    build.onResolve({ filter: /^undici$/ }, ({ importer }) =>
+      /[\\/]node_modules[\\/]/.test(importer) ? undefined : { path: 'undici', namespace: 'leave-out' },
+    );
+    build.onLoad({ filter: /^undici$/, namespace: 'leave-out' }, () => ({
+      contents: UNDICI,
+      resolveDir: import.meta.dirname,
+    }));
     // Tracing, which prom-client asks for the span of an exemplar; none of its series has exemplars here.
     build.onResolve({ filter: /^@opentelemetry\/api$/ }, ({ importer }) =>
       /[\\/]prom-client[\\/]/.test(importer) ? { path: 'no-tracing', namespace: 'leave-out' } : undefined,
@@ -33,3 +41,17 @@ const MEDIA_TYPES = {
   'text/html': { source: 'iana', compressible: true, extensions: ['html'] },
   'text/plain': { source: 'iana', compressible: true, extensions: ['txt', 'text'] },
 };
+
+/** undici's entry for what the sources import of it. The build fails where they import another name, or a file has moved. */
+const UNDICI = `
+  import connect from 'undici/lib/api/api-connect.js';
+  import request from 'undici/lib/api/api-request.js';
+  import buildConnector from 'undici/lib/core/connect.js';
+  import Agent from 'undici/lib/dispatcher/agent.js';
+  import Client from 'undici/lib/dispatcher/client.js';
+  import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+  import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
+
+  Object.assign(Dispatcher.prototype, { connect, request });
+  export { Agent, buildConnector, Client, ProxyAgent };
+`;

@@ -4,7 +4,9 @@ import { parse } from 'acorn';
 import { expect } from 'chai';
 import { allowProgram } from '#spec/support/requested-programs.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
+import { startSimulatedSystem } from '#spec/support/simulated-system.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
+import { untilServed } from '#spec/support/until-served.ts';
 
 describe('the bundle', () => {
   const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -35,6 +37,14 @@ describe('the bundle', () => {
       ...{ exitStatus: 0, stdout: `v${version}\n`, stderr: '' },
     });
   });
+
+  it('serves metrics of kubelets, found by the API server', async () => {
+    await using system = await startSimulatedSystem({
+      cluster: ['--nodes', '2', '--pods-per-node', '3'],
+      program: [process.execPath, main],
+    });
+    await untilServed(system, { nodes: 2, pods: 6 }, { timeoutMs: 120_000 });
+  }).timeout(180_000);
 
   it('names the required version of Node on one line, on an older one', async () => {
     expect(engines.node).to.equal('>=24');

@@ -59,7 +59,6 @@ describe('the programs that specs start', () => {
     'spec/benchmarks/hpa/cluster-process.ts',
     'spec/benchmarks/load/spawn-load.ts',
     'spec/benchmarks/scaled-objects/queue-cluster-process.ts',
-    'spec/kubernetes/client/undici-parts.spec.ts',
     'spec/heap-limits.spec.ts',
     'spec/main.spec.ts',
     'spec/resource-metrics/scrape/kubelet/kubelet-response.spec.ts',

@@ -8,7 +8,6 @@ import type { ClusterAccess } from '../access/cluster-access.ts';
 import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
 import { DryRun } from './dry-run.ts';
-import { requestBy } from './undici-parts.ts';
 
 /** What an API client needs from outside. */
 export interface ApiClientOptions {
@@ -179,7 +178,7 @@ export class ApiClient {
     const authorization = await raceAbort(access.authorization(), signal);
     const { method, path, body, contentType = 'application/json' } = call;
     if (method !== 'GET') beforeWrite?.();
-    const request = requestBy(this.#connections.current, {
+    const request = this.#connections.current.request({
       origin: access.server.origin,
       path: access.server.pathname.replace(/\/$/, '') + path,
       method,

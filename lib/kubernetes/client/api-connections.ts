@@ -1,7 +1,6 @@
 import type net from 'node:net';
-import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import type { ClusterAccess, ClusterTls } from '../access/cluster-access.ts';
-import { Agent, buildConnector, ProxyAgent } from './undici-parts.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -72,7 +71,7 @@ function createPool(
   if (proxy) return new ProxyAgent({ ...common, uri: proxy.href, requestTls: connect });
   // Typed as nothing, it gives back the socket that it begins to connect.
   const dial = buildConnector({ ...connect, allowH2: false }) as (
-    ...call: Parameters<ConnectorOf.connector>
+    ...call: Parameters<buildConnector.connector>
   ) => net.Socket | undefined;
   return new Agent({
     ...common,

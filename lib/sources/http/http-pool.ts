@@ -1,7 +1,6 @@
 import net, { type Socket } from 'node:net';
-import type { buildConnector as ConnectorOf, Dispatcher } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import { buildConnector, Client } from '#lib/kubernetes/client/undici-parts.ts';
 import { allowedLookup } from '../network/allowed-hosts.ts';
 import type { ConnectionOptions } from '../network/guarded-socket.ts';
 import type { HttpCredentials } from './http-credentials.ts';
@@ -190,8 +189,8 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: allowedLookup(options),
-  }) as (...call: Parameters<ConnectorOf.connector>) => void;
-  const connect = (wire: WireBound, [target, callback]: Parameters<ConnectorOf.connector>) => {
+  }) as (...call: Parameters<buildConnector.connector>) => void;
+  const connect = (wire: WireBound, [target, callback]: Parameters<buildConnector.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // An address is dialled as it is, without asking for it.
     if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import tls from 'node:tls';
-import Client from 'undici/lib/dispatcher/client.js'; // as the server has it
+import { Client } from 'undici';
 
 /** Whom to ask for what, how often. */
 export interface BareScraperOptions {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Dispatcher } from 'undici';
-import { Client, requestBy } from '#lib/kubernetes/client/undici-parts.ts';
+import { Client, type Dispatcher } from 'undici';
 import { HttpPool } from '#lib/sources/http/http-pool.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
@@ -14,7 +13,7 @@ describe('HttpPool', () => {
 
   const ask = async (pool: HttpPool, { origin }: URL, signal = never) =>
     await pool.use(origin, signal, async (connection: Dispatcher) => {
-      const { body } = await requestBy(connection, { origin, path: '/', method: 'GET', signal });
+      const { body } = await connection.request({ origin, path: '/', method: 'GET', signal });
       return await body.text();
     });
 
@@ -102,7 +101,7 @@ describe('HttpPool', () => {
     const lost = Promise.withResolvers<void>();
     const lent = pool.use(server.url.origin, never, async (connection: Dispatcher) => {
       connection.on('disconnect', () => lost.resolve());
-      const { body } = await requestBy(connection, { origin: server.url.origin, path: '/', method: 'GET' });
+      const { body } = await connection.request({ origin: server.url.origin, path: '/', method: 'GET' });
       const text = await body.text();
       await held.promise;
       return text;

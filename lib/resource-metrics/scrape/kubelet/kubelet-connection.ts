@@ -1,5 +1,5 @@
 import type net from 'node:net';
-import Client from 'undici/lib/dispatcher/client.js'; // its own entry would load all that it has: 12 MB
+import { Client } from 'undici';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import { ConnectionClosed } from './kubelet-error.ts';
