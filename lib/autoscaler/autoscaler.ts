@@ -16,7 +16,6 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
-import { offerNoCostlyCiphers } from '#lib/sources/network/tls.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
@@ -61,7 +60,6 @@ export async function startAutoscaler(
 ): Promise<Autoscaler> {
   const { access, clock, logger, version, identity } = environment;
   await using starting = new AsyncDisposableStack();
-  offerNoCostlyCiphers(); // whom sources are asked of, many may say
   const registry = new SlicedRegistry();
   addProcessSeries(registry);
   const userAgent = `autoscaler/${version.gitVersion}`;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import tls from 'node:tls';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { type Autoscaler, startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
@@ -53,13 +52,6 @@ describe('startAutoscaler', () => {
     expect(await status('/debug/cronhpas?name=web', autoscaler)).to.equal(400);
     expect(await status('/debug/cronhpas?limit=all', autoscaler)).to.equal(400);
     expect(told('Waiting for a kind')).to.equal(1);
-  });
-
-  it('works out no keys of TLS over numbers that a server chooses', async () => {
-    server = await startLiveApiServer();
-    tls.DEFAULT_CIPHERS = tls.DEFAULT_CIPHERS.replace(':!DHE', '');
-    await using _autoscaler = await start('a', '--controllers=');
-    expect(tls.DEFAULT_CIPHERS).to.match(/:!DHE$/);
   });
 
   it('has one of two act, and the other once the first has ended', async () => {

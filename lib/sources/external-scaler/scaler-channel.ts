@@ -1,12 +1,14 @@
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { createSecureContext } from 'node:tls';
 import {
-  type ChannelCredentials,
+  ChannelCredentials,
   type ChannelOptions,
   Client,
   type ClientReadableStream,
   connectivityState,
   credentials,
+  type experimental,
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -14,6 +16,7 @@ import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KeptClient } from '../network/client-pool.ts';
+import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 
 /** One call: what is sent, and how what comes is read. */
 export interface ScalerCall<T> {
@@ -64,13 +67,14 @@ export class ScalerChannel implements KeptClient {
       'grpc.default_authority': `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
       ...(tls && isIP(host) === 0 && { 'grpc.ssl_target_name_override': host }),
     };
-    const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
     const secured = tls
-      ? credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.cert), {
-          rejectUnauthorized: !tls.isUnverified,
-        })
+      ? credentials.createFromSecureContext(
+          createSecureContext({ ca: tls.ca, key: tls.key, cert: tls.cert, ciphers: CIPHERS_WITHOUT_DHE }),
+          { rejectUnauthorized: !tls.isUnverified },
+        )
       : credentials.createInsecure();
-    this.#client = new Client(`${kind}:${targets.join(',')}`, this.#sockets.watch(secured), options);
+    const watched = new WatchedCredentials(secured, this.#sockets);
+    this.#client = new Client(`${kind}:${targets.join(',')}`, watched, options);
   }
 
   get isBroken(): boolean {
@@ -191,21 +195,15 @@ class ChannelSockets {
     return this.#flood;
   }
 
-  /** The credentials, by which every connection goes before it is used. */
-  watch(credentials: ChannelCredentials): ChannelCredentials {
-    const make = credentials._createSecureConnector.bind(credentials);
-    credentials._createSecureConnector = (...channel) => {
-      const connector = make(...channel);
-      const connect = connector.connect.bind(connector);
-      connector.connect = async (socket) => {
-        this.#add(socket);
-        const connected = await connect(socket);
-        const metered = new MeteredSocket(connected.socket, (cost) => this.#take(cost));
-        return { ...connected, socket: metered as Duplex as Socket };
-      };
-      return connector;
-    };
-    return credentials;
+  /** By `connect`, a connection becomes one that can be used, encrypted or not. @throws {ScalerFlood} */
+  async connect(
+    socket: Socket,
+    connect: experimental.SecureConnector['connect'],
+  ): Promise<experimental.SecureConnectResult> {
+    this.#add(socket);
+    const connected = await connect(socket);
+    const metered = new MeteredSocket(connected.socket, (cost) => this.#take(cost));
+    return { ...connected, socket: metered as Duplex as Socket };
   }
 
   /** Allows the frames of one call, until the call ends and disposes of this. */
@@ -257,6 +255,38 @@ class ChannelSockets {
     this.#flood = new ScalerFlood('the server sends more frames than its calls and messages have');
     this.destroy();
     return false;
+  }
+}
+
+/** Credentials by which every connection of a channel is made, and counted by `sockets`. */
+class WatchedCredentials extends ChannelCredentials {
+  readonly #inner: ChannelCredentials;
+  readonly #sockets: ChannelSockets;
+
+  constructor(inner: ChannelCredentials, sockets: ChannelSockets) {
+    super();
+    this.#inner = inner;
+    this.#sockets = sockets;
+  }
+
+  override _isSecure(): boolean {
+    return this.#inner._isSecure();
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  override _createSecureConnector(
+    ...channel: Parameters<ChannelCredentials['_createSecureConnector']>
+  ): experimental.SecureConnector {
+    const connector = this.#inner._createSecureConnector(...channel);
+    return {
+      connect: (socket) => this.#sockets.connect(socket, (one) => connector.connect(one)),
+      waitForReady: () => connector.waitForReady(),
+      getCallCredentials: () => connector.getCallCredentials(),
+      destroy: () => connector.destroy(),
+    };
   }
 }
 

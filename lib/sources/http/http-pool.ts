@@ -3,6 +3,7 @@ import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { allowedLookup } from '../network/allowed-hosts.ts';
 import type { ConnectionOptions } from '../network/guarded-socket.ts';
+import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
 /** Makes a connection to an origin; it connects when it is first used. */
@@ -186,6 +187,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert, key }),
     ...(isUnverified ? { rejectUnauthorized: false } : {}),
+    ciphers: CIPHERS_WITHOUT_DHE,
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: allowedLookup(options),

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { isIP, Socket } from 'node:net';
+import { isIP, type LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import { allowedLookup, type NetworkOptions } from './allowed-hosts.ts';
-import type { SourceTls } from './tls.ts';
+import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
 
 /** How much a server may send. */
 interface ReceiveLimits {
@@ -45,12 +45,11 @@ export class GuardedSocket extends Socket {
   /** Begins to connect; a host that must not be asked is an error of the socket. */
   dial(port: number, host: string): this {
     const { allowedHosts } = this.#network;
-    // An address is dialled as it is, without asking for it.
-    if (isIP(host) !== 0 && !allowedHosts.allows(host, host))
-      return this.destroy(allowedHosts.refusal(host, [host]));
-    // Node holds certificates against this name where it is told none, as for an address, in place of `localhost`.
-    Object.assign(this, { _host: host });
-    return super.connect({ port, host, lookup: allowedLookup(this.#network) });
+    if (isIP(host) === 0) return super.connect({ port, host, lookup: allowedLookup(this.#network) });
+    if (!allowedHosts.allows(host, host)) return this.destroy(allowedHosts.refusal(host, [host]));
+    // A certificate is verified for what was dialled where TLS has no name of its own for it, as mysql2 has none for an
+    // address. Node remembers that of a name alone, so the address is dialled as a fully qualified one, and is what it resolves to.
+    return super.connect({ port, host: `${host}.`, lookup: lookupOf(host) });
   }
 
   /** Breaks the connection off for what came over it. */
@@ -83,6 +82,13 @@ export class GuardedSocket extends Socket {
       [Symbol.dispose]: () => clearInterval(timer),
     };
   }
+}
+
+/** Resolves to one address without a query. */
+function lookupOf(address: string): LookupFunction {
+  const family = isIP(address);
+  return (_, { all }, callback) =>
+    queueMicrotask(() => (all ? callback(null, [{ address, family }]) : callback(null, address, family)));
 }
 
 /** Whom to dial. */
@@ -127,6 +133,7 @@ export async function dial(options: DialOptions, signal: AbortSignal): Promise<D
 function secured(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
   const socket = connectTls({
     ...{ socket: raw, host, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: !isUnverified },
+    ciphers: CIPHERS_WITHOUT_DHE,
     ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
   });
   raw.on('error', (error) => socket.destroy(error));

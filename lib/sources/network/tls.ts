@@ -1,15 +1,11 @@
-import tls from 'node:tls';
-
-const WITHOUT_DHE = ':!DHE';
+import { DEFAULT_CIPHERS } from 'node:tls';
 
 /**
- * Has this process offer no key exchange by Diffie-Hellman over numbers that the server chooses: of 10,000 bits, as it may,
- * each connection would take a second of the event loop. Over curves, and over the numbers that TLS 1.3 knows, it costs next to nothing, and
- * servers that can do neither take the one by RSA.
+ * What connections to sources offer: Node's own list without key exchange by Diffie-Hellman over numbers that the server
+ * chooses. With numbers of 10,000 bits, which it may choose, each connection would take a second of the event loop. Over curves,
+ * and over the numbers that TLS 1.3 has, it costs next to nothing, and servers that can do neither take the one by RSA.
  */
-export function offerNoCostlyCiphers(): void {
-  if (!tls.DEFAULT_CIPHERS.endsWith(WITHOUT_DHE)) tls.DEFAULT_CIPHERS += WITHOUT_DHE;
-}
+export const CIPHERS_WITHOUT_DHE = `${DEFAULT_CIPHERS}:!DHE`;
 
 /** How a connection is encrypted. */
 export interface SourceTls {

@@ -1,5 +1,6 @@
 import type { Connection, FieldPacket, QueryOptions } from 'mysql2';
 import { GuardedSocket } from '../network/guarded-socket.ts';
+import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
@@ -25,6 +26,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
         ...(tls.ca === undefined ? {} : { ca: tls.ca }),
         ...(tls.cert === undefined ? {} : { cert: tls.cert }),
         ...(tls.key === undefined ? {} : { key: tls.key }),
+        ciphers: CIPHERS_WITHOUT_DHE,
         rejectUnauthorized: !tls.isUnverified,
         verifyIdentity: !tls.isUnverified,
       },

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { QueryResult } from 'pg';
 import { GuardedSocket } from '../network/guarded-socket.ts';
+import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
@@ -26,7 +27,12 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     // The client takes an empty one, or TLS that is left out, from the environment or a file of this process.
     password: () => password,
     stream: () => socket,
-    ssl: tls ? { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.isUnverified } : false,
+    ssl: tls
+      ? {
+          ...{ ca: tls.ca, cert: tls.cert, key: tls.key, ciphers: CIPHERS_WITHOUT_DHE },
+          rejectUnauthorized: !tls.isUnverified,
+        }
+      : false,
     application_name: 'autoscaler',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

@@ -1,69 +1,161 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
+import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
+import { connectionPool } from '#lib/sources/http/http-pool.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { dial } from '#lib/sources/network/guarded-socket.ts';
-import { offerNoCostlyCiphers } from '#lib/sources/network/tls.ts';
+import { connectMysql } from '#lib/sources/sql/connect-mysql.ts';
+import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
 import { issueCertificate } from '#simulator/pki/certificate.ts';
 import { generateKeys } from '#simulator/pki/certificate-authority.ts';
-import { errorOf } from '#spec/support/error-of.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('offerNoCostlyCiphers', () => {
-  const before = tls.DEFAULT_CIPHERS;
+/** A client of a kind of source, and what its server and it say before TLS begins. */
+interface SourceClient {
+  /** Connects and sends something; how that ends is nothing to the handshake. */
+  readonly connect: (port: number, signal: AbortSignal) => Promise<unknown>;
+  readonly greet?: (socket: Socket) => Promise<unknown>;
+}
 
-  afterEach(() => {
-    tls.DEFAULT_CIPHERS = before;
-  });
+const allowedHosts = new AllowedHosts(['127.0.0.1']);
+const HOST = '127.0.0.1';
+const DATABASE = {
+  user: 'reader',
+  password: '',
+  database: 'shop',
+  tls: { isUnverified: true },
+  allowedHosts,
+};
 
-  it('works out no key over numbers that a server chooses', async () => {
-    await using server = await start({ ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto' });
-    tls.DEFAULT_CIPHERS = before.replace(/:!DHE$/, '');
-    expect(await server.connect()).to.equal('no error');
-    offerNoCostlyCiphers();
-    expect(await server.connect()).to.match(/handshake failure/);
-  });
+const CLIENTS: Readonly<Record<string, SourceClient>> = {
+  'the clients of Redis and AMQP': {
+    connect: async (port, signal) => {
+      const { destroy } = await dial({ host: HOST, port, tls: { isUnverified: true }, allowedHosts }, signal);
+      signal.addEventListener('abort', destroy);
+    },
+  },
+  'HTTP clients': {
+    connect: async (port, signal) => {
+      const pool = connectionPool({ isUnverified: true }, { allowedHosts, connectTimeoutMs: 10_000 });
+      const origin = `https://${HOST}:${port}`;
+      signal.addEventListener('abort', () => void pool.destroy());
+      await pool.use(origin, signal, (to) => to.request({ origin, path: '/', method: 'GET', signal }));
+    },
+  },
+  'clients of external scalers': {
+    connect: async (port, signal) => {
+      const secured = { ca: undefined, cert: undefined, key: undefined, isUnverified: true };
+      const at = { host: HOST, port, tls: secured };
+      const channel = new ScalerChannel(at, { addresses: [HOST], clock: new ManualClock() });
+      signal.addEventListener('abort', () => channel.destroy());
+      await channel.call({ method: 'IsActive', request: Buffer.alloc(0), decode: () => true }, signal);
+    },
+  },
+  'clients of PostgreSQL': {
+    connect: async (port, signal) => {
+      const { destroy } = await connectPostgres({ ...DATABASE, system: 'postgres', host: HOST, port });
+      signal.addEventListener('abort', destroy);
+    },
+    greet: async (socket) => {
+      await take(socket, 8); // the request for TLS
+      socket.write('S');
+    },
+  },
+  'clients of MySQL': {
+    connect: async (port, signal) => {
+      const { destroy } = await connectMysql({ ...DATABASE, system: 'mysql', host: HOST, port });
+      signal.addEventListener('abort', destroy);
+    },
+    greet: async (socket) => {
+      socket.write(mysqlGreeting());
+      await take(socket, 36); // the request for TLS
+    },
+  },
+};
 
-  it('leaves it at all other ways to agree on one', async () => {
-    offerNoCostlyCiphers();
-    const offered = tls.DEFAULT_CIPHERS;
-    offerNoCostlyCiphers();
-    expect(tls.DEFAULT_CIPHERS).to.equal(offered);
-    for (const options of [
-      { ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' },
-      { ciphers: 'AES128-GCM-SHA256' },
-      { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' },
-    ] as const) {
-      await using server = await start(options);
-      expect(await server.connect()).to.equal('no error');
-    }
-  });
+describe('CIPHERS_WITHOUT_DHE', () => {
+  for (const [which, client] of Object.entries(CLIENTS)) {
+    it(`has ${which} work out no key over numbers that a server chooses`, async () => {
+      await using server = await start(client, { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto' });
+      expect(await server.handshake()).to.match(/no shared cipher/i);
+    });
+
+    for (const [how, options] of [
+      ['over curves', { ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' }],
+      ['by RSA', { ciphers: 'AES128-GCM-SHA256' }],
+      ['by TLS 1.3', { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' }],
+    ] as const)
+      it(`leaves ${which} to agree on one ${how}`, async () => {
+        await using server = await start(client, options);
+        expect(await server.handshake()).to.equal('secured');
+      });
+  }
 });
 
-/** A server with a certificate of an RSA key, as these ways need. */
-async function start(options: TlsOptions) {
+/** A server with a certificate of an RSA key, as these ways need, and a client that connects to it. */
+async function start({ connect, greet }: SourceClient, options: TlsOptions) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const subject = { commonName: 'localhost' };
   const validity = { notBefore: new Date(Date.now() - 1000), notAfter: new Date(Date.now() + 86_400_000) };
   const request = { subject, validity, publicKey, usages: ['serverAuth'] as const };
   const cert = issueCertificate(request, { subject, ...generateKeys() });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
-  const server = tls.createServer({ maxVersion: 'TLSv1.2', ...options, cert, key }, (socket) => {
-    socket.on('error', () => {});
-    socket.end();
+  const handshake = Promise.withResolvers<string>();
+  const securing = tls.createServer({
+    maxVersion: 'TLSv1.2',
+    ALPNProtocols: ['h2', 'http/1.1'],
+    ...options,
+    cert,
+    key,
   });
-  server.on('tlsClientError', () => {}); // who has no cipher in common, leaves
-  server.listen(0, '127.0.0.1');
+  securing.on('secureConnection', (socket) => {
+    socket.on('error', () => {});
+    handshake.resolve('secured');
+  });
+  securing.on('tlsClientError', ({ message }) => handshake.resolve(message));
+  const sockets = new Set<Socket>();
+  const server = net.createServer(async (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    await greet?.(socket);
+    securing.emit('connection', socket);
+  });
+  server.listen(0, HOST);
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const allowedHosts = new AllowedHosts(['127.0.0.1']);
-  const target = { host: '127.0.0.1', port, tls: { isUnverified: true }, allowedHosts };
+  const leaving = new AbortController();
+  let outcome: unknown;
   return {
-    connect: () => errorOf(dial(target, new AbortController().signal).then(({ destroy }) => destroy())),
+    async handshake() {
+      const { port } = server.address() as AddressInfo;
+      outcome = connect(port, leaving.signal).catch(() => {});
+      return await handshake.promise;
+    },
     async [Symbol.asyncDispose]() {
+      leaving.abort();
+      for (const socket of sockets) socket.destroy();
+      await outcome;
       server.close();
-      await once(server, 'close');
+      await eventually(() => !server.listening);
     },
   };
+}
+
+/** Takes so many bytes off a socket, and leaves what follows. */
+async function take(socket: Socket, bytes: number): Promise<void> {
+  while (socket.read(bytes) === null) await once(socket, 'readable');
+}
+
+/** Of a server of protocol 4.1 that offers TLS. */
+function mysqlGreeting(): Buffer {
+  const capabilities = 0x8_aa09;
+  const rest = Buffer.alloc(44);
+  rest.writeUInt16LE(capabilities & 0xffff, 13);
+  rest.writeUInt16LE(capabilities >>> 16, 18);
+  rest.writeUInt8(21, 20);
+  const payload = Buffer.concat([Buffer.from('\n11.0.0\0'), rest, Buffer.from('mysql_native_password\0')]);
+  return Buffer.concat([Buffer.of(payload.length, 0, 0, 0), payload]);
 }
