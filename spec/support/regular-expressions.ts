@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
-import { type AnyNode, type Node, parse } from 'acorn';
+import { type AnyNode, parse } from 'acorn';
+import { nodesOf } from './syntax-tree.ts';
 
 /** A regular expression of the sources. */
 export interface Expression {
@@ -71,16 +72,6 @@ export function faultOf({ pattern, flags }: Pick<Expression, 'pattern' | 'flags'
   if (found.status === 'unknown')
     return `cannot be judged: ${found.error.kind}, ${JSON.stringify(found.error)}`;
   return `takes ${found.complexity.summary} many steps, as for ${found.attack.pattern}`;
-}
-
-/** A node and all below it. */
-function* nodesOf(node: Node): Generator<AnyNode> {
-  yield node as AnyNode;
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (typeof child?.type === 'string') yield* nodesOf(child);
-    }
-  }
 }
 
 /** What a text is that constants of the file make up; `undefined` where it is anything else. */
