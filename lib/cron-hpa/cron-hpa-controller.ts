@@ -265,10 +265,11 @@ export interface StatusClient {
 }
 
 /** Statuses, written over those alone that they follow from: what was carried out by another leader must not be lost. */
-export function statusClient(objects: ResourceClient<KubernetesObject>): StatusClient {
+export function statusClient(objects: ResourceClient<KubernetesObject>, clock: Clock): StatusClient {
   const writer = new StatusWriter<object, StatefulObject<object>>({
     client: objects as ResourceClient<StatefulObject<object>>,
     fieldManager: FIELD_MANAGER,
+    clock,
   });
   return {
     async get(name, signal) {
@@ -279,7 +280,7 @@ export function statusClient(objects: ResourceClient<KubernetesObject>): StatusC
       const metadata = { namespace, name, uid, resourceVersion };
       const isFirst = current.jobs.length === 0 && current.ready === undefined;
       const before = { metadata, ...(!isFirst && { status: formatStatus(current) }) };
-      const after = await writer.writeOver(before, formatStatus(status), signal);
+      const after = await writer.applyOver(before, formatStatus(status), { signal });
       return after === before ? undefined : readCronHpa(after);
     },
   };

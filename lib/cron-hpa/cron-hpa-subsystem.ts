@@ -115,7 +115,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       return cronHpaController({
         ...environment,
         ...{ cronHpas, hpas, cronHpasByTarget, hpasByTarget, series, schedules, clock, newJobId },
-        statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS })),
+        statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
         hpaClient: new ResourceClient({ api: client, resource }),
       });
     },

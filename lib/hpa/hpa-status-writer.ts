@@ -1,26 +1,31 @@
-import { isConflict } from '#lib/kubernetes/client/api-error.ts';
-import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { StatusWriter } from '#lib/control/status-writer.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type Hpa, type HpaVersion, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER, type OtherControllers } from './external-controllers.ts';
 
 /** What statuses are written with. */
 interface StatusClientOptions {
-  readonly hpas: ResourceClient;
-  readonly version: HpaVersion;
+  readonly hpas: ResourceClient<Hpa>;
   readonly others: OtherControllers;
+  readonly clock: Clock;
 }
-
-const MOST_CONFLICTS = 5;
 
 /** Writes statuses of HPAs, by updates of the status subresource. */
 export class StatusClient {
-  readonly #options: StatusClientOptions;
+  readonly #writer: StatusWriter<HpaStatus, Hpa>;
+  readonly #others: OtherControllers;
   /** As they were written last, while the informer may still show what was there before. */
   readonly #written = new Map<string, Hpa>();
 
-  constructor(options: StatusClientOptions) {
-    this.#options = options;
+  constructor({ hpas: client, others, clock }: StatusClientOptions) {
+    const isSame = (one: HpaStatus | undefined, other = UNWRITTEN) => isSameStatus(one, other);
+    this.#writer = new StatusWriter({ client, fieldManager: FIELD_MANAGER, clock, isSame });
+    this.#others = others;
   }
 
   /** What is there now, as far as anybody here can tell. */
@@ -43,25 +48,25 @@ export class StatusClient {
    */
   async write(hpa: Hpa, status: HpaStatus, signal: AbortSignal): Promise<void> {
     if (isSameStatus(hpa.status, status)) return;
-    const { hpas, version, others } = this.#options;
-    const { namespace, name, uid } = hpa.metadata;
-    const key = `${namespace}/${name}`;
-    const options = { subresource: 'status', fieldManager: FIELD_MANAGER, signal } as const;
-    let base = hpa;
-    for (let conflicts = 0; ; conflicts++) {
-      try {
-        others.sending(key, status);
-        const written = await hpas.update(sentHpa(base, status, version), options);
-        this.#written.set(key, readHpa(written, version));
-        return;
-      } catch (error) {
-        if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
-        base = readHpa(await hpas.get({ namespace, name }, { signal }), version);
-        const isOurs = base.metadata.uid === uid && isSameStatus(hpa.status, base.status ?? UNWRITTEN);
-        if (!isOurs) throw error;
-      }
-    }
+    const key = keyOf(hpa.metadata);
+    this.#others.sending(key, status);
+    this.#written.set(key, await this.#writer.update(hpa, status, { signal }));
   }
 }
 
+/** The status of an HPA that was never reconciled. */
 const UNWRITTEN: HpaStatus = { desiredReplicas: 0 };
+
+/** Reads and writes HPAs in the version in which they are served. */
+export function hpaResourceClient(
+  api: ApiClient,
+  resource: ApiResource,
+  version: HpaVersion,
+): ResourceClient<Hpa> {
+  return new ResourceClient<Hpa>({
+    api,
+    resource,
+    read: (value) => readHpa(value, version),
+    format: (hpa) => sentHpa(hpa, hpa.status ?? UNWRITTEN, version),
+  });
+}

@@ -15,7 +15,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
 import { OtherControllers } from './external-controllers.ts';
 import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
-import { StatusClient } from './hpa-status-writer.ts';
+import { hpaResourceClient, StatusClient } from './hpa-status-writer.ts';
 import { CustomMetricsApi, MetricValuesReader } from './inputs/custom-metrics-client.ts';
 import { ReadWorld } from './inputs/inputs-reader.ts';
 import { followedPod, POD_INDEXES } from './inputs/pod-lister.ts';
@@ -102,7 +102,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     controller() {
       if (!following) throw new Error('Cannot control HPAs: it is not known in which version they are');
       const { informer: hpas, resource, version } = following;
-      const hpaClient = new ResourceClient({ api: client, resource });
+      const hpaClient = hpaResourceClient(client, resource, version);
       const store = new MemoryStore({
         configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
         isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
@@ -112,7 +112,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
         readWorld: new ReadWorld({ ...environment, pods, reader, scales, config: options.config }),
-        statuses: new StatusClient({ hpas: hpaClient, version, others }),
+        statuses: new StatusClient({ hpas: hpaClient, others, clock }),
         memories: new HpaMemories({
           ...{ store, clock },
           onUnread(namespace, error) {

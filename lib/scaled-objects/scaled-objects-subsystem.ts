@@ -209,7 +209,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         others: [targets, mapKeys(informer, ownersOf)],
         client: scaledObjects,
-        statuses: writtenStatuses(scaledObjects, objects),
+        statuses: writtenStatuses(scaledObjects, objects, clock),
         limitedByDefault: limitedByDefault(client),
       });
       return {
@@ -227,7 +227,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         const ofKind = isNamespaced ? authentications : clusterAuthentications;
         return triggerAuthenticationController({
           ...environment,
-          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own, ofKind) },
+          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own, ofKind, clock) },
           authentications: ofKind,
         });
       });
@@ -246,7 +246,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
-        statuses: writtenStatuses(jobs, scaledJobs),
+        statuses: writtenStatuses(jobs, scaledJobs, clock),
         jobs: new JobClient({ api: client, version: environment.version }),
         authenticationsOf: (object) => followed.authenticationsOf(object),
       });

@@ -5,6 +5,7 @@ import { CRON_HPAS, type CronHpa, type CronHpaStatus } from '#lib/cron-hpa/cron-
 import { type StatusClient, statusClient } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { cronHpa } from '#spec/support/cron-hpas.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -382,7 +383,7 @@ for (const kubernetesMinor of [20, 34])
       const definition = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
       server = await startSimulatedApiServer({ definitions: [definition], scenario: { kubernetesMinor } });
       api = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
-      statuses = statusClient(new ResourceClient({ api, resource: CRON_HPAS }));
+      statuses = statusClient(new ResourceClient({ api, resource: CRON_HPAS }), systemClock);
     });
 
     afterEach(async () => {

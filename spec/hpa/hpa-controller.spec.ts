@@ -244,7 +244,7 @@ describe('hpaController', () => {
     cluster.queue('web', '40');
     cluster.setFaults(concerning({ resource: 'horizontalpodautoscalers' }, conflictWrites(2)));
     await cluster.lead();
-    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4);
+    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4, 20);
     expect(await cluster.replicas('web')).to.equal(4);
   });
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { OtherControllers } from '#lib/hpa/external-controllers.ts';
-import { StatusClient } from '#lib/hpa/hpa-status-writer.ts';
+import { hpaResourceClient, StatusClient } from '#lib/hpa/hpa-status-writer.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import { PATHS } from '#spec/support/hpa-cluster.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
@@ -19,16 +19,16 @@ describe('StatusClient', () => {
     await using server = await startSimulatedApiServer();
     const { client, clock } = server;
     await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
+    const hpas = hpaResourceClient(api, RESOURCE, 'v2');
+    const update = hpas.update.bind(hpas);
     const sent: KubernetesObject[] = [];
-    const hpas = new (class extends ResourceClient {
-      override async update(...args: Parameters<ResourceClient['update']>): Promise<KubernetesObject> {
-        sent.push(args[0]);
-        return await super.update(...args);
-      }
-    })({ api, resource: RESOURCE });
+    hpas.update = async (...call) => {
+      sent.push(call[0]);
+      return await update(...call);
+    };
     await client.post(PATHS.hpas, WEB);
     const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
-    const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
+    const statuses = new StatusClient({ hpas, others: new OtherControllers(clock), clock: systemClock });
     const write = (hpa: Hpa | undefined, desiredReplicas: number) =>
       hpa && statuses.write(hpa, { currentReplicas: 1, desiredReplicas }, signal);
     const annotations = { 'example.com/owner': 'shop' };
@@ -48,7 +48,7 @@ describe('StatusClient', () => {
       await using server = await startSimulatedApiServer();
       const { client, clock } = server;
       await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
-      const hpas = new ResourceClient({ api, resource: RESOURCE });
+      const hpas = hpaResourceClient(api, RESOURCE, 'v2');
       await client.post(PATHS.hpas, WEB);
       const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
       if (change === 'spec') await client.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 7 } });
@@ -60,7 +60,7 @@ describe('StatusClient', () => {
         await client.delete(`${PATHS.hpas}/web`);
         await client.post(PATHS.hpas, WEB);
       }
-      const statuses = new StatusClient({ hpas, version: 'v2', others: new OtherControllers(clock) });
+      const statuses = new StatusClient({ hpas, others: new OtherControllers(clock), clock: systemClock });
       const writing = statuses.write(seen, { currentReplicas: 1, desiredReplicas: 3 }, signal);
       const failure = await writing.then(
         () => undefined,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { mergePatch } from '#lib/control/status-writer.ts';
 import { targetKey } from '#lib/cron-hpa/target-conflicts.ts';
 import { requestsOfPods, usageOfContainers, usageOfPods } from '#lib/hpa/decision/pod-resources.ts';
 import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
@@ -6,7 +7,6 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import { requestsOf } from '#lib/scaled-objects/api/annotations.ts';
-import { mergePatch } from '#lib/scaled-objects/api/status-writes.ts';
 import { HealthCounter } from '#lib/scaled-objects/metrics/fallback.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';

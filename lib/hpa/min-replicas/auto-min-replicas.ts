@@ -29,7 +29,7 @@ export interface AutoMinOptions {
 
 /** What a minReplicas that follows the week works with. */
 export interface AutoMinDependencies extends KeptWeeksOptions {
-  readonly hpas: ResourceClient;
+  readonly hpas: Pick<ResourceClient, 'patch'>;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly tell: (hpa: Hpa, event: ToldEvent) => void;
   readonly log: AutoMinLog;

@@ -11,6 +11,8 @@ interface ResourceClientOptions<T> {
   readonly resource: ApiResource;
   /** Makes an object of what the server sent; throws when it is none. By default it needs a name, and no more. */
   readonly read?: (value: unknown) => T;
+  /** Makes of an object what `update` sends; by default the object itself. */
+  readonly format?: (object: T) => KubernetesObject;
 }
 
 /** How a request for one object differs from the usual. */
@@ -66,11 +68,14 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource;
   readonly #api: ApiClient;
   readonly #read: (value: unknown) => T;
+  readonly #format: (object: T) => KubernetesObject;
 
-  constructor({ api, resource, read = readObject<T> }: ResourceClientOptions<T>) {
+  constructor(options: ResourceClientOptions<T>) {
+    const { api, resource, read = readObject<T>, format = (object: T) => object } = options;
     this.resource = resource;
     this.#api = api;
     this.#read = read;
+    this.#format = format;
   }
 
   async get(object: ObjectName, options: ObjectRequestOptions = {}): Promise<T> {
@@ -108,7 +113,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
   /** Replaces an object; with its resource version, only as long as that is current. */
   async update(object: T, options: WriteOptions = {}): Promise<T> {
     const path = objectPath(this.resource, object.metadata, options.subresource);
-    return await this.#write({ method: 'PUT', path, body: this.#typed(object) }, options);
+    return await this.#write({ method: 'PUT', path, body: this.#typed(this.#format(object)) }, options);
   }
 
   async patch(object: ObjectName, patch: Patch, options: WriteOptions = {}): Promise<T> {

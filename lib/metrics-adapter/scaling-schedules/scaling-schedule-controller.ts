@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -32,6 +32,8 @@ export interface ScheduleKeeperOptions {
 }
 
 const EVERY_MS = 10_000;
+/** The API server records under this name which fields of schedules are ours. */
+const FIELD_MANAGER = 'autoscaler-scalingschedule';
 
 /** Something that is to be done for an object. */
 interface Attempt {
@@ -112,15 +114,17 @@ export class ScheduleKeeper {
   }
 
   async #writeStatus(schedule: ScalingSchedule, active: boolean, signal: AbortSignal): Promise<void> {
+    const { client: api, clock } = this.#options;
     const resource = resourceOfSchedules(schedule.kind);
-    const client = new ResourceClient<KubernetesObject & { readonly status?: object }>({
-      api: this.#options.client,
-      resource,
-    });
+    const client = new ResourceClient<StatefulObject<object>>({ api, resource });
     const object = await client.find(schedule, { signal });
     if (!object) return;
-    const status = { ...object.status, active };
-    await client.update({ ...object, status }, { signal, subresource: 'status' });
+    const statuses = new StatusWriter<object, StatefulObject<object>>({
+      client,
+      fieldManager: FIELD_MANAGER,
+      clock,
+    });
+    await statuses.update(object, { ...object.status, active }, { signal });
   }
 
   async #lift(hpa: ScheduledHpa, targets: readonly ActiveTarget[], signal: AbortSignal): Promise<void> {

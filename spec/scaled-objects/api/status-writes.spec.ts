@@ -1,48 +1,9 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { mergePatch, writtenStatuses } from '#lib/scaled-objects/api/status-writes.ts';
-
-type Fields = Record<string, unknown>;
-
-describe('mergePatch', () => {
-  it('says null of what is gone, at any depth', () => {
-    const before = { a: '', health: { x: { count: 1 }, y: { count: 2 } }, names: ['n'] };
-    const after = { health: { y: { count: 3 } }, names: [] };
-    expect(mergePatch(before, after)).to.deep.equal({
-      a: null,
-      health: { x: null, y: { count: 3 } },
-      names: [],
-    });
-  });
-
-  it('makes the one of the other, whatever they are', () => {
-    const leaf = fc.oneof(fc.string(), fc.integer(), fc.array(fc.integer()));
-    const { fields } = fc.letrec<{ fields: Fields; value: unknown }>((tie) => ({
-      fields: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')),
-      value: fc.oneof({ maxDepth: 3 }, leaf, tie('fields')),
-    }));
-    fc.assert(
-      fc.property(fields, fields, (before, after) => {
-        expect(merged(before, mergePatch(before, after))).to.deep.equal({ ...after });
-      }),
-    );
-  });
-});
-
-/** As RFC 7396 has it. */
-function merged(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const isFields = typeof target === 'object' && target !== null && !Array.isArray(target);
-  const result: Fields = isFields ? { ...target } : {};
-  for (const [field, value] of Object.entries(patch)) {
-    if (value === null) delete result[field];
-    else result[field] = merged(result[field], value);
-  }
-  return result;
-}
+import { writtenStatuses } from '#lib/scaled-objects/api/status-writes.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 interface Thing extends KubernetesObject {
   readonly status?: Readonly<Record<string, unknown>>;
@@ -55,7 +16,11 @@ describe('writtenStatuses', () => {
   it('merges what cannot be applied, and does not try that again', async () => {
     const calls: unknown[] = [];
     const client = refusingClient(422, calls);
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(client, { find: () => thing });
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+      client,
+      { find: () => thing },
+      new ManualClock(),
+    );
     await statuses.write(thing, { kept: 2, empty: '' }, signal);
     await statuses.write({ ...thing, status: { kept: 2 } }, { kept: 3 }, signal);
     await statuses.write({ ...thing, status: { kept: 3 } }, { kept: 3 }, signal);
@@ -71,9 +36,11 @@ describe('writtenStatuses', () => {
     const names = ['a', 'b', 'c'];
     const [a, b, c] = names.map((name): Thing => ({ metadata: { name, namespace: 'n', uid: name } }));
     const there = new Map([a, b].map((one) => [`n/${one?.metadata.name}`, one]));
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(422, calls), {
-      find: (key) => there.get(key),
-    });
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+      refusingClient(422, calls),
+      { find: (key) => there.get(key) },
+      new ManualClock(),
+    );
     const write = async (one: Thing | undefined) => {
       calls.length = 0;
       if (one) await statuses.write(one, { kept: 2 }, signal);
@@ -88,9 +55,11 @@ describe('writtenStatuses', () => {
 
   it('passes on any other refusal', async () => {
     const calls: unknown[] = [];
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(refusingClient(403, calls), {
-      find: () => thing,
-    });
+    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+      refusingClient(403, calls),
+      { find: () => thing },
+      new ManualClock(),
+    );
     const refusal = await statuses.write(thing, { kept: 2 }, signal).catch((error: unknown) => error);
     expect(refusal).to.be.instanceOf(ApiError);
     expect(calls).to.deep.equal(['apply']);
