@@ -44,7 +44,7 @@ export interface WebhookOptions {
 
 /** What ScaledObjects need as a part of the autoscaler. */
 export interface ScaledObjectsPartEnvironment
-  extends Omit<ScaledObjectsEnvironment, 'types' | 'version'>,
+  extends Omit<ScaledObjectsEnvironment, 'types' | 'share' | 'version'>,
     ScaledObjectsPartOptions {
   readonly version: VersionInfo;
   readonly userAgent: string;
@@ -78,6 +78,7 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
     scaledObjectsSubsystem({
       ...{ ...environment, version: version.gitVersion },
       types: new TriggerTypes(allTriggers(sources)),
+      share: sources.share,
     }),
   );
   if (environment.webhook) await serveWebhook(environment.webhook, { scaledObjects, environment, starting });

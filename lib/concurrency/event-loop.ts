@@ -1,4 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
+import { FairQueue } from './fair-queue.ts';
+import { currentTenant } from './tenant.ts';
 
 /** As many objects as are made, or encoded, in a time slice of some milliseconds. */
 export const OBJECTS_A_SLICE = 500;
@@ -64,11 +66,10 @@ const SHORT_MS = 2;
 /** Others have the event loop for as long as one has held it, but for no longer than this. */
 const MAX_PAUSE_MS = 500;
 
-/** Lets work that holds the event loop have no more than half of it, one piece at a time. */
+/** Lets work that holds the event loop have no more than half of it, one piece at a time, round robin by tenants. */
 export class FairShare {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
-  /** The first to come first. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<() => void>();
   #isBusy = false;
 
   constructor(clock: Pick<Clock, 'monotonicMs' | 'startTimer'>) {
@@ -76,26 +77,28 @@ export class FairShare {
   }
 
   /**
-   * Waits for a piece of the event loop, which lasts until it is let go.
+   * Waits for a piece of the event loop, which lasts until it is let go. Between two pieces of the current tenant, every other
+   * tenant that waits has one.
    *
    * @throws the signal's reason when it has aborted by then
    */
   async next(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting.push(currentTenant() ?? '', resolve);
       if (!this.#isBusy) this.#goOn();
     });
     signal.throwIfAborted();
   }
 
   #goOn(): void {
-    this.#isBusy = this.#waiting.length > 0;
-    if (this.#isBusy) setImmediate(() => this.#letOneGo());
+    const next = this.#waiting.shift();
+    this.#isBusy = next !== undefined;
+    if (next) setImmediate(() => this.#letOneGo(next));
   }
 
-  #letOneGo(): void {
+  #letOneGo(next: () => void): void {
     const startMs = this.#clock.monotonicMs();
-    this.#waiting.shift()?.();
+    next();
     setImmediate(() => {
       const tookMs = this.#clock.monotonicMs() - startMs;
       if (tookMs <= SHORT_MS) this.#goOn();

@@ -2,6 +2,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, mapKeys } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
@@ -70,6 +71,8 @@ export interface ScaledObjectsEnvironment {
   readonly types: TriggerTypes;
   /** Those of the process. */
   readonly pollLimits: PollLimits;
+  /** By which responses are read, and triggers are planned. */
+  readonly share: FairShare;
   readonly registry: Pick<SlicedRegistry, 'add'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -108,7 +111,7 @@ const LINES_AN_HOUR = 100;
 
 /** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
-  const { client, mapper, clock, logger, store, types, options, random = Math.random } = environment;
+  const { client, mapper, clock, logger, store, types, share, options, random = Math.random } = environment;
   const following: FollowOptions = { client, clock, logger, namespaces: options.namespaces };
   const followed = followObjects(following);
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets } = followed;
@@ -129,7 +132,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   );
   const memories = new LoopMemories();
   const plans = new ScaledObjectPlans({
-    ...{ objects, workloads, types, reader, collection, store, clock, scales: environment.scales },
+    ...{ objects, workloads, types, reader, share, collection, store, clock },
+    scales: environment.scales,
     others: [targets, ...followed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await fetchReference(() => mapper.find(target, signal), signal);
@@ -242,7 +246,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
+        ...{ reader, types, share, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { FairShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const OBJECTS_A_SLICE = 500;
@@ -110,6 +111,19 @@ describe('FairShare', () => {
     await clock.advance(1);
     await next;
     expect(done).to.deep.equal(['long', 'next']);
+  });
+
+  it('takes tenants in turn, however many pieces one waits for', async () => {
+    const share = new FairShare(new ManualClock());
+    const order: string[] = [];
+    const piece = (tenant: string) =>
+      runForTenant(tenant, () => share.next(signal)).then(() => void order.push(tenant));
+    await Promise.all([
+      ...Array.from({ length: 4 }, () => piece('greedy')),
+      piece('modest'),
+      piece('modest'),
+    ]);
+    expect(order.join(' ')).to.equal('greedy greedy modest greedy modest greedy');
   });
 
   it('tells who has left meanwhile why, and goes on', async () => {

@@ -169,6 +169,7 @@ export async function startScaledObjectsCluster(
             void events.push(`${name} ${reason} ${message}`),
         },
         pollLimits: new PollLimits(clock),
+        share: sources.share,
         types: new TriggerTypes([...triggers, ...(more.triggers ?? [])]),
         registry,
         version: '1.2.3',

@@ -1,6 +1,8 @@
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import type { EchoingSource } from './echoing-sources.ts';
 
 /** Everything that is told of a trigger once it was planned, and asked. */
@@ -15,6 +17,7 @@ export async function toldOfTrigger(
     ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false, types },
     environment: async () => environment,
     signal: new AbortController().signal,
+    share: new FairShare(new ManualClock()),
     reader: {
       clusterNamespace: 'default',
       authentication: () => ({

@@ -1,3 +1,4 @@
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
@@ -108,7 +109,10 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
     );
   const hasFormula = kind === 'ScaledObject' && Boolean(object.spec.advanced?.scalingModifiers?.formula);
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
-  const planned = await planTriggers(object.spec.triggers, { ...about, types, reader, environment, signal });
+  const planned = await planTriggers(object.spec.triggers, {
+    ...{ ...about, types, reader, environment, signal },
+    share: new FairShare(context.clock),
+  });
   const findings = planned.map(async (trigger): Promise<readonly Finding[]> => {
     const subject = `${kind.toLowerCase()} ${namespace}/${name} trigger ${trigger.index} (${trigger.type})`;
     const notes = trigger.unmatched

@@ -1,4 +1,5 @@
 import type { Collection } from '#lib/collection/collection.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -27,6 +28,7 @@ export interface ScaledJobDependencies {
   readonly jobs: JobClient;
   readonly scaleLog: Pick<ScaleLog, 'jobsCreated'>;
   readonly types: TriggerTypes;
+  readonly share: FairShare;
   readonly reader: SharedReader;
   readonly authenticationsOf: (object: ScaledJob) => readonly unknown[];
   readonly memories: JobMemories;

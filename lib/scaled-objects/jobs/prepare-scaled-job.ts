@@ -27,7 +27,7 @@ export async function plannedFor(
   memory: JobMemory,
   options: PlanOptions,
 ): Promise<PlannedObject> {
-  const { clock, types, jobs, own, signal, authenticationsOf } = options;
+  const { clock, types, share, jobs, own, signal, authenticationsOf } = options;
   const { metadata, spec } = object;
   const authentications = authenticationsOf(object);
   const ageMs = clock.monotonicMs() - (memory.plan?.plannedAtMs ?? 0);
@@ -42,7 +42,7 @@ export async function plannedFor(
     containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
   const planned = await planTriggers(spec.triggers, {
     ...{ objectKind: 'ScaledJob', objectName: metadata.name, namespace, hasFormula: false },
-    ...{ types, reader, environment, signal },
+    ...{ types, reader, share, environment, signal },
   });
   const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
   const error = planError({ triggers });

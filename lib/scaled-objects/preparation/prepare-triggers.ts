@@ -1,3 +1,4 @@
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { type Query, RequestTally } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
@@ -28,6 +29,8 @@ interface PlanTriggersOptions extends AuthenticationContext {
   readonly hasFormula: boolean;
   readonly types: TriggerTypes;
   readonly reader: AuthenticationReader;
+  /** By which triggers are planned one at a time: to plan one may take milliseconds, as where it opens a connection. */
+  readonly share: FairShare;
 }
 
 /**
@@ -75,7 +78,8 @@ async function planTrigger(
   index: number,
   options: PlanTriggersOptions,
 ): Promise<PlannedTrigger> {
-  const { types, reader, objectKind, objectName, namespace, hasFormula, environment, signal } = options;
+  const { types, reader, share, objectKind, objectName, namespace, hasFormula, environment, signal } =
+    options;
   const { type, name, metadata, metricType, useCachedMetrics = false } = trigger;
   const missing: string[] = [];
   const onMissing = (what: string) => {
@@ -94,6 +98,7 @@ async function planTrigger(
   };
   const requests = new RequestTally();
   let secrets = new Secrets([]);
+  await share.next(signal);
   try {
     const known = types.get(type);
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));

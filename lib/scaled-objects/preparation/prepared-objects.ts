@@ -1,4 +1,5 @@
 import type { Collection } from '#lib/collection/collection.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
@@ -38,6 +39,7 @@ export class PreparedObjects {
 /** What plans are made with. */
 export interface KeptPlansOptions {
   readonly types: TriggerTypes;
+  readonly share: FairShare;
   readonly reader: SharedReader;
   readonly collection: Collection;
   readonly clock: Clock;
@@ -112,7 +114,7 @@ export class KeptPlans {
     object: ScaledObject,
     { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
   ): Promise<readonly PlannedTrigger[]> {
-    const { types, readTarget } = this.#options;
+    const { types, share, readTarget } = this.#options;
     const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
     const { spec, metadata } = object;
     const namespace = metadata.namespace ?? '';
@@ -128,7 +130,7 @@ export class KeptPlans {
     return await planTriggers(spec.triggers, {
       ...{ objectKind: 'ScaledObject', objectName: metadata.name, namespace },
       hasFormula: Boolean(spec.advanced?.scalingModifiers?.formula),
-      ...{ types, reader, environment, signal },
+      ...{ types, reader, share, environment, signal },
     });
   }
 }

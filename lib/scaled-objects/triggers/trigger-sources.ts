@@ -31,15 +31,17 @@ export interface TriggerSourcesOptions {
 /** The clients of everything that triggers ask; none connects before it is asked. */
 export function openTriggerSources(
   options: TriggerSourcesOptions,
-): AllTriggersOptions & AsyncDisposable & { readonly durations: RequestDurations } {
+): AllTriggersOptions &
+  AsyncDisposable & { readonly durations: RequestDurations; readonly share: FairShare } {
   const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
   const allowedHosts = new AllowedHosts(options.allowedHosts);
   const network = { allowedHosts, findAddresses };
   const stack = new AsyncDisposableStack();
-  const http = { clock, userAgent, ...network, share: new FairShare(clock) };
+  const share = new FairShare(clock);
+  const http = { clock, userAgent, ...network, share };
   const durations = requestDurations(clock);
   return {
-    ...{ clock, ...network, timeoutMs, listPods, listEndpoints, durations },
+    ...{ clock, ...network, timeoutMs, listPods, listEndpoints, durations, share },
     clients: stack.use(
       new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), {
         ...{ clock, durations },

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
@@ -114,7 +115,7 @@ describe('plannedFor', () => {
       };
       const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
       return await plannedFor(object as never, memory, {
-        ...{ clock, types, signal: new AbortController().signal },
+        ...{ clock, types, share: new FairShare(clock), signal: new AbortController().signal },
         reader: { ...reader, fresh: reader },
         own: { normal: note, warning: note },
         authenticationsOf: () => state.authentications,

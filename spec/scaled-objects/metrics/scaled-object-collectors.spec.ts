@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
@@ -52,6 +53,7 @@ class BuiltPlans implements AsyncDisposable {
   readonly plans = new ScaledObjectPlans({
     ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
     types: new TriggerTypes([this.#trigger()]),
+    share: new FairShare(this.#clock),
     ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
     objects: { find: () => this.object, onChange: () => () => {}, synced: async () => {} },
     others: [],

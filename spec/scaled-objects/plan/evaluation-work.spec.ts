@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { ScaledObjectPlans } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
@@ -110,6 +111,7 @@ class ManyTriggers implements AsyncDisposable {
     this.plans = new ScaledObjectPlans({
       ...{ clock, collection: this.#collection, store: this.#store },
       types: new TriggerTypes([this.#trigger()]),
+      share: new FairShare(this.clock),
       ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
       objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
       others: [],

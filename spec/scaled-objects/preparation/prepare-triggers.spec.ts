@@ -1,9 +1,35 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('planTriggers', () => {
+  it('plans each trigger in an iteration of the event loop of its own', async () => {
+    const iterations = new Set<number>();
+    const triggers = Array.from({ length: 100 }, () => ({ type: 'any', metadata: {} }));
+    const share = new FairShare(new ManualClock());
+    const plan = (objectName: string) =>
+      planTriggers(triggers, {
+        ...{ objectKind: 'ScaledObject', objectName, namespace: 'default', hasFormula: false, share },
+        types: {
+          get: () => ({
+            ...{ parameters: z.object({}), takesAnyKey: true },
+            async plan() {
+              iterations.add(performance.nodeTiming.uvMetricsInfo.loopCount);
+              return { kind: 'external', metrics: [] };
+            },
+          }),
+        } as unknown as TriggerTypes,
+        environment: async () => ({}),
+        reader: {} as never,
+        signal: new AbortController().signal,
+      });
+    await Promise.all([plan('a'), plan('b')]);
+    expect(iterations.size).to.equal(200);
+  });
+
   it('works the environment of each container out once for all triggers and parameters', async () => {
     const asked: (string | undefined)[] = [];
     const names = ['', 'side', 'side', ''];
@@ -24,6 +50,7 @@ describe('planTriggers', () => {
           return { A: 'value' };
         },
         signal: new AbortController().signal,
+        share: new FairShare(new ManualClock()),
         reader: {
           clusterNamespace: 'default',
           authentication: () => ({
@@ -67,6 +94,7 @@ describe('planTriggers', () => {
           environment: async () => ({}),
           reader: {} as never,
           signal: new AbortController().signal,
+          share: new FairShare(new ManualClock()),
         },
       );
       return planned.map(({ metrics, push, error }) => [metrics.length, push !== undefined, error?.message]);
@@ -103,6 +131,7 @@ describe('planTriggers', () => {
           } as unknown as TriggerTypes,
           environment: async () => ({}),
           signal: new AbortController().signal,
+          share: new FairShare(new ManualClock()),
           reader: {
             ...{ clusterNamespace, restrictsSecrets },
             authentication: () => ({

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { KeptPlans, PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
@@ -88,6 +89,7 @@ describe('KeptPlans', () => {
     const logger = new RecordingLogger();
     plans = new KeptPlans({
       collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} }),
+      share: new FairShare(clock),
       ...{ clock, types: new TriggerTypes([trigger]), reader: { fresh: {} } as never },
       readTarget: async () => undefined,
       authenticationsOf: () => authentications,
