@@ -1,5 +1,6 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** What a set of listeners works with. */
 interface ListenersOptions {
@@ -10,7 +11,7 @@ interface ListenersOptions {
 }
 
 /** A listener that fails at every event is told no more often than this. */
-const LOG_INTERVAL_MS = 60_000;
+const LINES = { perSecond: 1 / 60, burst: 1 };
 
 /**
  * Those who want to hear of something. One that throws costs neither the others nor the caller anything: its failure is
@@ -18,7 +19,8 @@ const LOG_INTERVAL_MS = 60_000;
  */
 export class Listeners<T> {
   readonly #options: ListenersOptions;
-  readonly #loggedAtMs = new Map<(event: T) => void, number>();
+  /** Each with the lines that the log may have of it. */
+  readonly #listeners = new Map<(event: T) => void, TokenBucket>();
 
   constructor(options: ListenersOptions) {
     this.#options = options;
@@ -30,14 +32,14 @@ export class Listeners<T> {
    */
   add(listener: (event: T) => void, first: Iterable<T> = []): () => void {
     const own = (event: T) => listener(event); // the same function may be added twice
-    this.#loggedAtMs.set(own, Number.NEGATIVE_INFINITY);
+    this.#listeners.set(own, new TokenBucket({ clock: this.#options.clock, ...LINES }));
     for (const event of first) this.#call(own, event);
-    return () => void this.#loggedAtMs.delete(own);
+    return () => void this.#listeners.delete(own);
   }
 
   /** Calls every listener, and never throws. */
   tell(event: T): void {
-    for (const listener of this.#loggedAtMs.keys()) this.#call(listener, event);
+    for (const listener of this.#listeners.keys()) this.#call(listener, event);
   }
 
   #call(listener: (event: T) => void, event: T): void {
@@ -49,11 +51,8 @@ export class Listeners<T> {
   }
 
   #log(listener: (event: T) => void, error: unknown): void {
-    const { of, clock, logger } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const loggedAtMs = this.#loggedAtMs.get(listener);
-    if (loggedAtMs === undefined || nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
-    this.#loggedAtMs.set(listener, nowMs);
+    const { of, logger } = this.#options;
+    if (this.#listeners.get(listener)?.tryTake() !== true) return;
     logger.error('A listener failed; the others go on', error, { of });
   }
 }

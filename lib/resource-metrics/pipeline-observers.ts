@@ -1,3 +1,4 @@
+import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { CycleOutcome } from './manager.ts';
@@ -51,7 +52,7 @@ interface StageGuardOptions {
 }
 
 /** The same stage may fail for each of thousands of nodes: one line a minute is enough. */
-const LOG_INTERVAL_MS = 60_000;
+const LINES = { perSecond: 1 / 60, burst: 1 };
 
 /**
  * Runs stages of the pipeline so that one that throws, which is an error in this program, costs what it was to do and
@@ -59,10 +60,11 @@ const LOG_INTERVAL_MS = 60_000;
  */
 export class StageGuard {
   readonly #options: StageGuardOptions;
-  readonly #loggedAtMs = new Map<Stage, number>();
+  readonly #lines: TokenBuckets;
 
   constructor(options: StageGuardOptions) {
     this.#options = options;
+    this.#lines = new TokenBuckets({ clock: options.clock, ...LINES });
   }
 
   /** @returns what the work returns; `undefined` when it throws */
@@ -77,11 +79,9 @@ export class StageGuard {
 
   /** Notes a failure that came later than the work. */
   report(stage: Stage, error: unknown): void {
-    const { clock, logger, onFailure } = this.#options;
+    const { logger, onFailure } = this.#options;
     onFailure(stage);
-    const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#loggedAtMs.get(stage) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
-    this.#loggedAtMs.set(stage, nowMs);
+    if (!this.#lines.of(stage).tryTake()) return;
     const stack = error instanceof Error ? error.stack : undefined;
     logger.error('A stage failed by an error in this program; the others go on', error, { stage, stack });
   }

@@ -14,12 +14,18 @@ export interface FailureLogOptions {
   readonly recovered?: string;
   /** Groups errors by cause: a change of cause is logged. By default, all errors have the same cause. */
   readonly causeOf?: (error: unknown) => string;
-  /** Message for errors that may be intended by an operator; these are logged as warnings. */
-  readonly warningOf?: (error: unknown) => string | undefined;
+  /** The line of an error that needs another message or level, such as one that an operator may have intended. */
+  readonly lineOf?: (error: unknown) => FailureLine | undefined;
   /**
    * For operations that fail for long or change often. By default, every change is logged at once and never repeated.
    */
   readonly pace?: FailurePace;
+}
+
+/** Lines of errors alone have the error as a field. */
+interface FailureLine {
+  readonly level: 'info' | 'warning' | 'error';
+  readonly message: string;
 }
 
 /** Limits the rate of log lines; lines then include how long the failure lasts. */
@@ -51,12 +57,13 @@ export class FailureLog {
   }
 
   fail(error: unknown, fields?: LogFields): void {
-    const { logger, failing, causeOf, warningOf } = this.#options;
+    const { logger, failing, causeOf, lineOf } = this.#options;
     const line = this.#lineFor(causeOf?.(error) ?? '');
     if (!line) return;
     const details = { ...fields, ...line };
-    const warning = warningOf?.(error);
-    if (warning !== undefined) logger.warning(warning, details);
+    const own = lineOf?.(error);
+    if (own?.level === 'error') logger.error(own.message, error, details);
+    else if (own) logger[own.level](own.message, details);
     else if (typeof failing === 'string') logger.error(failing, error, details);
     else logger.error(failing(error), undefined, details);
   }

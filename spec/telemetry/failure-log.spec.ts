@@ -1,6 +1,14 @@
 import { expect } from 'chai';
-import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import { FailureLog, type FailureLogOptions } from '#lib/telemetry/failure-log.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
+
+type FailureLine = NonNullable<ReturnType<NonNullable<FailureLogOptions['lineOf']>>>;
+
+const LINES: ReadonlyMap<string, FailureLine> = new Map([
+  ['absent', { level: 'warning', message: 'Waiting for it' }],
+  ['late', { level: 'info', message: 'It comes later' }],
+  ['forbidden', { level: 'error', message: 'No permission' }],
+]);
 
 describe('FailureLog', () => {
   it('logs the first failure and the recovery, each once', () => {
@@ -20,19 +28,22 @@ describe('FailureLog', () => {
     ]);
   });
 
-  it('logs a change of cause, and warnings', () => {
+  it('logs a change of cause, with the message and level of the error', () => {
     const logger = new RecordingLogger();
     const log = new FailureLog({
       logger,
       failing: 'Cannot follow',
       causeOf: (error) => String(error),
-      warningOf: (error) => (String(error).includes('absent') ? 'Waiting for it' : undefined),
+      lineOf: (error) => LINES.get((error as Error).message),
     });
-    for (const reason of ['refused', 'refused', 'absent', 'absent', 'refused']) log.fail(new Error(reason));
-    expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'Cannot follow'],
-      ['warning', 'Waiting for it'],
-      ['error', 'Cannot follow'],
+    for (const reason of ['refused', 'refused', 'absent', 'absent', 'late', 'forbidden', 'refused'])
+      log.fail(new Error(reason));
+    expect(logger.lines.map(({ level, message, fields }) => [level, message, fields.err])).to.deep.equal([
+      ['error', 'Cannot follow', 'refused'],
+      ['warning', 'Waiting for it', undefined],
+      ['info', 'It comes later', undefined],
+      ['error', 'No permission', 'forbidden'],
+      ['error', 'Cannot follow', 'refused'],
     ]);
   });
 

@@ -63,7 +63,7 @@ export class KeptWeeks {
     this.#failures = new FailureLog({
       logger: options.logger,
       failing: WITHOUT_WEEK,
-      warningOf: () => WITHOUT_WEEK,
+      lineOf: () => ({ level: 'warning', message: WITHOUT_WEEK }),
       recovered: 'Automatic minReplicas: Prometheus tells the week before again',
     });
   }

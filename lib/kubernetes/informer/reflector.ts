@@ -84,8 +84,10 @@ export class Reflector<T> {
       failing: 'Cannot follow the API server; what is known stays, and it is tried again',
       recovered: 'Following the API server again',
       causeOf: (error) => (error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response'),
-      warningOf: (error) =>
-        isNotFound(error) ? 'The API server does not serve this resource; it is waited for' : undefined,
+      lineOf: (error) =>
+        isNotFound(error)
+          ? { level: 'warning', message: 'The API server does not serve this resource; it is waited for' }
+          : undefined,
     });
   }
 

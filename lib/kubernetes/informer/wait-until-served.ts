@@ -1,3 +1,4 @@
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
@@ -36,26 +37,35 @@ export async function waitUntilServed(
 ): Promise<ApiResource> {
   const apiVersions = versions.map((version) => formatApiVersion({ group, version }));
   const fields = { kind, apiVersion: apiVersions.join(', ') };
-  let logged: 'absent' | 'failing' | undefined;
+  const failures = new FailureLog({
+    logger,
+    failing: 'Cannot discover which kinds the API server serves; it is tried again',
+    recovered: 'The API server serves the kind now',
+    causeOf: (error) => (error === NOT_SERVED ? 'absent' : 'failing'),
+    lineOf: (error) => (error === NOT_SERVED ? WAITING_FOR_KIND : undefined),
+  });
   for (;;) {
     try {
       for (const apiVersion of apiVersions) {
         const resource = await mapper.findExact({ apiVersion, kind }, signal);
         if (!resource) continue;
-        if (logged) logger.info('The API server serves the kind now', fields);
+        failures.succeed(fields);
         return resource;
       }
-      if (logged !== 'absent') logger.info('Waiting for a kind that the API server does not serve', fields);
-      logged = 'absent';
+      failures.fail(NOT_SERVED, fields);
     } catch (error) {
       signal.throwIfAborted();
-      if (logged !== 'failing')
-        logger.error('Cannot discover which kinds the API server serves; it is tried again', error, fields);
-      logged = 'failing';
+      failures.fail(error, fields);
     }
     await clock.sleep(DISCOVERY_POLL_MS, { signal });
   }
 }
+
+const NOT_SERVED = new Error('the API server does not serve the kind');
+const WAITING_FOR_KIND = {
+  level: 'info',
+  message: 'Waiting for a kind that the API server does not serve',
+} as const;
 
 /** What {@link untilServed} works with. */
 interface ServedKindOptions {
@@ -124,7 +134,14 @@ export async function untilAllowed(
     const places = resource.namespaced && namespaces.length > 0 ? new Set(namespaces) : [undefined];
     return [...places].map((namespace) => collectionPath(resource, namespace));
   });
-  let told = '';
+  const failures = new FailureLog({
+    logger,
+    failing: 'Cannot ask whether objects may be listed; it is tried again',
+    recovered: 'The API server lets objects be listed now',
+    causeOf: (error) => (isForbidden(error) ? 'forbidden' : 'failing'),
+    lineOf: (error) =>
+      isForbidden(error) ? { level: 'error', message: 'Waiting for permission to list objects' } : undefined,
+  });
   while (paths.length > 0) {
     const [path = ''] = paths;
     try {
@@ -133,16 +150,15 @@ export async function untilAllowed(
       continue;
     } catch (error) {
       signal.throwIfAborted();
-      const isForbidden = error instanceof ApiError && error.statusCode === FORBIDDEN;
-      const message = isForbidden
-        ? 'Waiting for permission to list objects'
-        : 'Cannot ask whether objects may be listed; it is tried again';
-      if (told !== message) logger.error(message, error, { controller, path });
-      told = message;
+      failures.fail(error, { controller, path });
     }
     await clock.sleep(ACCESS_POLL_MS, { signal });
   }
-  if (told) logger.info('The API server lets objects be listed now', { controller });
+  failures.succeed({ controller });
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === FORBIDDEN;
 }
 
 /** What {@link findHpas} works with. */

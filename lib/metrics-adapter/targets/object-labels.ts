@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -27,6 +28,8 @@ const OBJECT = z.object({
 const FRESH_MS = 300_000;
 const RETRY_MS = 60_000;
 
+const UNREAD = 'The labels of an object cannot be read, so that no selector selects its metrics';
+
 interface Known {
   labels: Readonly<Record<string, string>> | undefined;
   readonly nextMs: number;
@@ -36,10 +39,15 @@ interface Known {
 export class ObjectLabels {
   readonly #options: ObjectLabelsOptions;
   readonly #known = new Map<string, Known>();
-  #isRefused = false;
+  readonly #failures: FailureLog;
 
   constructor(options: ObjectLabelsOptions) {
     this.#options = options;
+    this.#failures = new FailureLog({
+      logger: options.logger,
+      failing: UNREAD,
+      lineOf: () => ({ level: 'warning', message: UNREAD }),
+    });
   }
 
   /** What is known now; `undefined` where that is nothing. */
@@ -52,23 +60,19 @@ export class ObjectLabels {
     object: LabelledObject,
     { resource, signal }: { readonly resource: ApiResource; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { client, clock, logger } = this.#options;
+    const { client, clock } = this.#options;
     const known = this.#known.get(keyOf(object));
     const nowMs = clock.monotonicMs();
     if (known && nowMs < known.nextMs) return;
     try {
       const read = OBJECT.parse(await client.getJson(objectPath(resource, object), { signal }));
       this.#known.set(keyOf(object), { labels: read.metadata.labels ?? {}, nextMs: nowMs + FRESH_MS });
-      this.#isRefused = false;
+      this.#failures.succeed();
     } catch (error) {
       signal.throwIfAborted();
       this.#known.set(keyOf(object), { labels: undefined, nextMs: nowMs + RETRY_MS });
-      if (!this.#isRefused)
-        logger.warning('The labels of an object cannot be read, so that no selector selects its metrics', {
-          object: `${object.kind} ${object.namespace}/${object.name}`,
-          error: describeError(error),
-        });
-      this.#isRefused = true;
+      const name = `${object.kind} ${object.namespace}/${object.name}`;
+      this.#failures.fail(error, { object: name, error: describeError(error) });
     }
   }
 

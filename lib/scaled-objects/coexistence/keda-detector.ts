@@ -37,6 +37,9 @@ const MOST_EVENTS = 100;
 const LONGEST_NAME = 253;
 const REASON = 'AnotherControllerActs';
 
+const LEASE_FORBIDDEN =
+  "No permission to read the lease of KEDA's operator: it is seen by what it writes alone";
+
 /**
  * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: off all of them by its
  * lease, and for it can run without a lease, off those that somebody else is seen to write, or whose neighbours.
@@ -48,7 +51,8 @@ export class OtherOperator {
   readonly #failures: FailureLog;
   #sign: string | undefined;
   #look: LeaseLook['kind'] | undefined;
-  #isForbiddenTold = false;
+  /** Without permission, KEDA is detected by its writes alone; that is logged once. */
+  readonly #forbidden: FailureLog;
   #isSomeTold = false;
   /** Objects that are left alone by themselves, of which that was told. */
   readonly #left = new Set<string>();
@@ -61,6 +65,8 @@ export class OtherOperator {
     this.#writes = new OtherWrites(clock);
     const failing = "Cannot see whether KEDA's operator runs; it is tried again";
     this.#failures = new FailureLog({ logger, failing });
+    const line = { level: 'warning', message: LEASE_FORBIDDEN } as const;
+    this.#forbidden = new FailureLog({ logger, failing: LEASE_FORBIDDEN, lineOf: () => line });
   }
 
   /** By what it is known that another operator acts on all objects; `undefined` while none is seen, and while nobody looks. */
@@ -128,7 +134,10 @@ export class OtherOperator {
       this.#failures.fail(error);
       return undefined;
     }
-    if (look.kind === 'forbidden') this.#tellForbidden();
+    if (look.kind === 'forbidden') {
+      const { kedaNamespace } = this.#options;
+      this.#forbidden.fail(undefined, { lease: `${kedaNamespace}/${OPERATOR_LEASE}` });
+    }
     if (look.kind === 'ended' && this.#look !== 'ended') this.#writes.forget();
     this.#look = look.kind;
     this.#tell(this.#signOf(look));
@@ -183,18 +192,6 @@ export class OtherOperator {
   #tellObject(kind: string, object: KubernetesObject, sign: string): void {
     const message = `Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`;
     eventsOf(object, kind, this.#options.events).warning(REASON, message);
-  }
-
-  #tellForbidden(): void {
-    if (this.#isForbiddenTold) return;
-    this.#isForbiddenTold = true;
-    const lease = `${this.#options.kedaNamespace}/${OPERATOR_LEASE}`;
-    this.#options.logger.warning(
-      "No permission to read the lease of KEDA's operator: it is seen by what it writes alone",
-      {
-        lease,
-      },
-    );
   }
 
   #follow(): () => void {

@@ -6,6 +6,7 @@ import type { ServingCertificates } from '#lib/apiserver/serving/serving-certifi
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -69,7 +70,7 @@ export async function startWebhookServer(
   const { connectionLimits = CONNECTION_LIMITS } = options;
   const memory = new FairSemaphore(MAX_BUFFERED_BYTES);
   const share = new FairShare(clock);
-  let isFailing = false;
+  const failures = new FailureLog({ logger, failing: 'Cannot judge an object' });
   async function review(request: Request, reserve: Reserve): Promise<object> {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (!admission.paths.has(path)) throw new Refusal(404, 'nothing is reviewed here');
@@ -92,15 +93,12 @@ export async function startWebhookServer(
     };
     try {
       const text = JSON.stringify(await review(request, reserve));
-      isFailing = false;
+      failures.succeed();
       server.noteAddress(address, 'probe');
       send(response, 200, text, 'application/json');
     } catch (error) {
       const status = error instanceof Refusal ? error.status : 500;
-      if (status >= 500) {
-        if (!isFailing) logger.error('Cannot judge an object', error);
-        isFailing = true;
-      }
+      if (status >= 500) failures.fail(error);
       if (!request.complete) response.setHeader('Connection', 'close');
       const text =
         error instanceof Refusal ? printable(describeError(error)) : 'the object could not be judged';
