@@ -42,7 +42,7 @@ bench: $(installed) kubectl ## Measure what the server costs; ARGS='--help' tell
 	@$(on_our_node) npm run -s build >&2
 	@$(on_our_node) npm run -s bench -- $(ARGS)
 
-accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/accuracy.md
+accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/contributing/accuracy.md
 	@$(on_our_node) npm run -s accuracy
 
 fuzz: $(installed) ## Have every reader of foreign text read changed ones for TIME=10m, a minute by default

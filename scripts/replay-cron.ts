@@ -1,5 +1,5 @@
 // Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences are
-// in docs/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
+// in docs/reference/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
 import { readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
@@ -35,7 +35,7 @@ function replay(path: string): number {
     }
   }
   for (const [name, count] of deliberate)
-    process.stdout.write(`${count} differ by ${name}, see docs/cron-hpa.md\n`);
+    process.stdout.write(`${count} differ by ${name}, see docs/reference/cron-hpa.md\n`);
   process.stdout.write(`${agreed} agree, ${vectors.length - agreed} differ\n`);
   return unexpected === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Brings the tables of docs/flags.md up to date with the flags of each command, and those of docs/triggers.md with the triggers.
+// Brings the tables of docs/reference/flags.md up to date with the flags of each command, and those of docs/reference/triggers.md with the triggers.
 import { readFile, writeFile } from 'node:fs/promises';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
@@ -7,8 +7,8 @@ import { formatTriggerTables } from './format-trigger-tables.ts';
 
 /** What stands between the marks of each page. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'docs/flags.md': { 'metrics-server': formatFlagTables, autoscaler: formatAutoscalerFlagTables },
-  'docs/triggers.md': { triggers: () => formatTriggerTables(everyTrigger()) },
+  'docs/reference/flags.md': { 'metrics-server': formatFlagTables, autoscaler: formatAutoscalerFlagTables },
+  'docs/reference/triggers.md': { triggers: () => formatTriggerTables(everyTrigger()) },
 };
 
 for (const [path, tables] of Object.entries(PAGES)) {

@@ -125,8 +125,8 @@ describe('the folders of lib/ and simulator/', () => {
     expect([...new Set(parts)].sort()).to.deep.equal(Object.keys(APISERVER_MAY_IMPORT).sort());
   });
 
-  it('are described, with what they may import, by docs/architecture.md from top to bottom', () => {
-    const [, section = ''] = readFileSync('docs/architecture.md', 'utf8').split('## Folders');
+  it('are described, with what they may import, by docs/contributing/architecture.md from top to bottom', () => {
+    const [, section = ''] = readFileSync('docs/contributing/architecture.md', 'utf8').split('## Folders');
     const rows = [...section.matchAll(/^\| `(?:([\w-]+)\/|lib\/\*\.ts)` \|.*\| (.*) \|$/gm)];
     const described = rows.map(([, folder = '.', cell = '']) => ({ folder, imports: importsIn(cell) }));
     const sorted = (imports: Iterable<string>) => [...new Set(imports)].sort();

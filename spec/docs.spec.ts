@@ -29,14 +29,14 @@ describe('the pages of the documentation', () => {
   );
 
   it('link to no file that does not exist', () => {
-    expect(links).to.deep.include({ page: 'README.md', path: 'docs/architecture.md' });
+    expect(links).to.deep.include({ page: 'README.md', path: 'docs/contributing/architecture.md' });
     const broken = links.filter(({ page, path }) => !existsSync(join(dirname(page), path)));
     expect(broken).to.deep.equal([]);
   });
 
   it('link to no heading that does not exist', () => {
     expect(links).to.deep.include({
-      page: 'docs/architecture.md',
+      page: 'docs/contributing/architecture.md',
       path: 'testing.md',
       heading: 'kinds-of-specs',
     });
@@ -58,8 +58,8 @@ describe('the pages of the documentation', () => {
   });
 });
 
-describe('docs/architecture.md', () => {
-  const page = readFileSync('docs/architecture.md', 'utf8');
+describe('docs/contributing/architecture.md', () => {
+  const page = readFileSync('docs/contributing/architecture.md', 'utf8');
   const files = globSync('{lib,simulator,spec}/**/*.ts');
 
   it('names no file that does not exist, by paths in `lib/` or in the repository', () => {
@@ -110,27 +110,29 @@ describe('docs/architecture.md', () => {
   });
 });
 
-describe('docs/flags.md', () => {
+describe('docs/reference/flags.md', () => {
   it('has the flags as they are (make update writes them)', () => {
-    const page = readFileSync('docs/flags.md', 'utf8');
+    const page = readFileSync('docs/reference/flags.md', 'utf8');
     expect(page).to.include(formatFlagTables());
     expect(page).to.include(formatAutoscalerFlagTables());
   });
 });
 
-describe('docs/triggers.md', () => {
+describe('docs/reference/triggers.md', () => {
   it('has the parameters of triggers as they are (make update writes them)', () => {
-    expect(readFileSync('docs/triggers.md', 'utf8')).to.include(formatTriggerTables(everyTrigger()));
+    expect(readFileSync('docs/reference/triggers.md', 'utf8')).to.include(
+      formatTriggerTables(everyTrigger()),
+    );
   });
 });
 
-describe('docs/dependencies.md', () => {
+describe('docs/contributing/dependencies.md', () => {
   it('names every dependency and nothing that is none', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
       'dependencies' | 'devDependencies',
       Readonly<Record<string, string>>
     >;
-    const rows = readFileSync('docs/dependencies.md', 'utf8').match(/^\| `.*?` \|/gm) ?? [];
+    const rows = readFileSync('docs/contributing/dependencies.md', 'utf8').match(/^\| `.*?` \|/gm) ?? [];
     const named = rows.flatMap((row) => [...row.matchAll(/`(.+?)`/g)].map(([, name]) => name));
     expect(named).to.have.members([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
   });

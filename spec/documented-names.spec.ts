@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseExplainHpaOptions } from '#lib/autoscaler/commands/explain-hpa.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
@@ -35,9 +35,7 @@ const flagsIn = (text: string) =>
 
 describe('documents, alerts and remedies', () => {
   const documents = new Map(
-    ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
-      .filter((path) => path.endsWith('.md'))
-      .map((path) => [path, readFileSync(path, 'utf8')]),
+    ['README.md', ...globSync('docs/**/*.md')].map((path) => [path, readFileSync(path, 'utf8')]),
   );
   documents.set(
     'remedies',

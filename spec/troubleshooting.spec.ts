@@ -6,8 +6,8 @@ import { autoscalerDiagnoses } from '#spec/support/autoscaler-diagnoses.ts';
 
 const ALERTS = 'manifests/charts/metrics-server/monitoring/prometheus-rule.yaml';
 
-describe('docs/autoscaler-troubleshooting.md', () => {
-  const page = readFileSync('docs/autoscaler-troubleshooting.md', 'utf8');
+describe('docs/reference/autoscaler-troubleshooting.md', () => {
+  const page = readFileSync('docs/reference/autoscaler-troubleshooting.md', 'utf8');
 
   it('has a section with the remedy of each diagnosis', () => {
     const inOneLine = page.replaceAll(/\s+/g, ' ');
@@ -17,8 +17,8 @@ describe('docs/autoscaler-troubleshooting.md', () => {
   });
 });
 
-describe('docs/troubleshooting.md', () => {
-  const page = readFileSync('docs/troubleshooting.md', 'utf8');
+describe('docs/reference/troubleshooting.md', () => {
+  const page = readFileSync('docs/reference/troubleshooting.md', 'utf8');
   const inOneLine = page.replaceAll(/\s+/g, ' ');
   const headings = [...page.matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) => heading);
 

@@ -1,9 +1,9 @@
-// Writes docs/accuracy.md: a simulated day, judged by the truth.
+// Writes docs/contributing/accuracy.md: a simulated day, judged by the truth.
 import { writeFile } from 'node:fs/promises';
 import { reportDay } from './report.ts';
 import { runDay } from './run-day.ts';
 
-const REPORT = 'docs/accuracy.md';
+const REPORT = 'docs/contributing/accuracy.md';
 
 const day = await runDay({ seed: 1, nodes: 200, podsPerNode: 8, hours: 24, pace: 1 });
 await writeFile(REPORT, reportDay(day));

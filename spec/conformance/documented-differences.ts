@@ -10,7 +10,7 @@ export interface DocumentedDifference {
   readonly aspects: readonly Aspect[];
 }
 
-const PAGE = 'docs/conformance.md';
+const PAGE = 'docs/contributing/conformance.md';
 const ASPECTS: readonly string[] = ['status', 'headers', 'body'];
 
 /** Reads the table: recordings, what differs, how it is here, why. */

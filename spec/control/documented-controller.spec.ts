@@ -12,7 +12,7 @@ import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const NAME = { namespace: 'default', name: 'a' };
 
-describe('the controller in docs/controllers.md', () => {
+describe('the controller in docs/contributing/controllers.md', () => {
   let stack: AsyncDisposableStack;
   let served: SimulatedApi;
 
@@ -88,7 +88,7 @@ describe('the controller in docs/controllers.md', () => {
 
 /** The function that the page exports, as it stands there. */
 async function documentedController(): Promise<(dependencies: object) => Controller> {
-  const page = await readFile('docs/controllers.md', 'utf8');
+  const page = await readFile('docs/contributing/controllers.md', 'utf8');
   const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import '));
   expect(lines.length).to.be.within(40, 75);

@@ -72,8 +72,10 @@ describe('parseSchedule', () => {
     expect(comparisons).to.have.length.above(1900);
   });
 
-  it('has a row in docs/cron-hpa.md for each difference, with the number of vectors that show it', () => {
-    const rows = [...readFileSync('docs/cron-hpa.md', 'utf8').matchAll(/^\| `([a-z-]+)` \|.*\| (\d+) \|$/gm)];
+  it('has a row in docs/reference/cron-hpa.md for each difference, with the number of vectors that show it', () => {
+    const rows = [
+      ...readFileSync('docs/reference/cron-hpa.md', 'utf8').matchAll(/^\| `([a-z-]+)` \|.*\| (\d+) \|$/gm),
+    ];
     const counted = CRON_DIFFERENCES.map((name) => [
       name,
       String(comparisons.filter(({ differences }) => differences.includes(name)).length),

@@ -14,7 +14,7 @@ const vectorSchema = z.object({
 /** A schedule and what robfig/cron says of it: the activations after a moment, or that it cannot be read. */
 export type CronVector = Readonly<z.infer<typeof vectorSchema>>;
 
-/** The deliberate differences, by the names that they have in docs/cron-hpa.md. */
+/** The deliberate differences, by the names that they have in docs/reference/cron-hpa.md. */
 export type CronDifference = 'skipped-time' | 'repeated-time' | 'uneven-change' | 'five-fields';
 
 export const CRON_DIFFERENCES: readonly CronDifference[] = [

@@ -120,7 +120,7 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-schedule-invalid': {
     title: 'The schedule of a job cannot be read',
     remedy:
-      'Correct `schedule`, `timeZone` or `excludeDates`: `kubectl -n NAMESPACE edit cronhpa NAME`; docs/cron-hpa.md has the forms that there are.',
+      'Correct `schedule`, `timeZone` or `excludeDates`: `kubectl -n NAMESPACE edit cronhpa NAME`; docs/reference/cron-hpa.md has the forms that there are.',
   },
   'cronhpa-job-never-due': {
     title: 'A job is never due',

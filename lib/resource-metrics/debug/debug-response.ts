@@ -66,7 +66,7 @@ export function isoTime(ms: number): string {
 
 /** Why a node or a pod is not served. */
 export interface Reason {
-  /** For programs; the table of docs/troubleshooting.md is sorted by it. */
+  /** For programs; the table of docs/reference/troubleshooting.md is sorted by it. */
   readonly code: ReasonCode;
   /** A sentence with the names and numbers of this case. */
   readonly message: string;

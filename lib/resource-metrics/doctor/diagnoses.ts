@@ -179,7 +179,7 @@ export const DIAGNOSES = {
   'pod-not-served': {
     title: 'A pod has data and is not served',
     remedy:
-      'Ask the server itself at `/debug/pods?namespace=NAMESPACE&name=NAME` (docs/troubleshooting.md tells how to get there).',
+      'Ask the server itself at `/debug/pods?namespace=NAMESPACE&name=NAME` (docs/reference/troubleshooting.md tells how to get there).',
   },
   'metrics-not-served': {
     title: 'metrics.k8s.io does not respond',
@@ -187,7 +187,7 @@ export const DIAGNOSES = {
   },
 } as const satisfies Diagnoses;
 
-/** The name of a diagnosis, which is also its place in docs/troubleshooting.md. */
+/** The name of a diagnosis, which is also its place in docs/reference/troubleshooting.md. */
 export type DiagnosisCode = keyof typeof DIAGNOSES;
 
 /** Makes the finding that one of them is. */

@@ -148,7 +148,7 @@ interface ForbiddenRange {
 
 /**
  * What is no source unless the administrator names it: this machine itself, its link, groups of machines, and where clouds
- * give machines their metadata and credentials. docs/security.md has the same table.
+ * give machines their metadata and credentials. docs/explanation/security.md has the same table.
  */
 export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { range: '0.0.0.0/8', what: 'this host, as loopback on Linux', source: 'RFC 1122' },

@@ -35,7 +35,7 @@ interface Found {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-// One story: each step finds what the steps before it left. docs/keda-migration.md tells it to people.
+// One story: each step finds what the steps before it left. docs/tasks/migrate-from-keda.md tells it to people.
 describe('ScaledObjects that were those of KEDA, on a real API server', function () {
   this.timeout(600_000);
   this.bail(true);
@@ -169,7 +169,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     await client.create(HPAS, kedaHpa('web', metadata.uid ?? '', METRIC));
     await writeStatus(cluster, { ...object, status: kedaStatus('web', METRIC.name) });
     first = await found();
-    // docs/keda-migration.md: what KEDA has put into it stays otherwise, and contradicts ours.
+    // docs/tasks/migrate-from-keda.md: what KEDA has put into it stays otherwise, and contradicts ours.
     await cluster.run('delete', 'apiservice', SERVICE);
   }
 

@@ -4,7 +4,7 @@ import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import { needBinaries } from '../control-plane/need-binaries.ts';
 
-const PAGE = 'docs/permissions.md';
+const PAGE = 'docs/reference/permissions.md';
 
 /** The overlays that the page lists, in the order of installation, each with the account of its program. */
 const INSTALLED = [
@@ -14,7 +14,7 @@ const INSTALLED = [
   { overlay: 'autoscaler-scaled-objects-1.20', account: 'autoscaler' },
 ];
 
-describe('docs/permissions.md', function () {
+describe('docs/reference/permissions.md', function () {
   this.timeout(300_000);
 
   let controlPlane: ControlPlane;

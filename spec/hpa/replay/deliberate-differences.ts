@@ -4,7 +4,7 @@ import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 
 /** A kind of case in which we do not decide as the recorded controller did, and mean it. */
 export interface DeliberateDifference {
-  /** As the table in docs/hpa.md has it. */
+  /** As the table in docs/explanation/hpa.md has it. */
   readonly name: string;
   /** Whether this is why a field differs. */
   covers(field: DifferingField, of: ReplayedDifference): boolean;

@@ -2,7 +2,7 @@ import { readCases } from './read-cases.ts';
 import { formatReport, replayAll } from './replay-report.ts';
 
 // npm run -s replay-hpa -- FILE: replays a file of recorded decisions, gzipped or not. It fails if one differs that
-// docs/hpa.md does not name; its status is 2 if the file cannot be read.
+// docs/explanation/hpa.md does not name; its status is 2 if the file cannot be read.
 
 const USAGE = 'Usage: npm run -s replay-hpa -- FILE\n';
 

@@ -29,8 +29,8 @@ describe("the recorded decisions of Kubernetes' HPA controller", () => {
     });
   }
 
-  it('differ in what docs/hpa.md says and as often', () => {
-    const table = readFileSync('docs/hpa.md', 'utf8').split('## Deliberate differences')[1] ?? '';
+  it('differ in what docs/explanation/hpa.md says and as often', () => {
+    const table = readFileSync('docs/explanation/hpa.md', 'utf8').split('## Deliberate differences')[1] ?? '';
     const rows = [...table.matchAll(/^\| ([a-z0-9 ]+) \| (\d+) \| (\d+) \|/gm)].map(([, name, ...counts]) => [
       name,
       ...counts.map(Number),

@@ -10,7 +10,7 @@ const HEADER_BYTES = 12;
 
 /**
  * What a name server responds, which c-ares reads. Thousands of addresses of one name, and chains of thousands of aliases,
- * are not among its shapes: they take more than linear time, up to 0.2 s at the bound, as docs/reliability.md says.
+ * are not among its shapes: they take more than linear time, up to 0.2 s at the bound, as docs/contributing/reliability.md says.
  *
  * The text is the whole message in Latin 1; the server puts in whose response it is.
  */

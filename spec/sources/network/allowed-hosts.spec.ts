@@ -116,8 +116,8 @@ describe('AllowedHosts', () => {
 });
 
 describe('FORBIDDEN_RANGES', () => {
-  it('are the table of docs/security.md', () => {
-    const page = readFileSync('docs/security.md', 'utf8');
+  it('are the table of docs/explanation/security.md', () => {
+    const page = readFileSync('docs/explanation/security.md', 'utf8');
     const rows = FORBIDDEN_RANGES.map(({ range, what, source }) => `| \`${range}\` | ${what} | ${source} |`);
     const [, table = ''] =
       /\| addresses \| what is there \| source \|\n\| --- \| --- \| --- \|\n((?:\|.*\n)+)/.exec(page) ?? [];
