@@ -23,6 +23,17 @@ describe('README.md', () => {
   });
 });
 
+describe('pages that would grow into diaries', () => {
+  for (const [page, maxLines] of [
+    ['docs/contributing/benchmarks.md', 150],
+    ['docs/contributing/testing.md', 120],
+  ] as const) {
+    it(`${page} has at most ${maxLines} lines`, () => {
+      expect(readFileSync(page, 'utf8').split('\n')).to.have.length.at.most(maxLines + 1);
+    });
+  }
+});
+
 describe('the pages of the documentation', () => {
   const links = PAGES.flatMap((page) =>
     linksOf(readFileSync(page, 'utf8')).map((link) => ({ page, path: '', ...link })),
