@@ -7,6 +7,7 @@ import { nodesOf } from '#spec/support/syntax-tree.ts';
 
 /** What packages offer beside their main entry, by the subpath that their documentation names. */
 const DOCUMENTED_SUBPATHS: ReadonlySet<string> = new Set([
+  '@bufbuild/protobuf/codegenv2',
   '@bufbuild/protobuf/wire',
   '@stryker-mutator/api/check',
   '@stryker-mutator/api/core',

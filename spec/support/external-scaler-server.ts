@@ -49,7 +49,10 @@ export class ExternalScalerServer implements AsyncDisposable {
     responses: ScalerResponses,
     { port = 0, tls }: { readonly port?: number; readonly tls?: ServerCredentials } = {},
   ): Promise<ExternalScalerServer> {
-    const definition = loadSync('spec/fixtures/external-scaler.proto', { defaults: true, longs: Number });
+    const definition = loadSync('lib/sources/external-scaler/external-scaler.proto', {
+      defaults: true,
+      longs: Number,
+    });
     const { ExternalScaler } = loadPackageDefinition(definition).externalscaler as GrpcObject;
     const server = new Server({ 'grpc.max_send_message_length': -1 });
     let started: ExternalScalerServer | undefined;

@@ -5,16 +5,9 @@ import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-ho
 import { KeptClients } from '../network/client-pool.ts';
 import { digestOf } from '../query.ts';
 import { Secrets } from '../secrets.ts';
-import {
-  decodeIsActive,
-  decodeMetricSpecs,
-  decodeMetricValues,
-  encodeMetricsRequest,
-  encodeObjectRef,
-  type ScaledObjectRef,
-  type ScalerMetric,
-} from './messages.ts';
-import { type ScalerCall, type ScalerChannel, ScalerFlood, type ScalerServer } from './scaler-channel.ts';
+import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
+import type { ScalerCall, ScalerChannel, ScalerServer } from './scaler-channel.ts';
+import { ScalerFlood } from './scaler-flood.ts';
 
 /** What scalers are called with. */
 export interface ExternalScalersOptions extends NetworkOptions {
@@ -58,6 +51,7 @@ export class ExternalScalers implements Disposable {
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
+    const { decodeMetricSpecs, encodeObjectRef } = await import('./messages.ts');
     const request = encodeObjectRef(object);
     const call = { method: 'GetMetricSpec', request, decode: decodeMetricSpecs } as const;
     return await this.#call(server, { call, object }, signal);
@@ -69,6 +63,7 @@ export class ExternalScalers implements Disposable {
     of: { readonly object: ScaledObjectRef; readonly metricName: string },
     signal: AbortSignal,
   ): Promise<readonly number[]> {
+    const { decodeMetricValues, encodeMetricsRequest } = await import('./messages.ts');
     const request = encodeMetricsRequest(of);
     const call = { method: 'GetMetrics', request, decode: decodeMetricValues } as const;
     return await this.#call(server, { call, object: of.object }, signal);
@@ -76,6 +71,7 @@ export class ExternalScalers implements Disposable {
 
   /** Whether there is something to do. @throws as {@link metrics} */
   async isActive(server: ScalerServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
+    const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
     const request = encodeObjectRef(object);
     const call = { method: 'IsActive', request, decode: decodeIsActive } as const;
     return await this.#call(server, { call, object }, signal);
@@ -88,6 +84,7 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<void> {
     const { clock } = this.#options;
+    const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
     const request = encodeObjectRef(object);
     const call = { method: 'StreamIsActive', request, decode: decodeIsActive } as const;
     for (let waitMs = REOPEN_MS; !signal.aborted; ) {

@@ -1,6 +1,23 @@
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type MessageShape,
+  ScalarType,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import {
+  GetMetricSpecResponseSchema,
+  GetMetricsRequestSchema,
+  GetMetricsResponseSchema,
+  IsActiveResponseSchema,
+  type ScaledObjectRef as ScaledObjectRefMessage,
+  ScaledObjectRefSchema,
+} from './external-scaler_pb.ts';
 
-/** Of which object a scaler tells something. */
+/** The object that a scaler is called for. */
 export interface ScaledObjectRef {
   readonly name: string;
   readonly namespace: string;
@@ -12,22 +29,22 @@ export interface ScaledObjectRef {
 /** A metric that a scaler has. */
 export interface ScalerMetric {
   readonly name: string;
-  /** What one replica is to have; 0 where the scaler says none. */
+  /** The target of one replica; 0 where the scaler gives none. */
   readonly target: number;
 }
 
 /** More metrics, or values of one, are an error. */
-const MOST = 100;
-/** One that tells whether an object is active has two bytes. Far longer ones, pushed all the time, would cost the loop. */
+const MAX_METRICS = 100;
+/** A response about whether an object is active has two bytes. Far longer ones, pushed all the time, would cost the event loop. */
 const MAX_ACTIVITY_BYTES = 1024;
-const LONGEST_NAME = 1000;
+const MAX_NAME_BYTES = 1000;
 
-/** `ScaledObjectRef`: name 1, namespace 2, map of metadata 3. */
+/** Encodes a `ScaledObjectRef`. */
 export function encodeObjectRef(object: ScaledObjectRef): Buffer {
-  return Buffer.from(writeObjectRef(new BinaryWriter(), object).finish());
+  return Buffer.from(toBinary(ScaledObjectRefSchema, objectRef(object)));
 }
 
-/** `GetMetricsRequest`: object 1, name of the metric 2. */
+/** Encodes a `GetMetricsRequest`. */
 export function encodeMetricsRequest({
   object,
   metricName,
@@ -35,88 +52,85 @@ export function encodeMetricsRequest({
   readonly object: ScaledObjectRef;
   readonly metricName: string;
 }): Buffer {
-  const writer = new BinaryWriter();
-  writeObjectRef(writer.tag(1, WireType.LengthDelimited).fork(), object).join();
-  return Buffer.from(writer.tag(2, WireType.LengthDelimited).string(metricName).finish());
+  const request = create(GetMetricsRequestSchema, { scaledObjectRef: objectRef(object), metricName });
+  return Buffer.from(toBinary(GetMetricsRequestSchema, request));
 }
 
-/** `IsActiveResponse`: whether it is, 1. @throws what cannot be read */
+/** Decodes an `IsActiveResponse`. @throws an Error where it is none */
 export function decodeIsActive(bytes: Uint8Array): boolean {
   if (bytes.length > MAX_ACTIVITY_BYTES)
     throw new Error(`IsActiveResponse has ${bytes.length} bytes, more than ${MAX_ACTIVITY_BYTES}`);
-  let isActive = false;
-  eachField(bytes, (number, reader) => {
-    if (number !== 1) return false;
-    isActive = reader.bool();
-    return true;
-  });
-  return isActive;
+  return decode(IsActiveResponseSchema, bytes).result;
 }
 
-/** `GetMetricSpecResponse`: metrics 1. @throws what cannot be read */
+/** Decodes a `GetMetricSpecResponse`. @throws an Error where it is none */
 export function decodeMetricSpecs(bytes: Uint8Array): readonly ScalerMetric[] {
-  return decodeNamed(bytes).map(({ name, number }) => ({ name, target: number }));
+  return decode(GetMetricSpecResponseSchema, bytes).metricSpecs.map((spec) => ({
+    name: spec.metricName,
+    target: numberOf(spec.metricName, { whole: spec.targetSize, float: spec.targetSizeFloat }),
+  }));
 }
 
-/** `GetMetricsResponse`: values 1. @throws what cannot be read */
+/** Decodes a `GetMetricsResponse`. @throws an Error where it is none */
 export function decodeMetricValues(bytes: Uint8Array): readonly number[] {
-  return decodeNamed(bytes).map(({ number }) => number);
+  return decode(GetMetricsResponseSchema, bytes).metricValues.map((value) =>
+    numberOf(value.metricName, { whole: value.metricValue, float: value.metricValueFloat }),
+  );
 }
 
-function writeObjectRef(writer: BinaryWriter, { name, namespace, metadata }: ScaledObjectRef): BinaryWriter {
-  const text = (number: number, value: string) => {
-    if (value !== '') writer.tag(number, WireType.LengthDelimited).string(value);
-  };
-  text(1, name);
-  text(2, namespace);
-  for (const [key, value] of Object.entries(metadata)) {
-    writer.tag(3, WireType.LengthDelimited).fork();
-    text(1, key);
-    text(2, value);
-    writer.join();
-  }
-  return writer;
+function objectRef({ name, namespace, metadata }: ScaledObjectRef): ScaledObjectRefMessage {
+  const message = create(ScaledObjectRefSchema, { name, namespace });
+  message.scalerMetadata = metadata; // as it is: a copy would drop the key `__proto__`
+  return message;
 }
 
-/** Names with a number each, which is an int64 in field 2 or, in newer scalers, a double in field 3. */
-function decodeNamed(bytes: Uint8Array): readonly { readonly name: string; readonly number: number }[] {
-  const found: { name: string; number: number }[] = [];
-  eachField(bytes, (number, reader) => {
-    if (number !== 1) return false;
-    if (found.length === MOST) throw new Error(`it tells more than ${MOST} metrics`);
-    let [name, whole, float] = ['', 0, 0];
-    eachField(reader.bytes(), (inner, innerReader) => {
-      if (inner === 1) name = nameIn(innerReader.bytes());
-      else if (inner === 2) whole = Number(innerReader.int64());
-      else if (inner === 3) float = innerReader.double();
-      return inner >= 1 && inner <= 3;
-    });
-    const value = float === 0 ? whole : float;
-    if (!Number.isFinite(value)) throw new Error(`${JSON.stringify(name)} is ${value}, no number`);
-    found.push({ name, number: value });
-    return true;
-  });
-  return found;
+/** Newer scalers give a double. @throws where that is not finite */
+function numberOf(
+  name: string,
+  { whole, float }: { readonly whole: bigint; readonly float: number },
+): number {
+  const value = float === 0 ? Number(whole) : float;
+  if (!Number.isFinite(value)) throw new Error(`${JSON.stringify(name)} is ${value}, no number`);
+  return value;
 }
 
-function nameIn(bytes: Uint8Array): string {
-  if (bytes.length > LONGEST_NAME) throw new Error(`a name is longer than ${LONGEST_NAME} bytes`);
-  return Buffer.from(bytes).toString('utf8');
-}
-
-/** Groups are from before proto3, and lie in one another as deep as anybody likes. @throws an Error for what is broken off */
-function eachField(bytes: Uint8Array, take: (number: number, reader: BinaryReader) => boolean): void {
-  const reader = new BinaryReader(bytes);
+function decode<T extends DescMessage>(schema: T, bytes: Uint8Array): MessageShape<T> {
   try {
-    while (reader.pos < reader.len) {
-      const [number, type] = reader.tag();
-      if (type === WireType.StartGroup || type === WireType.EndGroup)
-        throw new Error('it is no message of proto3');
-      if (!take(number, reader)) reader.skip(type, number);
-    }
+    checkFields(schema, bytes);
+    return fromBinary(schema, bytes, { readUnknownFields: false });
   } catch (cause) {
     if (cause instanceof RangeError)
       throw new Error(`it is no message of proto3: ${cause.message}`, { cause });
     throw cause;
   }
+}
+
+/**
+ * Bounds a message before objects are made of it: 1 MiB has room for half a million empty metrics. Groups, which proto3 has not,
+ * nest as deep as a message is long, and the library reads a field of another type than its own as if it were of its own.
+ */
+function checkFields(schema: DescMessage, bytes: Uint8Array): void {
+  const reader = new BinaryReader(bytes);
+  let metrics = 0;
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag();
+    if (type === WireType.StartGroup || type === WireType.EndGroup)
+      throw new Error('it is no message of proto3');
+    const field = schema.fields.find((one) => one.number === number);
+    if (field && type !== wireTypeOf(field))
+      throw new Error(`it is no message of proto3: field ${field.name} has wire type ${type}`);
+    if (field?.message) {
+      if (++metrics > MAX_METRICS) throw new Error(`it tells more than ${MAX_METRICS} metrics`);
+      checkFields(field.message, reader.bytes());
+    } else if (field?.scalar === ScalarType.STRING) {
+      if (reader.bytes().length > MAX_NAME_BYTES)
+        throw new Error(`a name is longer than ${MAX_NAME_BYTES} bytes`);
+    } else reader.skip(type, number);
+  }
+}
+
+/** Of the types that responses have. */
+function wireTypeOf({ scalar }: DescField): WireType {
+  if (scalar === ScalarType.BOOL || scalar === ScalarType.INT64) return WireType.Varint;
+  return scalar === ScalarType.DOUBLE ? WireType.Bit64 : WireType.LengthDelimited;
 }

@@ -17,6 +17,7 @@ import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KeptClient } from '../network/client-pool.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
+import { ScalerFlood } from './scaler-flood.ts';
 
 /** One call: what is sent, and how what comes is read. */
 export interface ScalerCall<T> {
@@ -154,9 +155,6 @@ export interface ChannelSocketsOptions {
   /** How many servers the channel connects to. */
   readonly addressCount: number;
 }
-
-/** Why a channel ends whose server sends frames that belong to no call and no message. */
-export class ScalerFlood extends Error {}
 
 /** In frames. Headers cost more, for up to 128 fields are decoded. */
 const COST = { frame: 1, headers: 16, connection: 32 } as const;

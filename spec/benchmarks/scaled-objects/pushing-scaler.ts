@@ -40,7 +40,10 @@ export class PushingScaler implements AsyncDisposable {
   }
 
   static async start(): Promise<PushingScaler> {
-    const definition = loadSync('spec/fixtures/external-scaler.proto', { defaults: true, longs: Number });
+    const definition = loadSync('lib/sources/external-scaler/external-scaler.proto', {
+      defaults: true,
+      longs: Number,
+    });
     const { ExternalScaler } = loadPackageDefinition(definition).externalscaler as GrpcObject;
     const [lengths, streams] = [new Map<string, number>(), new Map<string, Stream>()];
     const lengthOf = ({ name, scaledObjectRef }: Request) =>
