@@ -28,7 +28,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ['telemetry', 'concurrency', 'cache', 'time'],
   apiserver: SHARED,
   control: SHARED,
-  schedule: ['time'],
+  schedule: ['cache', 'time'],
   doctor: SHARED,
   ui: [...SHARED, 'apiserver'],
   sources: SHARED,

@@ -1,5 +1,6 @@
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { LruMap } from './lru-map.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -31,13 +32,12 @@ const NOBODY_WAITS = new Error('nobody waits for the result any more');
  */
 export class ExpiringCache<T> {
   readonly #clock: Clock;
-  readonly #maxEntries: number;
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries: LruMap<string, Entry<T>>;
   readonly #pending = new Map<string, Pending<T>>();
 
   constructor({ clock, maxEntries }: { readonly clock: Clock; readonly maxEntries: number }) {
     this.#clock = clock;
-    this.#maxEntries = maxEntries;
+    this.#entries = new LruMap({ max: maxEntries });
   }
 
   get size(): number {
@@ -48,10 +48,9 @@ export class ExpiringCache<T> {
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
+    if (this.#clock.monotonicMs() < entry.expiresAtMs) return entry.value;
     this.#entries.delete(key);
-    if (this.#clock.monotonicMs() >= entry.expiresAtMs) return undefined;
-    this.#entries.set(key, entry); // to the end: the longest unused go first
-    return entry.value;
+    return undefined;
   }
 
   /** Has a response found out again that is remembered. */
@@ -98,9 +97,6 @@ export class ExpiringCache<T> {
   }
 
   #remember(key: string, entry: Entry<T>): void {
-    if (entry.expiresAtMs <= this.#clock.monotonicMs()) return;
-    this.#entries.set(key, entry);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.#maxEntries && oldest !== undefined) this.#entries.delete(oldest);
+    if (entry.expiresAtMs > this.#clock.monotonicMs()) this.#entries.set(key, entry);
   }
 }

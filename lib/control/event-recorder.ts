@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '#lib/kubernetes/client/api-error.ts';
@@ -52,7 +53,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #events = new Map<string, RecordedEvent>();
   /** How many of them each namespace has. */
   readonly #counts = new Map<string, number>();
-  readonly #limits = new Map<string, TokenBucket>();
+  readonly #limits = new LruMap<string, TokenBucket>({ max: MAX_OBJECTS });
   readonly #disposal = new AbortController();
   readonly #writing: Promise<void>;
   #dropped = 0;
@@ -165,13 +166,10 @@ export class EventRecorder implements AsyncDisposable {
   #limitOf({ regarding }: EventFacts): TokenBucket {
     const { apiVersion, kind, namespace = '', name, uid = '' } = regarding;
     const object = [apiVersion, kind, namespace, name, uid].join('\n');
-    const limit =
-      this.#limits.get(object) ?? new TokenBucket({ clock: this.#options.clock, ...OBJECT_LIMIT });
-    this.#limits.delete(object); // to the end: the longest unused go first
-    this.#limits.set(object, limit);
-    const [oldest] = this.#limits.keys();
-    if (this.#limits.size > MAX_OBJECTS && oldest !== undefined) this.#limits.delete(oldest);
-    return limit;
+    return this.#limits.getOrSet(
+      object,
+      () => new TokenBucket({ clock: this.#options.clock, ...OBJECT_LIMIT }),
+    );
   }
 
   /**

@@ -1,3 +1,4 @@
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { withoutDates } from './excluded-dates.ts';
@@ -9,7 +10,7 @@ const MOST_KEPT = 10_000;
 
 /** Reads schedules, those that were asked for lately once: objects are looked at far more often than they change. */
 export class Schedules {
-  readonly #kept = new Map<string, Schedule>();
+  readonly #kept = new LruMap<string, Schedule>({ max: MOST_KEPT });
 
   /** @throws ScheduleError */
   read(
@@ -18,14 +19,9 @@ export class Schedules {
   ): Schedule {
     const { timeZone, anchorMs } = options;
     const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
-    const schedule =
-      this.#kept.get(key) ??
-      remembering(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone)));
-    this.#kept.delete(key); // to the end: what was not asked for the longest goes first
-    this.#kept.set(key, schedule);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    return schedule;
+    return this.#kept.getOrSet(key, () =>
+      remembering(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { lengthOf, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListedObjects, ObjectResource } from './api-group.ts';
@@ -61,8 +62,7 @@ const FEWEST_OBJECTS = OBJECTS_A_SLICE;
  */
 export class RecentLists {
   readonly #options: RecentListsOptions;
-  /** The one that was asked for the longest ago comes first. */
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new LruMap<string, Remembered>({ max: MOST_LISTS });
 
   constructor(options: RecentListsOptions) {
     this.#options = options;
@@ -88,12 +88,9 @@ export class RecentLists {
     if (objects < FEWEST_OBJECTS) return body;
     const { clock } = this.#options;
     const key = `${list.resource.name} ${list.format} ${list.namespace ?? ''}`;
-    const { compressedAtMs = Number.NEGATIVE_INFINITY } = this.#remembered.get(key) ?? {};
+    const { compressedAtMs = Number.NEGATIVE_INFINITY } = this.#remembered.peek(key) ?? {};
     const remembered = { list, askedAtMs: clock.monotonicMs(), compressedAtMs };
-    this.#remembered.delete(key);
-    this.#remembered.set(key, remembered); // to the end
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > MOST_LISTS && oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(key, remembered);
     const { gzipped } = body;
     if (!gzipped) return body;
     return {

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** How many connections there may be. */
@@ -210,9 +211,9 @@ export type KnownFor = keyof typeof RESERVED;
 /** The addresses that some places among the connections are reserved for. */
 export class KnownAddresses {
   readonly #clock: Clock;
-  readonly #notedAtMs: Readonly<Record<KnownFor, Map<string, number>>> = {
-    user: new Map(),
-    probe: new Map(),
+  readonly #notedAtMs: Readonly<Record<KnownFor, LruMap<string, number>>> = {
+    user: new LruMap({ max: MAX_ADDRESSES }),
+    probe: new LruMap({ max: MAX_ADDRESSES }),
   };
 
   constructor(clock: Clock) {
@@ -222,11 +223,8 @@ export class KnownAddresses {
   note(address: string, knownFor: KnownFor): void {
     const noted = this.#notedAtMs[knownFor];
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - (noted.get(address) ?? Number.NEGATIVE_INFINITY) < NOTED_AGAIN_MS) return;
-    noted.delete(address);
-    noted.set(address, nowMs); // to the end
-    const [oldest] = noted.keys();
-    if (noted.size > MAX_ADDRESSES && oldest !== undefined) noted.delete(oldest);
+    if (nowMs - (noted.peek(address) ?? Number.NEGATIVE_INFINITY) >= NOTED_AGAIN_MS)
+      noted.set(address, nowMs);
   }
 
   /** How many connections are reserved for an address. */
@@ -236,7 +234,7 @@ export class KnownAddresses {
   }
 
   #isKnown(address: string, knownFor: KnownFor): boolean {
-    const notedAtMs = this.#notedAtMs[knownFor].get(address);
+    const notedAtMs = this.#notedAtMs[knownFor].peek(address);
     return notedAtMs !== undefined && this.#clock.monotonicMs() - notedAtMs < KNOWN_MS;
   }
 }

@@ -1,3 +1,4 @@
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -31,7 +32,7 @@ const MAX_LOGGED = 10_000;
  */
 export class DryRun {
   readonly #options: DryRunOptions;
-  readonly #logged = new Map<string, string>();
+  readonly #logged = new LruMap<string, string>({ max: MAX_LOGGED });
 
   constructor(options: DryRunOptions) {
     this.#options = options;
@@ -48,11 +49,8 @@ export class DryRun {
    * @param key tells the object from others
    */
   report(key: string, message: string, verbosity = 0): void {
-    if (this.#logged.get(key) === message) return;
-    this.#logged.delete(key);
+    if (this.#logged.peek(key) === message) return;
     this.#logged.set(key, message);
-    const [oldest] = this.#logged.keys();
-    if (this.#logged.size > MAX_LOGGED && oldest !== undefined) this.#logged.delete(oldest);
     this.#options.logger.info(message, undefined, verbosity);
   }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { LruMap } from '#lib/cache/lru-map.ts';
 
 /** An object as of one version. */
 export interface VersionedObject<T> {
@@ -16,7 +17,7 @@ const MAX_DELETIONS = 1024;
  */
 export class ObjectStore<T> {
   #entries = new Map<string, VersionedObject<T>>();
-  readonly #deletions = new Map<string, number>();
+  readonly #deletions = new LruMap<string, number>({ max: MAX_DELETIONS });
   /** What happened up to here is in the last list, of objects that are gone, too. */
   #listedVersion = Number.NEGATIVE_INFINITY;
   readonly #tell: (change: ObjectChange<T>) => void;
@@ -77,7 +78,7 @@ export class ObjectStore<T> {
 
   set(key: string, { version, value }: VersionedObject<T>): void {
     const held = this.#entries.get(key);
-    if (version <= (held?.version ?? this.#deletions.get(key) ?? this.#listedVersion)) return;
+    if (version <= (held?.version ?? this.#deletions.peek(key) ?? this.#listedVersion)) return;
     this.#deletions.delete(key);
     const current = this.keep(key, value);
     this.#entries.set(key, { version, value: current });
@@ -129,11 +130,7 @@ export class ObjectStore<T> {
 
   #remember(key: string, version: number): void {
     if (Number.isNaN(version)) return;
-    const latest = Math.max(version, this.#deletions.get(key) ?? version);
-    this.#deletions.delete(key); // to the end: the oldest go first
-    this.#deletions.set(key, latest);
-    const [oldest] = this.#deletions.keys();
-    if (this.#deletions.size > MAX_DELETIONS && oldest !== undefined) this.#deletions.delete(oldest);
+    this.#deletions.set(key, Math.max(version, this.#deletions.peek(key) ?? version));
   }
 }
 

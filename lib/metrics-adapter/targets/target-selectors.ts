@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
@@ -49,7 +50,7 @@ interface KeptSelector {
 /** Knows which labels select the pods of workloads. */
 export class TargetSelectors {
   readonly #options: TargetSelectorsOptions;
-  readonly #kept = new Map<string, KeptSelector>();
+  readonly #kept = new LruMap<string, KeptSelector>({ max: MAX_KEPT });
   readonly #listed: ListedSelectors;
 
   constructor(options: TargetSelectorsOptions) {
@@ -69,16 +70,13 @@ export class TargetSelectors {
     const { clock, random } = this.#options;
     const { namespace, apiVersion = 'apps/v1', kind, name } = target;
     const key = JSON.stringify([namespace, apiVersion, kind, name]);
-    const kept = this.#kept.get(key);
+    const kept = this.#kept.peek(key);
     const maxAgeMs = isDoubted ? FRESH_MS : (kept?.keptForMs ?? 0);
     if (kept && clock.monotonicMs() - kept.readAtMs < maxAgeMs) return kept.selector;
     try {
       const selector = await this.#read({ ...target, apiVersion }, signal);
-      this.#kept.delete(key);
       const keptForMs = LONGEST_KEPT_MS * (1 - random() / 2);
       this.#kept.set(key, { selector, readAtMs: clock.monotonicMs(), keptForMs });
-      const [oldest] = this.#kept.keys();
-      if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
       return selector;
     } catch (cause) {
       signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
 import { type HttpRequester, watchedRequester } from '#lib/sources/http/observed-requester.ts';
@@ -18,8 +19,10 @@ interface RequestWatch {
 /** HTTP clients, one for each set of credentials. */
 export class TriggerClients implements AsyncDisposable {
   readonly #make: (credentials: CredentialSource) => HttpClient;
-  readonly #clients = new Map<string, HttpClient>();
-
+  readonly #clients = new LruMap<string, HttpClient>({
+    max: MOST_CLIENTS,
+    onEvict: (client) => client.releaseConnections(),
+  });
   readonly #watch: RequestWatch | undefined;
 
   constructor(make: (credentials: CredentialSource) => HttpClient, watch?: RequestWatch) {
@@ -41,16 +44,7 @@ export class TriggerClients implements AsyncDisposable {
   }
 
   find(credentials: CredentialSource): HttpClient {
-    const { name } = credentials;
-    const client = this.#clients.get(name) ?? this.#make(credentials);
-    this.#clients.delete(name); // to the end
-    this.#clients.set(name, client);
-    const [oldest] = this.#clients;
-    if (this.#clients.size > MOST_CLIENTS && oldest) {
-      this.#clients.delete(oldest[0]);
-      oldest[1].releaseConnections();
-    }
-    return client;
+    return this.#clients.getOrSet(credentials.name, () => this.#make(credentials));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,7 +60,7 @@ const IDLE_MS = 3_600_000;
 
 /** How long HTTP requests of triggers take, under the name and labels that dashboards know. */
 export function requestDurations(clock: Clock) {
-  const usedAtMs = new Map<string, number>(); // the longest unused first
+  const usedAtMs = new LruMap<string, number>({ max: MOST_SCALERS });
   const histograms = new LabelledHistograms({
     name: 'keda_scaler_http_request_duration_seconds',
     help: 'How long HTTP requests of triggers took',
@@ -74,7 +68,7 @@ export function requestDurations(clock: Clock) {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   const hasPlace = (scaler: string, nowMs: number) => {
-    if (usedAtMs.size < MOST_SCALERS || usedAtMs.has(scaler)) return true;
+    if (usedAtMs.size < MOST_SCALERS || usedAtMs.peek(scaler) !== undefined) return true;
     const [oldest] = usedAtMs;
     if (!oldest || nowMs - oldest[1] < IDLE_MS) return false;
     usedAtMs.delete(oldest[0]);
@@ -86,10 +80,7 @@ export function requestDurations(clock: Clock) {
     observe(scaler: string, status: string, durationMs: number): void {
       const nowMs = clock.monotonicMs();
       const isNamed = hasPlace(scaler, nowMs);
-      if (isNamed) {
-        usedAtMs.delete(scaler); // to the end
-        usedAtMs.set(scaler, nowMs);
-      }
+      if (isNamed) usedAtMs.set(scaler, nowMs);
       histograms.observe([isNamed ? scaler : OTHERS, status], durationMs / 1000);
     },
   };

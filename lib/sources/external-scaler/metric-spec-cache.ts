@@ -1,3 +1,4 @@
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -7,10 +8,7 @@ import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerServer } from './scaler-channel.ts';
 
 interface Known {
-  readonly key: string;
   metrics: readonly ScalerMetric[] | undefined;
-  /** As how many metrics it counts among all, one at least. */
-  counted: number;
   asking: Promise<readonly ScalerMetric[]> | undefined;
   /** Whether the last request took longer than anybody waits for one. */
   isSlow: boolean;
@@ -30,8 +28,10 @@ const MOST_METRICS = 10_000;
 export class KnownMetrics {
   readonly #scalers: Pick<ExternalScalers, 'metrics'>;
   readonly #clock: Clock;
-  readonly #known = new Map<string, Known>();
-  #metricCount = 0;
+  readonly #known = new LruMap<string, Known>({
+    max: MOST_METRICS,
+    weigh: ({ metrics }) => Math.max(1, metrics?.length ?? 0),
+  });
 
   constructor(scalers: Pick<ExternalScalers, 'metrics'>, { clock }: { readonly clock: Clock }) {
     this.#scalers = scalers;
@@ -44,8 +44,9 @@ export class KnownMetrics {
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
-    const known = this.#find(digestOf([keyOf(server), object]));
-    known.asking ??= this.#ask(known, server, object);
+    const key = digestOf([keyOf(server), object]);
+    const known = this.#known.getOrSet(key, () => ({ metrics: undefined, asking: undefined, isSlow: false }));
+    known.asking ??= this.#ask(key, known, { server, object });
     const wait = new AbortController();
     const slow = () => {
       known.isSlow = true;
@@ -60,38 +61,18 @@ export class KnownMetrics {
     }
   }
 
-  #find(key: string): Known {
-    const fresh = { key, metrics: undefined, counted: 0, asking: undefined, isSlow: false };
-    const known = this.#known.get(key) ?? fresh;
-    this.#keep(known);
-    return known;
-  }
-
-  /** Puts it to the end, and forgets those at the beginning for which there is no place any more. */
-  #keep(known: Known): void {
-    this.#forget(known.key);
-    known.counted = Math.max(1, known.metrics?.length ?? 0);
-    this.#known.set(known.key, known);
-    this.#metricCount += known.counted;
-    for (const oldest of this.#known.keys()) {
-      if (this.#metricCount <= MOST_METRICS) break;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(key: string): void {
-    this.#metricCount -= this.#known.get(key)?.counted ?? 0;
-    this.#known.delete(key);
-  }
-
   /** Goes on when nobody waits any more: the next one finds what it told. */
-  async #ask(known: Known, server: ScalerServer, object: ScaledObjectRef): Promise<readonly ScalerMetric[]> {
+  async #ask(
+    key: string,
+    known: Known,
+    { server, object }: { readonly server: ScalerServer; readonly object: ScaledObjectRef },
+  ): Promise<readonly ScalerMetric[]> {
     const startedAtMs = this.#clock.monotonicMs();
     const expired = () => new Error(`no response within ${TIMEOUT_MS / 1000}s`);
     using deadline = startDeadline(this.#clock, TIMEOUT_MS, { expired });
     try {
       known.metrics = await this.#scalers.metrics(server, object, deadline.signal);
-      this.#keep(known);
+      this.#known.set(key, known);
       return known.metrics;
     } finally {
       known.asking = undefined;

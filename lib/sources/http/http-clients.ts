@@ -1,3 +1,4 @@
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
 import { LongResponses } from './receive-response.ts';
@@ -19,9 +20,11 @@ const MAX_CONNECTED = 64;
  */
 export class HttpClients implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  /** Both in the order of their last use. */
-  readonly #remembered = new Map<string, HttpClient>();
-  readonly #connected = new Set<HttpClient>();
+  readonly #remembered = new LruMap<string, HttpClient>({ max: MAX_REMEMBERED });
+  readonly #connected = new LruMap<HttpClient, HttpClient>({
+    max: MAX_CONNECTED,
+    onEvict: (client) => client.releaseConnections(),
+  });
   readonly #longResponses = new LongResponses();
   #isClosed = false;
 
@@ -32,8 +35,7 @@ export class HttpClients implements AsyncDisposable {
   /** The same client for equal choices, for as long as it is among those that were used last. */
   find({ credentials, connectTimeoutMs }: HttpClientChoice = {}): HttpClient {
     const key = JSON.stringify([credentials?.name, connectTimeoutMs]);
-    const client =
-      this.#remembered.get(key) ??
+    const make = () =>
       new HttpClient({
         ...this.#options,
         longResponses: this.#longResponses,
@@ -41,11 +43,7 @@ export class HttpClients implements AsyncDisposable {
         ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
         onUse: (used) => this.#use(used),
       });
-    this.#remembered.delete(key);
-    this.#remembered.set(key, client);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
-    return client;
+    return this.#remembered.getOrSet(key, make);
   }
 
   /** How many clients keep connections. */
@@ -55,16 +53,11 @@ export class HttpClients implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#connected].map((client) => client[Symbol.asyncDispose]()));
+    await Promise.all([...this.#connected.values()].map((client) => client[Symbol.asyncDispose]()));
   }
 
   #use(client: HttpClient): void {
     if (this.#isClosed) throw new Error('the client is closed');
-    this.#connected.delete(client);
-    this.#connected.add(client);
-    const [oldest] = this.#connected;
-    if (this.#connected.size <= MAX_CONNECTED || !oldest) return;
-    this.#connected.delete(oldest);
-    oldest.releaseConnections();
+    this.#connected.set(client, client);
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Query, shorten } from '../query.ts';
@@ -157,8 +158,10 @@ type AskedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 /** Databases that are asked by SQL, one for all that ask it in the same way. */
 export class SqlDatabases implements Disposable {
   readonly #clock: Clock;
-  /** In the order of their last use. */
-  readonly #databases = new Map<string, SqlDatabase>();
+  readonly #databases = new LruMap<string, SqlDatabase>({
+    max: MOST_DATABASES,
+    onEvict: (database) => database[Symbol.dispose](),
+  });
   #isClosed = false;
 
   constructor({ clock }: { readonly clock: Clock }) {
@@ -177,14 +180,6 @@ export class SqlDatabases implements Disposable {
 
   #use(key: string, options: DatabaseOptions): SqlDatabase {
     if (this.#isClosed) throw new Error('the connections are closed');
-    const database = this.#databases.get(key) ?? new SqlDatabase(options, { clock: this.#clock });
-    this.#databases.delete(key); // to the end
-    this.#databases.set(key, database);
-    const [oldest] = this.#databases;
-    if (this.#databases.size > MOST_DATABASES && oldest) {
-      this.#databases.delete(oldest[0]);
-      oldest[1][Symbol.dispose]();
-    }
-    return database;
+    return this.#databases.getOrSet(key, () => new SqlDatabase(options, { clock: this.#clock }));
   }
 }

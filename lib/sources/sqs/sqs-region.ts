@@ -1,4 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { digestOf, type Query } from '../query.ts';
 import type { Sample } from '../sample.ts';
@@ -139,7 +140,10 @@ const MOST = 100;
 
 /** Regions of SQS, one for all that ask it in the same way. */
 export class SqsRegions implements AsyncDisposable {
-  readonly #regions = new Map<string, SqsRegion>();
+  readonly #regions = new LruMap<string, SqsRegion>({
+    max: MOST,
+    onEvict: (region) => void region[Symbol.asyncDispose]().catch(() => {}), // it has nothing to give back
+  });
   readonly #identityHosts: IdentityHosts;
 
   /** By default, SQS alone sees the identity of this program. */
@@ -150,16 +154,7 @@ export class SqsRegions implements AsyncDisposable {
   /** @throws an Error where the endpoint must not see the identity of this program, which the options leave to it to show */
   for(options: SqsRegionOptions): SqsRegion {
     if (options.endpoint && !options.credentials) this.#identityHosts.check(options.endpoint);
-    const key = sqsRegionKey(options);
-    const region = this.#regions.get(key) ?? new SqsRegion(options);
-    this.#regions.delete(key); // to the end
-    this.#regions.set(key, region);
-    const [oldest] = this.#regions;
-    if (this.#regions.size > MOST && oldest) {
-      this.#regions.delete(oldest[0]);
-      void oldest[1][Symbol.asyncDispose]().catch(() => {}); // it has nothing to give back
-    }
-    return region;
+    return this.#regions.getOrSet(sqsRegionKey(options), () => new SqsRegion(options));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from './reference-reader.ts';
 
@@ -27,16 +28,16 @@ const MAX_CACHED_CHARACTERS = 32 * 1024;
  */
 export function sharedReader(reader: ClusterReader, clock: Clock): SharedReader {
   const cache = new ExpiringCache<Result>({ clock, maxEntries: MAX_ENTRIES });
-  const failures = new Map<string, number>();
+  const failures = new LruMap<string, number>({ max: MAX_ENTRIES });
 
   function retryAfterMs(key: string, result: Result): number {
     const isMissing = 'error' in result || result.value === undefined;
-    const count = isMissing ? (failures.get(key) ?? 0) : undefined;
-    failures.delete(key);
-    if (count === undefined) return lengthOf(result) <= MAX_CACHED_CHARACTERS ? CACHED_MS : 0;
-    failures.set(key, count + 1); // at the end: the longest unread go first
-    const [oldest] = failures.keys();
-    if (failures.size > MAX_ENTRIES && oldest !== undefined) failures.delete(oldest);
+    if (!isMissing) {
+      failures.delete(key);
+      return lengthOf(result) <= MAX_CACHED_CHARACTERS ? CACHED_MS : 0;
+    }
+    const count = failures.peek(key) ?? 0;
+    failures.set(key, count + 1);
     return Math.min(MIN_RETRY_MS * 2 ** count, MAX_RETRY_MS);
   }
 
