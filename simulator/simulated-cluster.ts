@@ -18,12 +18,11 @@ import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from './cluste
 import { Controllers } from './controllers/controllers.ts';
 import { CustomResources } from './controllers/custom-resource-definition.ts';
 import { createInitialObjects } from './initial-objects.ts';
-import { type FaultInput, faultOf } from './kubelet/faults.ts';
+import { type FaultInput, parseFault } from './kubelet/faults.ts';
 import type { CertificateKind } from './kubelet/serving-certificate.ts';
 import { steadyLoad } from './machine/running-container.ts';
 import { type ContainerPath, Truth } from './nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from './nodes/node-fleet.ts';
-import { withFinishedContainers } from './nodes/pod-object.ts';
 import { Workloads } from './nodes/pod-runner.ts';
 import { planNode, planPod, planPods } from './nodes/population.ts';
 import { Scheduler } from './nodes/scheduler.ts';
@@ -188,13 +187,6 @@ export class SimulatedCluster {
     this.store.delete('pods', namespace, name);
   }
 
-  /** Ends a pod's containers, as those of a Job's pods end. */
-  finishPod(namespace: string, name: string, phase: 'Succeeded' | 'Failed'): void {
-    const pod = this.store.get('pods', namespace, name);
-    if (!pod) throw new Error(`Cannot finish pod "${namespace}/${name}": there is none`);
-    this.store.update('pods', withFinishedContainers(pod, { phase, atMs: this.#parts.clock.nowMs() }));
-  }
-
   /** Starts a container again: its counters fall to zero and its pod counts one restart more. */
   restartContainer(path: ContainerPath): void {
     this.#parts.workloads.restart(this.truth.container(path), path);
@@ -209,12 +201,7 @@ export class SimulatedCluster {
 
   /** Gives a kubelet faults in place of those that it has; none makes it healthy. */
   async setFault(nodeName: string, ...faults: readonly FaultInput[]): Promise<void> {
-    await this.node(nodeName).kubelet.setFaults(faults.map(faultOf));
-  }
-
-  /** Sets how far a node's wall clock is ahead. */
-  setClockSkew(nodeName: string, skewMs: number): void {
-    this.node(nodeName).machine.clock.skewMs = skewMs;
+    await this.node(nodeName).kubelet.setFaults(faults.map(parseFault));
   }
 
   /** Makes a kubelet serve new connections with another certificate. */

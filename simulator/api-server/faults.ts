@@ -1,48 +1,47 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiRequest } from './api-request.ts';
-import { ApiError, conflict, expired } from './status.ts';
+import { ApiError, conflict } from './status.ts';
 
-/** One way in which the API server misbehaves towards requests that it has let in. */
+/** One way in which the API server misbehaves in requests that are authorized. */
 export interface ApiFault {
   /**
-   * Responds in a manner of its own, or changes what the rest writes.
+   * Responds itself, or changes what the rest of the server writes.
    *
-   * @throws ApiError to have that sent
+   * @throws ApiError that is sent as the response
    */
   serve(request: ApiRequest, context: FaultContext): Promise<void>;
 }
 
-/** What a fault needs to take its time. */
 interface FaultContext {
   readonly clock: Clock;
-  /** Goes on as if this fault were not there. */
+  /** Serves the request without this fault. */
   next(): Promise<void>;
 }
 
-/** Which requests a fault is about; what is absent does not matter. */
-export interface ConcernedRequests {
+/** The requests that a fault affects; an absent field matches all. */
+export interface RequestMatch {
   readonly verb?: string;
   readonly resource?: string;
 }
 
-/** Leaves alone what a fault is not about. */
-export function concerning(concerned: ConcernedRequests, fault: ApiFault): ApiFault {
-  const { verb, resource } = concerned;
+/** Restricts a fault to some requests. */
+export function forRequests(match: RequestMatch, fault: ApiFault): ApiFault {
+  const { verb, resource } = match;
   return {
     serve: (request, context) => {
       const { target } = request;
-      const isMeant =
+      const isMatch =
         (verb === undefined || verb === request.verb) &&
         (resource === undefined || (target.isResource && target.resource === resource));
-      return isMeant ? fault.serve(request, context) : context.next();
+      return isMatch ? fault.serve(request, context) : context.next();
     },
   };
 }
 
 const WRITES = ['update', 'patch'];
 
-/** Refuses the first writes of existing objects as if somebody else had just written them. */
+/** Refuses the first updates and patches with 409, as if another client had written the object in between. */
 export function conflictWrites(count: number): ApiFault {
   let remaining = count;
   return {
@@ -58,30 +57,7 @@ export function conflictWrites(count: number): ApiFault {
   };
 }
 
-/** Watches of which each can be cut off at any moment, in the midst of a line or between two. */
-export class CutWatches implements ApiFault {
-  readonly #open = new Set<() => void>();
-
-  /** How many watches there are now. */
-  get count(): number {
-    return this.#open.size;
-  }
-
-  serve: ApiFault['serve'] = async ({ verb, response }, { next }) => {
-    if (verb !== 'watch') return next();
-    const cut = () => response.destroy();
-    this.#open.add(cut);
-    response.once('close', () => this.#open.delete(cut));
-    await next();
-  };
-
-  /** Breaks all of them without a word; the connections of others stay. */
-  cut(): void {
-    for (const cut of [...this.#open]) cut();
-  }
-}
-
-/** The response as it should be, late. */
+/** Delays the response. */
 export function delayResponses(durationMs: number): ApiFault {
   return {
     serve: async ({ signal }, { clock, next }) => {
@@ -91,39 +67,27 @@ export function delayResponses(durationMs: number): ApiFault {
   };
 }
 
-/** Tells watches everything late and in its order, as an API server does whose watch cache lags behind. */
+/**
+ * Sends the events of watches late and in their order, as an API server does whose watch cache lags behind. Events that
+ * are not sent when the watch ends are lost with it.
+ */
 export function delayWatches(durationMs: number): ApiFault {
-  return {
-    serve: async ({ verb, response }, { clock, next }) => {
-      if (verb === 'watch') delayLines(response, { durationMs, clock });
-      await next();
-    },
-  };
-}
-
-interface Delay {
-  readonly durationMs: number;
-  readonly clock: Clock;
-}
-
-/** What is still to be told when the watch ends is lost with it: the watcher goes on from what it has seen. */
-function delayLines(response: ServerResponse, { durationMs, clock }: Delay): void {
-  const write = response.write.bind(response) as (chunk: string) => boolean;
-  const pending = new Set<Disposable>();
-  response.once('close', () => {
-    for (const timer of pending) timer[Symbol.dispose]();
-  });
-  response.write = ((chunk: string) => {
-    const timer = clock.startTimer(durationMs, () => {
-      pending.delete(timer);
-      if (!response.writableEnded) write(chunk);
+  return interceptWatches(({ response, clock, send }) => {
+    const pending = new Set<Disposable>();
+    response.once('close', () => {
+      for (const timer of pending) timer[Symbol.dispose]();
     });
-    pending.add(timer);
-    return true;
-  }) as typeof response.write;
+    return (line) => {
+      const timer = clock.startTimer(durationMs, () => {
+        pending.delete(timer);
+        if (!response.writableEnded) send(line);
+      });
+      pending.add(timer);
+    };
+  });
 }
 
-/** Ends every watch after a while, as load balancers do. */
+/** Ends each watch after a time, as load balancers do. */
 export function endWatches(afterMs: number): ApiFault {
   return {
     serve: async ({ verb, response, signal }, { clock, next }) => {
@@ -138,31 +102,15 @@ export function endWatches(afterMs: number): ApiFault {
   };
 }
 
-/**
- * Calls every version too old that somebody would go on from: watches get 410 as their first event, as from a watch
- * cache, and further pages of lists as their response.
- */
-export const expireVersions: ApiFault = {
-  serve: async ({ verb, query, response }, { next }) => {
-    const version = Number(query.get('resourceVersion') ?? '');
-    if (verb === 'list' && query.get('continue')) throw expired('The provided continue parameter is too old');
-    if (verb !== 'watch' || version === 0) return next();
-    const status = expired(`too old resource version: ${version}`).toStatus();
-    response.writeHead(200, { 'Content-Type': 'application/json' });
-    response.end(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
-  },
-};
-
-/** What a refusal says. */
 interface Refusal {
   readonly code: number;
-  /** Kubernetes' own word, as `TooManyRequests`. */
+  /** A reason of `metav1.Status`, such as `TooManyRequests`. */
   readonly reason: string;
   /** The header Retry-After. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Refuses with a Status, as an API server does that has too much to do (429) or whose etcd is gone (500). */
+/** Refuses with a Status, as an API server does that is overloaded (429) or has lost etcd (500). */
 export function refuseRequests({ code, reason, retryAfterSeconds }: Refusal): ApiFault {
   return {
     serve: async ({ response }) => {
@@ -172,52 +120,66 @@ export function refuseRequests({ code, reason, retryAfterSeconds }: Refusal): Ap
   };
 }
 
-/** Makes of one line of a watch those that are sent instead; each ends with its line feed. */
-type LineRewriter = (line: string) => readonly string[];
+/** Drops all events of open watches without an error, as a network does that loses packets. */
+export const dropEvents: ApiFault = interceptWatches(() => () => {});
 
-/** Has what every watch says rewritten, by a rewriter of its own. */
-function rewriteWatches(rewriterFor: () => LineRewriter): ApiFault {
-  return {
-    serve: async ({ verb, response }, { next }) => {
-      if (verb === 'watch') rewriteLines(response, rewriterFor());
-      await next();
-    },
-  };
-}
+/** Drops bookmarks, which no server promises. */
+export const dropBookmarks: ApiFault = interceptWatches(({ send }) => (line) => {
+  if (!line.startsWith('{"type":"BOOKMARK"')) send(line);
+});
 
-/** The packets of watches that are open vanish from now on, and nobody is told. */
-export const muteWatches: ApiFault = rewriteWatches(() => () => []);
+/** Sends each event twice. */
+export const repeatEvents: ApiFault = interceptWatches(({ send }) => (line) => {
+  send(line);
+  send(line);
+});
 
-/** Leaves out bookmarks, which no server promises. */
-export const withholdBookmarks: ApiFault = rewriteWatches(
-  () => (line) => (line.startsWith('{"type":"BOOKMARK"') ? [] : [line]),
-);
-
-/** Says everything twice. */
-export const repeatEvents: ApiFault = rewriteWatches(() => (line) => [line, line]);
-
-/** Sends events two at a time, the later one first. */
-export const swapEvents: ApiFault = rewriteWatches(() => {
-  let held: string | undefined;
+/** Sends events in pairs, the later one first. */
+export const swapEvents: ApiFault = interceptWatches(({ send }) => {
+  let earlier: string | undefined;
   return (line) => {
-    const earlier = held;
-    held = earlier === undefined ? line : undefined;
-    return earlier === undefined ? [] : [line, earlier];
+    if (earlier === undefined) {
+      earlier = line;
+      return;
+    }
+    send(line);
+    send(earlier);
+    earlier = undefined;
   };
 });
 
-/** Adds events of a type that is yet to be invented, and objects of which nobody has heard. */
-export const addUnknownEvents: ApiFault = rewriteWatches(() => (line) => [
-  `${JSON.stringify({ type: 'TRANSMUTED', object: { kind: 'Pod', metadata: { name: 'x' } } })}\n`,
-  `${JSON.stringify({ type: 'ADDED', object: { kind: 'Sprocket', apiVersion: 'v9' } })}\n`,
-  line,
-]);
+/** Adds events of an unknown type, and objects of an unknown kind. */
+export const addUnknownEvents: ApiFault = interceptWatches(({ send }) => (line) => {
+  send(`${JSON.stringify({ type: 'TRANSMUTED', object: { kind: 'Pod', metadata: { name: 'x' } } })}\n`);
+  send(`${JSON.stringify({ type: 'ADDED', object: { kind: 'Sprocket', apiVersion: 'v9' } })}\n`);
+  send(line);
+});
 
-function rewriteLines(response: ServerResponse, rewrite: LineRewriter): void {
-  const write = response.write.bind(response) as (chunk: string) => boolean;
-  response.write = ((chunk: string) => {
-    let isFlowing = true;
-    for (const line of rewrite(chunk)) isFlowing = write(line) && isFlowing;
-    return isFlowing;
-  }) as typeof response.write;
+interface WatchResponse {
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+  /** Writes a line, with its line feed, to the client. */
+  send(line: string): void;
+}
+
+/** Passes each line of a watch to a function of that watch, which sends what the client receives. */
+function interceptWatches(interceptorFor: (watch: WatchResponse) => (line: string) => void): ApiFault {
+  return {
+    serve: async ({ verb, response }, { clock, next }) => {
+      if (verb === 'watch') {
+        const write = response.write.bind(response) as (chunk: string) => boolean;
+        let hasRoom = true;
+        const send = (line: string) => {
+          hasRoom = write(line) && hasRoom;
+        };
+        const intercept = interceptorFor({ response, clock, send });
+        response.write = ((chunk: string) => {
+          hasRoom = true;
+          intercept(chunk);
+          return hasRoom;
+        }) as typeof response.write;
+      }
+      await next();
+    },
+  };
 }

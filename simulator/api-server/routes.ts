@@ -188,8 +188,6 @@ async function serveResource(
     }
     case 'update': {
       const body = await readStructured(request);
-      const previous = store.get(type.storage, target.namespace, target.name ?? '');
-      if (!previous && type.createsOnUpdate) return reply(201, createObject(body, write()));
       return reply(200, updateObject(body, existing(target, type, context), write()));
     }
     case 'patch': {

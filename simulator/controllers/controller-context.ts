@@ -10,8 +10,6 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly registry: ResourceRegistry;
   readonly dependents: Dependents;
-  /** Has an object looked at again after a while. */
-  again(place: Place, afterMs: number): void;
 }
 
 const ownerReferences = z.array(

@@ -33,21 +33,19 @@ export class Controllers {
   readonly #logger: Logger;
   readonly #garbageCollector: GarbageCollector;
   readonly #subscription: Disposable;
-  readonly #timers = new Set<Disposable>();
   readonly #queue = new Map<string, Place>();
   #isWorking = false;
 
   constructor({ logger, ...options }: ControllersOptions) {
     this.#logger = logger;
     const dependents = new Dependents(options.store);
-    this.#context = { ...options, dependents, again: (place, afterMs) => this.#addLater(place, afterMs) };
+    this.#context = { ...options, dependents };
     this.#garbageCollector = new GarbageCollector(this.#context);
     this.#subscription = options.store.subscribe((event) => this.#follow(event));
   }
 
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
-    for (const timer of this.#timers) timer[Symbol.dispose]();
   }
 
   #follow(event: StoreEvent): void {
@@ -83,14 +81,6 @@ export class Controllers {
     if (this.#isWorking) return;
     this.#isWorking = true;
     queueMicrotask(() => this.#work());
-  }
-
-  #addLater(place: Place, afterMs: number): void {
-    const timer = this.#context.clock.startTimer(afterMs, () => {
-      this.#timers.delete(timer);
-      this.#add(place);
-    });
-    this.#timers.add(timer);
   }
 
   #work(): void {

@@ -1,13 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { REPLICA_SETS } from './replica-set.ts';
 import {
   condition,
   controllerReference,
-  deleteControlled,
   templateHash,
-  updateSpec,
   type WorkloadSpec,
   workloadSpec,
   writeStatus,
@@ -15,24 +12,16 @@ import {
 
 const DEPLOYMENTS = 'deployments.apps';
 const HASH = 'pod-template-hash';
-const REVISION = 'deployment.kubernetes.io/revision';
 
-/** Has ReplicaSets of a Deployment's present template take over from those of earlier ones, step by step. */
+/** Scales the ReplicaSet of a Deployment's current template to all replicas and the others to zero, in one step. */
 export function syncDeployment(deployment: KubernetesObject, context: ControllerContext): void {
   const { uid, deletionTimestamp, namespace, name } = deployment.metadata;
   const spec = workloadSpec(deployment);
   const owned = () => context.dependents.controlledBy(uid, REPLICA_SETS);
   if (deletionTimestamp === undefined) {
     const current = owned().find((one) => isOfTemplate(one, spec)) ?? createReplicaSet(deployment, context);
-    rollOut(
-      current,
-      owned().filter((one) => one.metadata.uid !== current.metadata.uid),
-      { spec, context },
-    );
-    removeOld(
-      owned().filter((one) => one.metadata.uid !== current.metadata.uid),
-      { spec, context },
-    );
+    for (const one of owned())
+      scaleTo(one, one.metadata.uid === current.metadata.uid ? spec.replicas : 0, context);
   }
   const latest = context.store.get(DEPLOYMENTS, namespace, name);
   if (latest)
@@ -43,19 +32,12 @@ function isOfTemplate(replicaSet: KubernetesObject, { template }: WorkloadSpec):
   return replicaSet.metadata.labels?.[HASH] === templateHash(template);
 }
 
-function createReplicaSet(
-  deployment: KubernetesObject,
-  { store, dependents }: ControllerContext,
-): KubernetesObject {
-  const { name, namespace = 'default', uid, annotations } = deployment.metadata;
-  const { template, selector, minReadySeconds } = workloadSpec(deployment);
+function createReplicaSet(deployment: KubernetesObject, { store }: ControllerContext): KubernetesObject {
+  const { name, namespace = 'default' } = deployment.metadata;
+  const { template, selector } = workloadSpec(deployment);
   const hash = templateHash(template);
-  const revisions = dependents
-    .controlledBy(uid, REPLICA_SETS)
-    .map((one) => Number(one.metadata.annotations?.[REVISION] ?? 0));
-  const revision = String(Math.max(0, ...revisions) + 1);
   const labels = { ...template.metadata?.labels, [HASH]: hash };
-  const replicaSet = store.create(REPLICA_SETS, {
+  return store.create(REPLICA_SETS, {
     kind: 'ReplicaSet',
     apiVersion: 'apps/v1',
     metadata: {
@@ -63,90 +45,28 @@ function createReplicaSet(
       namespace,
       generation: 1,
       labels,
-      annotations: { [REVISION]: revision },
       ownerReferences: [controllerReference(deployment)],
     },
     spec: {
       replicas: 0,
-      ...(minReadySeconds > 0 ? { minReadySeconds } : {}),
       selector: { ...selector, matchLabels: { ...selector.matchLabels, [HASH]: hash } },
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
     status: { replicas: 0 },
   });
-  const next = { ...deployment.metadata, annotations: { ...annotations, [REVISION]: revision } };
-  if (!isDeepStrictEqual(next, deployment.metadata))
-    store.update(DEPLOYMENTS, { ...deployment, metadata: next });
-  return replicaSet;
-}
-
-interface Rollout {
-  readonly spec: WorkloadSpec;
-  readonly context: ControllerContext;
-}
-
-function rollOut(
-  current: KubernetesObject,
-  old: readonly KubernetesObject[],
-  { spec, context }: Rollout,
-): void {
-  const remaining = old.filter((one) => wanted(one) > 0);
-  const pods = sum([current, ...old], wanted);
-  if (remaining.length === 0 && sum(old, (one) => count(one, 'replicas')) === 0) {
-    scaleTo(current, spec.replicas, context);
-    return;
-  }
-  if (spec.paused) return;
-  if (spec.strategy.type === 'Recreate') {
-    for (const one of remaining) scaleTo(one, 0, context);
-    return;
-  }
-  const { maxSurge, maxUnavailable } = limits(spec);
-  const allowed = Math.max(0, spec.replicas + maxSurge - pods);
-  const next = Math.min(spec.replicas, wanted(current) + allowed);
-  scaleTo(current, next, context);
-  const notReady = next - Math.min(next, count(current, 'availableReplicas'));
-  let removable = sum(remaining, wanted) + next - (spec.replicas - maxUnavailable) - notReady;
-  for (const one of remaining) {
-    const removed = Math.max(0, Math.min(wanted(one), removable));
-    removable -= removed;
-    scaleTo(one, wanted(one) - removed, context);
-  }
-}
-
-function limits({ replicas, strategy }: WorkloadSpec): {
-  readonly maxSurge: number;
-  readonly maxUnavailable: number;
-} {
-  const { maxSurge = '25%', maxUnavailable = '25%' } = strategy.rollingUpdate ?? {};
-  const share = (value: number | string, round: (share: number) => number) =>
-    typeof value === 'number' ? value : round((Number.parseFloat(value) / 100) * replicas) || 0;
-  const surge = share(maxSurge, Math.ceil);
-  const unavailable = share(maxUnavailable, Math.floor);
-  // Something must move.
-  return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
-}
-
-/** Beyond the limit, ReplicaSets that are empty go, the oldest first. */
-function removeOld(old: readonly KubernetesObject[], { spec, context }: Rollout): void {
-  const empty = old.filter((one) => wanted(one) === 0 && count(one, 'replicas') === 0);
-  const revision = (one: KubernetesObject) => Number(one.metadata.annotations?.[REVISION] ?? 0);
-  const oldest = [...empty].sort((left, right) => revision(left) - revision(right));
-  for (const one of oldest.slice(0, Math.max(0, empty.length - spec.revisionHistoryLimit)))
-    deleteControlled(one, REPLICA_SETS, context);
 }
 
 function statusOf(
   deployment: KubernetesObject,
   replicaSets: readonly KubernetesObject[],
-  { spec, context }: Rollout,
+  { spec, context }: { readonly spec: WorkloadSpec; readonly context: ControllerContext },
 ) {
   const current = replicaSets.filter((one) => isOfTemplate(one, spec));
   const total = (field: string) => sum(replicaSets, (one) => count(one, field));
   const updated = sum(current, (one) => count(one, 'replicas'));
   const available = total('availableReplicas');
   const missing = Math.max(0, Math.max(spec.replicas, total('replicas')) - available);
-  const isAvailable = available >= spec.replicas - limits(spec).maxUnavailable;
+  const isAvailable = available >= spec.replicas;
   const isDone = updated === spec.replicas && total('replicas') === updated && available === updated;
   const name = `ReplicaSet "${current[0]?.metadata.name}"`;
   return {
@@ -194,13 +114,14 @@ function statusOf(
   };
 }
 
-function scaleTo(replicaSet: KubernetesObject, replicas: number, context: ControllerContext): void {
-  if (wanted(replicaSet) !== replicas)
-    updateSpec(replicaSet, REPLICA_SETS, { change: { replicas }, context });
-}
-
-function wanted(replicaSet: KubernetesObject): number {
-  return workloadSpec(replicaSet).replicas;
+function scaleTo(replicaSet: KubernetesObject, replicas: number, { store }: ControllerContext): void {
+  if (workloadSpec(replicaSet).replicas === replicas) return;
+  const { metadata, spec } = replicaSet;
+  store.update(REPLICA_SETS, {
+    ...replicaSet,
+    metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 },
+    spec: { ...(spec as object), replicas },
+  });
 }
 
 function count(replicaSet: KubernetesObject, field: string): number {

@@ -1,16 +1,15 @@
-import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
+import { deleteObject, FOREGROUND_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import { type ControllerContext, type OwnerReference, ownersOf } from './controller-context.ts';
+import { type ControllerContext, type OwnerReference, ownersOf, type Place } from './controller-context.ts';
 
 /**
- * Deletes what has lost its last owner. An owner that is deleted in the foreground waits for its dependents, and one
- * that orphans them leaves them without it.
+ * Deletes what has lost its last owner. An owner that is deleted in the foreground waits for its dependents.
  */
 export class GarbageCollector {
-  readonly #context: Omit<ControllerContext, 'again'>;
+  readonly #context: ControllerContext;
 
-  constructor(context: Omit<ControllerContext, 'again'>) {
+  constructor(context: ControllerContext) {
     this.#context = context;
   }
 
@@ -26,8 +25,6 @@ export class GarbageCollector {
     if (type === 'ADDED' && ownersOf(object).length > 0)
       queueMicrotask(() => this.#judge({ storage: resource, namespace, name }));
     if (deletionTimestamp === undefined || finalizers.length === 0) return;
-    if (finalizers.includes(ORPHAN_FINALIZER))
-      queueMicrotask(() => this.#orphan({ storage: resource, namespace, name }));
     if (finalizers.includes(FOREGROUND_FINALIZER))
       queueMicrotask(() => this.#deleteForeground({ storage: resource, namespace, name }));
   }
@@ -37,15 +34,7 @@ export class GarbageCollector {
   }
 
   /** Deletes an object of whose owners none is there; one that keeps some loses the others. */
-  #judge({
-    storage,
-    namespace,
-    name,
-  }: {
-    storage: string;
-    namespace: string | undefined;
-    name: string;
-  }): void {
+  #judge({ storage, namespace, name }: Place): void {
     const { store, clock } = this.#context;
     const object = store.get(storage, namespace, name);
     if (!object || object.metadata.deletionTimestamp !== undefined) return;
@@ -68,35 +57,7 @@ export class GarbageCollector {
     return object && { object, storage: type.storage };
   }
 
-  #orphan({
-    storage,
-    namespace,
-    name,
-  }: {
-    storage: string;
-    namespace: string | undefined;
-    name: string;
-  }): void {
-    const { store, dependents } = this.#context;
-    const owner = store.get(storage, namespace, name);
-    if (!owner?.metadata.finalizers?.includes(ORPHAN_FINALIZER)) return;
-    const { uid } = owner.metadata;
-    for (const { storage: at, object } of dependents.of(uid)) {
-      const ownerReferences = ownersOf(object).filter((one) => one.uid !== uid);
-      store.update(at, { ...object, metadata: { ...object.metadata, ownerReferences } });
-    }
-    this.#removeFinalizer(owner, storage, ORPHAN_FINALIZER);
-  }
-
-  #deleteForeground({
-    storage,
-    namespace,
-    name,
-  }: {
-    storage: string;
-    namespace: string | undefined;
-    name: string;
-  }): void {
+  #deleteForeground({ storage, namespace, name }: Place): void {
     const { store, clock, dependents } = this.#context;
     const owner = store.get(storage, namespace, name);
     if (!owner?.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) return;
@@ -109,7 +70,7 @@ export class GarbageCollector {
     const isBlocked = dependents
       .of(uid)
       .some(({ object }) => ownersOf(object).some((one) => one.uid === uid && one.blockOwnerDeletion));
-    if (!isBlocked) this.#removeFinalizer(owner, storage, FOREGROUND_FINALIZER);
+    if (!isBlocked) this.#removeFinalizer(owner, storage);
   }
 
   #finishForeground(owner: OwnerReference, namespace: string | undefined): void {
@@ -125,8 +86,8 @@ export class GarbageCollector {
       });
   }
 
-  #removeFinalizer(owner: KubernetesObject, storage: string, finalizer: string): void {
-    const finalizers = (owner.metadata.finalizers ?? []).filter((one) => one !== finalizer);
+  #removeFinalizer(owner: KubernetesObject, storage: string): void {
+    const finalizers = (owner.metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
     updateOrFinish(
       { ...owner, metadata: { ...owner.metadata, finalizers } },
       { store: this.#context.store, storage },

@@ -1,4 +1,3 @@
-import { deleteObject } from '../objects/deletion.ts';
 import { fieldAt, formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ControllerContext } from './controller-context.ts';
 import {
@@ -6,8 +5,8 @@ import {
   createPod,
   deleteControlled,
   isActive,
+  isReady,
   phaseOf,
-  readySinceMs,
   type WorkloadSpec,
   workloadSpec,
   writeStatus,
@@ -20,19 +19,15 @@ export function syncJob(job: KubernetesObject, context: ControllerContext): void
   const { name, namespace, uid, deletionTimestamp } = job.metadata;
   if (deletionTimestamp !== undefined) return;
   const spec = workloadSpec(job);
-  if (outcomeOf(job) !== undefined) {
-    removeWhenDue(job, spec, context);
-    return;
-  }
+  if (hasEnded(job)) return;
   const podsNow = () => context.dependents.controlledBy(uid, 'pods');
   const succeeded = podsNow().filter((pod) => phaseOf(pod) === 'Succeeded').length;
   const failed = podsNow().filter((pod) => phaseOf(pod) === 'Failed').length;
   const outcome = decide(spec, { succeeded, failed, active: podsNow().filter(isActive).length });
   const remaining = spec.completions === undefined ? spec.parallelism : spec.completions - succeeded;
   // Without a number of completions the first success ends the work, and nothing new begins.
-  const mayBegin =
-    outcome === undefined && !spec.suspend && (spec.completions !== undefined || succeeded === 0);
-  const wanted = outcome !== undefined || spec.suspend ? 0 : Math.min(spec.parallelism, remaining);
+  const mayBegin = outcome === undefined && (spec.completions !== undefined || succeeded === 0);
+  const wanted = outcome === undefined ? Math.min(spec.parallelism, remaining) : 0;
   const active = podsNow().filter(isActive);
   if (mayBegin) for (let missing = wanted - active.length; missing > 0; missing--) createPod(job, context);
   for (const pod of active.slice(wanted))
@@ -40,13 +35,13 @@ export function syncJob(job: KubernetesObject, context: ControllerContext): void
   const present = podsNow().filter(isActive);
   const now = formatTimestamp(context.clock.nowMs());
   const status = {
-    ...(spec.suspend ? {} : { startTime: fieldAt(job, 'status', 'startTime') ?? now }),
+    startTime: fieldAt(job, 'status', 'startTime') ?? now,
     ...(present.length > 0 ? { active: present.length } : {}),
-    ready: present.filter((pod) => readySinceMs(pod) !== undefined).length,
+    ready: present.filter(isReady).length,
     ...(succeeded > 0 ? { succeeded } : {}),
     ...(failed > 0 ? { failed } : {}),
     ...(outcome === 'Complete' ? { completionTime: now } : {}),
-    ...conditionsOf(job, { outcome, isSuspended: spec.suspend, context }),
+    ...(outcome && { conditions: [endCondition(job, outcome, context)] }),
   };
   const latest = context.store.get(JOBS, namespace, name);
   if (latest) writeStatus(latest, JOBS, { status, context });
@@ -54,12 +49,12 @@ export function syncJob(job: KubernetesObject, context: ControllerContext): void
 
 type Outcome = 'Complete' | 'Failed';
 
-function outcomeOf(job: KubernetesObject): Outcome | undefined {
+function hasEnded(job: KubernetesObject): boolean {
   const conditions = fieldAt(job, 'status', 'conditions');
-  const ended = (Array.isArray(conditions) ? conditions : []).find(
-    (one) => ['Complete', 'Failed'].includes(one?.type) && one?.status === 'True',
+  return (
+    Array.isArray(conditions) &&
+    conditions.some((one) => ['Complete', 'Failed'].includes(one?.type) && one.status === 'True')
   );
-  return ended?.type;
 }
 
 function decide(
@@ -75,66 +70,15 @@ function decide(
   return succeeded >= completions ? 'Complete' : undefined;
 }
 
-function conditionsOf(
-  job: KubernetesObject,
-  {
-    outcome,
-    isSuspended,
+function endCondition(job: KubernetesObject, outcome: Outcome, context: ControllerContext) {
+  const [reason, message] =
+    outcome === 'Complete'
+      ? ['CompletionsReached', 'Reached expected number of succeeded pods']
+      : ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'];
+  const { lastUpdateTime: _, ...ended } = condition(
+    job,
+    { type: outcome, status: 'True', reason, message },
     context,
-  }: { outcome: Outcome | undefined; isSuspended: boolean; context: ControllerContext },
-) {
-  const known = fieldAt(job, 'status', 'conditions');
-  const wasSuspended = Array.isArray(known) && known.some((one) => one?.type === 'Suspended');
-  const conditions = [
-    ...(isSuspended || wasSuspended
-      ? [
-          isSuspended
-            ? { type: 'Suspended', status: 'True' as const, reason: 'JobSuspended', message: 'Job suspended' }
-            : { type: 'Suspended', status: 'False' as const, reason: 'JobResumed', message: 'Job resumed' },
-        ]
-      : []),
-    ...(outcome === 'Complete'
-      ? [
-          {
-            type: 'Complete',
-            status: 'True' as const,
-            reason: 'CompletionsReached',
-            message: 'Reached expected number of succeeded pods',
-          },
-        ]
-      : []),
-    ...(outcome === 'Failed'
-      ? [
-          {
-            type: 'Failed',
-            status: 'True' as const,
-            reason: 'BackoffLimitExceeded',
-            message: 'Job has reached the specified backoff limit',
-          },
-        ]
-      : []),
-  ];
-  if (conditions.length === 0) return {};
-  return {
-    conditions: conditions.map((facts) => {
-      const { lastUpdateTime: _update, ...one } = condition(job, facts, context);
-      return one;
-    }),
-  };
-}
-
-function removeWhenDue(
-  job: KubernetesObject,
-  { ttlSecondsAfterFinished: ttl }: WorkloadSpec,
-  context: ControllerContext,
-): void {
-  if (ttl === undefined) return;
-  const conditions = fieldAt(job, 'status', 'conditions');
-  const endedAt = (Array.isArray(conditions) ? conditions : []).find((one) =>
-    ['Complete', 'Failed'].includes(one?.type),
   );
-  const waitMs = Date.parse(String(endedAt?.lastTransitionTime)) + ttl * 1000 - context.clock.nowMs();
-  const { namespace, name } = job.metadata;
-  if (waitMs > 0) context.again({ storage: JOBS, namespace, name }, waitMs);
-  else deleteObject(job, { store: context.store, clock: context.clock, storage: JOBS });
+  return ended;
 }

@@ -1,14 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ControllerContext } from './controller-context.ts';
-import {
-  createPod,
-  deleteControlled,
-  isActive,
-  readySinceMs,
-  type WorkloadSpec,
-  workloadSpec,
-  writeStatus,
-} from './workload.ts';
+import { createPod, deleteControlled, isActive, isReady, workloadSpec, writeStatus } from './workload.ts';
 
 /** Where the store keeps ReplicaSets. */
 export const REPLICA_SETS = 'replicasets.apps';
@@ -26,7 +18,7 @@ export function syncReplicaSet(replicaSet: KubernetesObject, context: Controller
       for (const pod of byWorth(pods).slice(0, surplus)) deleteControlled(pod, 'pods', context);
   }
   const present = dependents.controlledBy(uid, 'pods').filter(isActive);
-  const counts = readyCounts(present, { spec, workload: replicaSet, storage: REPLICA_SETS, context });
+  const ready = present.filter(isReady).length;
   const labels = Object.entries(spec.template.metadata?.labels ?? {});
   const isLabelled = (pod: KubernetesObject) =>
     labels.every(([key, value]) => pod.metadata.labels?.[key] === value);
@@ -35,7 +27,8 @@ export function syncReplicaSet(replicaSet: KubernetesObject, context: Controller
   const status = {
     replicas: present.length,
     fullyLabeledReplicas: present.filter(isLabelled).length,
-    ...counts,
+    readyReplicas: ready,
+    availableReplicas: ready,
   };
   writeStatus(current, REPLICA_SETS, { status, context });
 }
@@ -43,32 +36,7 @@ export function syncReplicaSet(replicaSet: KubernetesObject, context: Controller
 /** Those that are least missed first: not running, then not ready, then the youngest. */
 function byWorth(pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const worth = (pod: KubernetesObject) =>
-    (fieldAt(pod, 'spec', 'nodeName') === undefined ? 0 : 2) + (readySinceMs(pod) === undefined ? 0 : 1);
+    (fieldAt(pod, 'spec', 'nodeName') === undefined ? 0 : 2) + (isReady(pod) ? 1 : 0);
   // The youngest come last, and go first among equals.
   return [...pods].reverse().sort((left, right) => worth(left) - worth(right));
-}
-
-/** How many pods are ready, and for long enough; has those that will be looked at again. */
-export function readyCounts(
-  pods: readonly KubernetesObject[],
-  {
-    spec,
-    workload,
-    storage,
-    context,
-  }: {
-    readonly spec: WorkloadSpec;
-    readonly workload: KubernetesObject;
-    readonly storage: string;
-    readonly context: ControllerContext;
-  },
-): { readonly readyReplicas: number; readonly availableReplicas: number } {
-  const readySince = pods.map(readySinceMs).filter((since) => since !== undefined);
-  const minReadyMs = spec.minReadySeconds * 1000;
-  const waitsMs = readySince
-    .map((since) => since + minReadyMs - context.clock.nowMs())
-    .filter((wait) => wait > 0);
-  const { namespace, name } = workload.metadata;
-  if (waitsMs.length > 0) context.again({ storage, namespace, name }, Math.min(...waitsMs));
-  return { readyReplicas: readySince.length, availableReplicas: readySince.length - waitsMs.length };
 }

@@ -11,12 +11,8 @@ import {
 import { generatedName } from '../random.ts';
 import type { ControllerContext } from './controller-context.ts';
 
-const intOrText = z.union([z.number(), z.string()]);
-
 const specSchema = z.looseObject({
   replicas: z.number().default(1),
-  minReadySeconds: z.number().default(0),
-  paused: z.boolean().default(false),
   selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()).optional() }).default({}),
   template: z
     .looseObject({
@@ -29,21 +25,9 @@ const specSchema = z.looseObject({
       spec: z.looseObject({}).optional(),
     })
     .default({}),
-  strategy: z
-    .looseObject({
-      type: z.string().default('RollingUpdate'),
-      rollingUpdate: z
-        .looseObject({ maxSurge: intOrText.optional(), maxUnavailable: intOrText.optional() })
-        .optional(),
-    })
-    .prefault({}),
-  revisionHistoryLimit: z.number().default(10),
-  podManagementPolicy: z.string().default('OrderedReady'),
   parallelism: z.number().default(1),
   completions: z.number().optional(),
   backoffLimit: z.number().default(6),
-  suspend: z.boolean().default(false),
-  ttlSecondsAfterFinished: z.number().optional(),
 });
 
 /** What the controllers read of a workload's `spec`. */
@@ -116,13 +100,12 @@ export function phaseOf(pod: KubernetesObject): string {
   return String(fieldAt(pod, 'status', 'phase') ?? '');
 }
 
-/** Since when a pod is ready, by the wall clock; `undefined` while it is not. */
-export function readySinceMs(pod: KubernetesObject): number | undefined {
+/** Whether a pod has the condition Ready. */
+export function isReady(pod: KubernetesObject): boolean {
   const conditions = fieldAt(pod, 'status', 'conditions');
-  const ready = Array.isArray(conditions) ? conditions.find((one) => one?.type === 'Ready') : undefined;
-  if (ready?.status !== 'True') return undefined;
-  const sinceMs = Date.parse(String(ready.lastTransitionTime));
-  return Number.isNaN(sinceMs) ? 0 : sinceMs;
+  return (
+    Array.isArray(conditions) && conditions.some((one) => one?.type === 'Ready' && one.status === 'True')
+  );
 }
 
 /** Stores a status that differs from the present one, and its conditions with the times at which they changed. */
@@ -162,21 +145,4 @@ export function condition(
     reason,
     message,
   };
-}
-
-/** Changes what a controlled object wants, which is a new generation of it. */
-export function updateSpec(
-  object: KubernetesObject,
-  storage: string,
-  {
-    change,
-    context,
-  }: { readonly change: Readonly<Record<string, unknown>>; readonly context: ControllerContext },
-): KubernetesObject {
-  const { generation = 1 } = object.metadata;
-  return context.store.update(storage, {
-    ...object,
-    metadata: { ...object.metadata, generation: generation + 1 },
-    spec: { ...(object.spec as object), ...change },
-  });
 }

@@ -7,6 +7,35 @@ import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 
+/**
+ * One way in which a kubelet misbehaves. A kubelet may have several: of those that take the port or connections
+ * the first counts, and responses pass through all in their order.
+ */
+export interface Fault {
+  /** Takes the kubelet's port over, which has been closed before, until the result is disposed. */
+  takePort?(endpoint: { readonly address: string; readonly port: number }): Promise<AsyncDisposable>;
+
+  /** Takes a TCP connection over before TLS; the kubelet closes it when it is itself closed. */
+  takeConnection?(socket: Socket): void;
+
+  /** Makes of what a healthy kubelet would respond something else. */
+  change?(reply: KubeletResponse): KubeletResponse;
+
+  /** Sends the response in a manner of its own. */
+  deliver?(reply: KubeletResponse, response: ServerResponse, context: DeliveryContext): Promise<void>;
+}
+
+/** What a fault needs to take its time. */
+interface DeliveryContext {
+  readonly clock: Clock;
+  /** Aborts when the caller is gone or the kubelet closes. */
+  readonly signal: AbortSignal;
+  /** Breaks the TCP connection so that the caller sees a reset and not an end. */
+  resetConnection(): void;
+  /** Goes on as if this fault were not there. */
+  next(reply: KubeletResponse): Promise<void>;
+}
+
 // How many connections the kernel completes for a listener that never accepts is its own affair: one or two.
 const FILLERS = 4;
 
@@ -159,91 +188,6 @@ const resetMidBody: Fault = {
   },
 };
 
-const PLAIN_FAULTS = {
-  refuse,
-  'black-hole': blackHole,
-  hang,
-  'hang-up': hangUp,
-  'break-tls': breakTls,
-  garbage: respondGarbage,
-  truncate: truncateBody,
-  'wrong-types': changeTypes,
-  'spoiled-text': spoilText,
-  stall,
-  endless: endlessBody,
-  'reset-mid-body': resetMidBody,
-} as const satisfies Record<string, Fault>;
-
-const plainName = z.enum(
-  Object.keys(PLAIN_FAULTS) as [keyof typeof PLAIN_FAULTS, ...(keyof typeof PLAIN_FAULTS)[]],
-);
-
-/** How a scenario writes a fault: a name, or an object with what the fault needs to know. */
-export const faultSchema = z
-  .union([
-    plainName,
-    z.strictObject({
-      status: z.number().int().min(200).max(599),
-      headers: z.record(z.string(), z.string()).optional(),
-    }),
-    z.strictObject({ delayMs: z.number().nonnegative() }),
-    z.strictObject({ dripBytesPerSecond: z.number().positive() }),
-    z.strictObject({ bodyBytes: z.number().int().min(2) }),
-    z.strictObject({ nestingLevels: z.number().int().positive() }),
-    z.strictObject({ gzipBombMebibytes: z.number().int().positive() }),
-  ])
-  .transform((written): Fault => {
-    if (typeof written === 'string') return PLAIN_FAULTS[written];
-    if ('status' in written) return respondStatus(written.status, written.headers);
-    if ('delayMs' in written) return delay(written.delayMs);
-    if ('bodyBytes' in written) return hugeBody(written.bodyBytes);
-    if ('nestingLevels' in written) return nestDeeply(written.nestingLevels);
-    if ('gzipBombMebibytes' in written) return gzipBomb(written.gzipBombMebibytes);
-    return drip(written.dripBytesPerSecond);
-  });
-
-/** A fault, or what a scenario writes for one. */
-export type FaultInput = Fault | z.input<typeof faultSchema>;
-
-/** @throws ZodError when it is neither */
-export function faultOf(input: FaultInput): Fault {
-  return isFault(input) ? input : faultSchema.parse(input);
-}
-
-function isFault(input: FaultInput): input is Fault {
-  if (typeof input === 'string') return false;
-  return Object.values(input).some((one) => typeof one === 'function');
-}
-
-/**
- * One way in which a kubelet misbehaves. A kubelet may have several: of those that take the port or connections
- * the first counts, and responses pass through all in their order.
- */
-export interface Fault {
-  /** Takes the kubelet's port over, which has been closed before, until the result is disposed. */
-  takePort?(endpoint: { readonly address: string; readonly port: number }): Promise<AsyncDisposable>;
-
-  /** Takes a TCP connection over before TLS; the kubelet closes it when it is itself closed. */
-  takeConnection?(socket: Socket): void;
-
-  /** Makes of what a healthy kubelet would respond something else. */
-  change?(reply: KubeletResponse): KubeletResponse;
-
-  /** Sends the response in a manner of its own. */
-  deliver?(reply: KubeletResponse, response: ServerResponse, context: DeliveryContext): Promise<void>;
-}
-
-/** What a fault needs to take its time. */
-interface DeliveryContext {
-  readonly clock: Clock;
-  /** Aborts when the caller is gone or the kubelet closes. */
-  readonly signal: AbortSignal;
-  /** Breaks the TCP connection so that the caller sees a reset and not an end. */
-  resetConnection(): void;
-  /** Goes on as if this fault were not there. */
-  next(reply: KubeletResponse): Promise<void>;
-}
-
 /** A mebibyte of white space compressed; any number of them in a row are a valid gzip file, too. */
 const MEMBER = gzipSync(Buffer.alloc(1024 * 1024, ' '), { level: 9 });
 
@@ -290,4 +234,66 @@ function respondStatus(status: number, headers: Readonly<Record<string, string>>
       return { ...reply, headers: { ...reply.headers, ...headers } };
     },
   };
+}
+
+/** Faults without parameters, which a scenario writes as their name. */
+const FAULTS_BY_NAME = {
+  refuse,
+  'black-hole': blackHole,
+  hang,
+  'hang-up': hangUp,
+  'break-tls': breakTls,
+  garbage: respondGarbage,
+  truncate: truncateBody,
+  'wrong-types': changeTypes,
+  'spoiled-text': spoilText,
+  stall,
+  endless: endlessBody,
+  'reset-mid-body': resetMidBody,
+} as const satisfies Record<string, Fault>;
+
+/** Faults with parameters, which a scenario writes as an object. */
+const FAULTS_BY_PARAMETERS = [
+  withParameters(
+    {
+      status: z.number().int().min(200).max(599),
+      headers: z.record(z.string(), z.string()).optional(),
+    },
+    ({ status, headers }) => respondStatus(status, headers),
+  ),
+  withParameters({ delayMs: z.number().nonnegative() }, ({ delayMs }) => delay(delayMs)),
+  withParameters({ dripBytesPerSecond: z.number().positive() }, (its) => drip(its.dripBytesPerSecond)),
+  withParameters({ bodyBytes: z.number().int().min(2) }, ({ bodyBytes }) => hugeBody(bodyBytes)),
+  withParameters({ nestingLevels: z.number().int().positive() }, (its) => nestDeeply(its.nestingLevels)),
+  withParameters({ gzipBombMebibytes: z.number().int().positive() }, (its) =>
+    gzipBomb(its.gzipBombMebibytes),
+  ),
+] as const;
+
+function withParameters<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  create: (parameters: z.output<z.ZodObject<Shape, z.core.$strict>>) => Fault,
+) {
+  return z.strictObject(shape).transform(create);
+}
+
+const names = Object.keys(FAULTS_BY_NAME) as (keyof typeof FAULTS_BY_NAME)[];
+
+/** A fault as a scenario writes it. */
+export const faultSchema = z.union([
+  z.enum(names).transform((name): Fault => FAULTS_BY_NAME[name]),
+  ...FAULTS_BY_PARAMETERS,
+]);
+
+/** A fault, or the value that a scenario writes for one. */
+export type FaultInput = Fault | z.input<typeof faultSchema>;
+
+/** @throws ZodError when it is neither */
+export function parseFault(input: FaultInput): Fault {
+  return isFault(input) ? input : faultSchema.parse(input);
+}
+
+function isFault(input: FaultInput): input is Fault {
+  if (typeof input === 'string') return false;
+  return Object.values(input).some((one) => typeof one === 'function');
 }

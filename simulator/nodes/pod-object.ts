@@ -93,30 +93,6 @@ export function withRestartedContainer<T extends NewObject>(pod: T, container: s
   };
 }
 
-/** The Pod after all its containers have ended. */
-export function withFinishedContainers<T extends NewObject>(
-  pod: T,
-  { phase, atMs }: { readonly phase: 'Succeeded' | 'Failed'; readonly atMs: number },
-): T {
-  const status = pod.status as { containerStatuses?: readonly ReturnType<typeof containerStatus>[] };
-  const [exitCode, reason] = phase === 'Succeeded' ? [0, 'Completed'] : [1, 'Error'];
-  const finishedAt = formatTimestamp(atMs);
-  return {
-    ...pod,
-    status: {
-      ...status,
-      phase,
-      conditions: conditions(phase, finishedAt),
-      containerStatuses: status.containerStatuses?.map((old) => ({
-        ...old,
-        ready: false,
-        started: false,
-        state: { terminated: { exitCode, reason, startedAt: old.state.running.startedAt, finishedAt } },
-      })),
-    },
-  };
-}
-
 function conditions(phase: PodPhase, since: string) {
   const isReady = phase === 'Running' ? 'True' : 'False';
   return Object.entries({

@@ -3,11 +3,10 @@ import { formatTimestamp, type KubernetesObject, type NewObject } from './kubern
 import type { ObjectStore } from './object-store.ts';
 
 /** What becomes of an object's dependents when it is deleted. */
-export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+export type PropagationPolicy = 'Background' | 'Foreground';
 
-/** The finalizers by which the garbage collector is asked to see to dependents first. */
+/** The finalizer of an owner whose dependents the garbage collector deletes first. */
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
-export const ORPHAN_FINALIZER = 'orphan';
 
 /** What a deletion needs beside the object. */
 export interface DeletionOptions {
@@ -39,10 +38,8 @@ export function markedForDeletion(
   { clock, propagation = 'Background' }: Pick<DeletionOptions, 'clock' | 'propagation'>,
 ): KubernetesObject | undefined {
   const { metadata } = object;
-  const others = (metadata.finalizers ?? []).filter(
-    (one) => one !== FOREGROUND_FINALIZER && one !== ORPHAN_FINALIZER,
-  );
-  const own = { Background: [], Foreground: [FOREGROUND_FINALIZER], Orphan: [ORPHAN_FINALIZER] }[propagation];
+  const others = (metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
+  const own = propagation === 'Foreground' ? [FOREGROUND_FINALIZER] : [];
   // Who has begun to go keeps to what was asked first.
   const finalizers =
     metadata.deletionTimestamp === undefined ? [...others, ...own] : (metadata.finalizers ?? []);

@@ -83,7 +83,6 @@ function typeOf(spec: Definition, version: Version, stored: string): ResourceTyp
     ...(subresources?.scale ? { scale: scaleFields(subresources.scale) } : {}),
     schema,
     allowsBlindUpdates: false,
-    createsOnUpdate: false,
     returnsDeleted: false,
     columns: [NAME, ...(additionalPrinterColumns?.map(columnOf) ?? [AGE])],
     fromStored: inVersion,

@@ -36,8 +36,6 @@ export interface ResourceType {
   readonly initialStatus?: Readonly<Record<string, unknown>>;
   /** Whether an update may leave out the version that it was made from. */
   readonly allowsBlindUpdates: boolean;
-  /** Whether a PUT of an object that is not there makes it. */
-  readonly createsOnUpdate: boolean;
   /** Whether a DELETE is responded to with the object rather than a Status. */
   readonly returnsDeleted: boolean;
   readonly columns?: readonly Column[];
@@ -107,11 +105,6 @@ export class ResourceRegistry {
     const isMeant = (type: ResourceType) =>
       type.resource === resource && type.group === group && type.version === version;
     return this.#builtIn.find(isMeant) ?? this.#custom.get(`${resource}.${group}`)?.find(isMeant);
-  }
-
-  /** Some version of what the store keeps under a name. */
-  storedAs(storage: string): ResourceType | undefined {
-    return this.#builtIn.find((type) => type.storage === storage) ?? this.#custom.get(storage)?.[0];
   }
 
   /** Some resource of a kind, whatever its version. */

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -19,7 +19,7 @@ describe('scaledObjectsPart', () => {
     const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
     await using server = await startLiveApiServer({ definitions });
     const forbidden = refuseRequests({ code: 403, reason: 'Forbidden' });
-    server.cluster.apiServer.setFaults(concerning({ resource: 'scaledobjects' }, forbidden));
+    server.cluster.apiServer.setFaults(forRequests({ resource: 'scaledobjects' }, forbidden));
     const logger = new RecordingLogger();
     const commandLine = parseAutoscalerOptions([
       ...['--bind-address=127.0.0.1', '--secure-port=0', '--controllers=scaledobjects'],

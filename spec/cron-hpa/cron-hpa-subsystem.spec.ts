@@ -8,7 +8,7 @@ import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -62,7 +62,7 @@ describe('cronHpaSubsystem', () => {
   ] as const) {
     it(`is not synced while it knows the ${other} alone`, async () => {
       const asked: string[] = [];
-      const refusal = concerning({ resource: refused }, refuseRequests({ code: 403, reason: 'Forbidden' }));
+      const refusal = forRequests({ resource: refused }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults({
         serve: async (request, context) => {
           if (request.target.isResource) asked.push(`${request.verb} ${request.target.resource}`);

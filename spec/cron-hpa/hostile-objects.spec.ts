@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { concerning, conflictWrites } from '#simulator/api-server/faults.ts';
+import { conflictWrites, forRequests } from '#simulator/api-server/faults.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { eventually } from '#spec/support/eventually.ts';
 
@@ -104,7 +104,7 @@ describe('cronHpaController with what is hostile', () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
     await holds(isSubmitted);
-    cluster.setFaults(concerning({ resource: 'deployments' }, conflictWrites(20)));
+    cluster.setFaults(forRequests({ resource: 'deployments' }, conflictWrites(20)));
     await cluster.clock.advance(60_000);
     await holds(async () => told('ScalingFailed').length > 0);
     for (let second = 0; second < 60; second++) {
@@ -121,7 +121,7 @@ describe('cronHpaController with what is hostile', () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
     await holds(isSubmitted);
-    cluster.setFaults(concerning({ resource: 'cronhorizontalpodautoscalers' }, conflictWrites(20)));
+    cluster.setFaults(forRequests({ resource: 'cronhorizontalpodautoscalers' }, conflictWrites(20)));
     await cluster.clock.advance(60_000);
     await holds(isDone);
     expect(await cluster.replicas('web')).to.equal(9);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { tell } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { type ApiFault, concerning, conflictWrites, refuseRequests } from '#simulator/api-server/faults.ts';
+import { type ApiFault, conflictWrites, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { followedWeb } from './min-replicas/built-decision.ts';
 
@@ -242,7 +242,7 @@ describe('hpaController', () => {
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
     cluster.queue('web', '40');
-    cluster.setFaults(concerning({ resource: 'horizontalpodautoscalers' }, conflictWrites(2)));
+    cluster.setFaults(forRequests({ resource: 'horizontalpodautoscalers' }, conflictWrites(2)));
     await cluster.lead();
     await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4, 20);
     expect(await cluster.replicas('web')).to.equal(4);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('the memory of the HPA controller', () => {
@@ -142,7 +142,7 @@ describe('the memory of the HPA controller', () => {
     await cluster.clock.advance(3_600_000);
     await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
     const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
-    cluster.setFaults(concerning({ resource: 'configmaps' }, refuse));
+    cluster.setFaults(forRequests({ resource: 'configmaps' }, refuse));
     cluster.queue('web', '20');
     await cluster.deployment('far', 1);
     await cluster.hpa('far');
@@ -192,7 +192,7 @@ describe('the memory of the HPA controller', () => {
     await cluster.elapse(1);
     let reads = 0;
     cluster.setFaults(
-      concerning(
+      forRequests(
         { verb: 'get', resource: 'configmaps' },
         {
           serve: (_, context) => {
@@ -210,7 +210,7 @@ describe('the memory of the HPA controller', () => {
   it('has scaling go on where it cannot be written, says so once, and counts it', async () => {
     await using cluster = await startHpaCluster();
     const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
-    cluster.setFaults(concerning({ verb: 'create', resource: 'configmaps' }, refuse));
+    cluster.setFaults(forRequests({ verb: 'create', resource: 'configmaps' }, refuse));
     await setUp(cluster);
     cluster.queue('web', '60');
     await cluster.elapse(35);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiFault, concerning } from '#simulator/api-server/faults.ts';
+import { type ApiFault, forRequests } from '#simulator/api-server/faults.ts';
 import { startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('hpaSubsystem', () => {
@@ -24,9 +24,9 @@ describe('hpaSubsystem', () => {
         },
       };
       cluster.setFaults(
-        concerning({ verb: 'list', resource: late }, waits),
-        concerning({ verb: 'watch', resource: other }, notes),
-        concerning({ verb: 'list', resource: other }, notes),
+        forRequests({ verb: 'list', resource: late }, waits),
+        forRequests({ verb: 'watch', resource: other }, notes),
+        forRequests({ verb: 'list', resource: other }, notes),
       );
       const leading = cluster.lead();
       await cluster.passes(() => isListed);

@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import {
   type ApiFault,
   addUnknownEvents,
-  type ConcernedRequests,
-  concerning,
   delayResponses,
+  dropBookmarks,
+  dropEvents,
   endWatches,
-  muteWatches,
+  forRequests,
+  type RequestMatch,
   refuseRequests,
   repeatEvents,
   swapEvents,
-  withholdBookmarks,
 } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
@@ -130,7 +130,7 @@ describe('an API server that fails', () => {
   });
 
   for (const [what, fault] of [
-    ['lack bookmarks', withholdBookmarks],
+    ['lack bookmarks', dropBookmarks],
     ['tell everything twice', repeatEvents],
     ['tell of types that nobody knows', addUnknownEvents],
   ] as const) {
@@ -200,7 +200,7 @@ describe('an API server that fails', () => {
   });
 
   it('may take twenty seconds for a list', async () => {
-    server.cluster.apiServer.setFaults(concerning({ verb: 'list' }, delayResponses(20_000)));
+    server.cluster.apiServer.setFaults(forRequests({ verb: 'list' }, delayResponses(20_000)));
     server.cluster.store.compact();
     server.cluster.apiServer.dropConnections();
     await expectNews('node-1', 60_000);
@@ -208,7 +208,7 @@ describe('an API server that fails', () => {
 
   it('may fall silent: its watches are opened again after two and a half minutes', async () => {
     const watches = new RequestCounter({ verb: 'watch', resource: 'nodes' });
-    server.cluster.apiServer.setFaults(watches.fault, muteWatches);
+    server.cluster.apiServer.setFaults(watches.fault, dropEvents);
     server.cluster.apiServer.dropConnections();
     await within(BACKOFF_MS, async () => watches.count > 0);
     server.cluster.apiServer.setFaults(); // for watches to come
@@ -289,8 +289,8 @@ class RequestCounter {
   count = 0;
   readonly fault: ApiFault;
 
-  constructor(counted: ConcernedRequests) {
-    this.fault = concerning(counted, {
+  constructor(counted: RequestMatch) {
+    this.fault = forRequests(counted, {
       serve: async (_request, { next }) => {
         this.count++;
         await next();

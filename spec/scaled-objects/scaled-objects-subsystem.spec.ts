@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { concerning, delayWatches, refuseRequests } from '#simulator/api-server/faults.ts';
+import { delayWatches, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {
@@ -197,7 +197,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       triggers: [cluster.trigger('/queue')],
       advanced: { restoreToOriginalReplicaCount: true },
     });
-    cluster.setFaults(concerning({ resource: 'horizontalpodautoscalers' }, delayWatches(5000)));
+    cluster.setFaults(forRequests({ resource: 'horizontalpodautoscalers' }, delayWatches(5000)));
     await cluster.lead();
     await cluster.elapse(10);
     await cluster.holds(async () => (await cluster.replicas('web')) === 0);
@@ -220,7 +220,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       triggers: [cluster.trigger('/queue')],
       advanced: { restoreToOriginalReplicaCount: true },
     });
-    cluster.setFaults(concerning({ resource: 'scaledobjects' }, delayWatches(20_000)));
+    cluster.setFaults(forRequests({ resource: 'scaledobjects' }, delayWatches(20_000)));
     await cluster.lead();
     await cluster.elapse(2);
     await cluster.holds(async () => (await cluster.replicas('web')) === 0);
@@ -319,7 +319,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.stop();
 
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
-    cluster.setFaults(concerning({ resource: 'secrets' }, refuse));
+    cluster.setFaults(forRequests({ resource: 'secrets' }, refuse));
     const before = cluster.events.length;
     await cluster.lead();
     await cluster.holds(() => told()[0] === '4');

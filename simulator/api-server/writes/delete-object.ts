@@ -93,7 +93,7 @@ async function deleteOptions({ request, options }: ObjectWrite): Promise<DeleteO
     (orphanDependents ? 'Orphan' : 'Background');
   if (!isPropagationPolicy(asked))
     throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      unsupportedValue('propagationPolicy', asked, ['Foreground', 'Background', 'Orphan']),
+      unsupportedValue('propagationPolicy', asked, ['Foreground', 'Background']),
     ]);
   return {
     propagation: asked,
@@ -112,7 +112,7 @@ function parseJson(text: string): unknown {
 }
 
 function isPropagationPolicy(text: string): text is PropagationPolicy {
-  return ['Background', 'Foreground', 'Orphan'].includes(text);
+  return ['Background', 'Foreground'].includes(text);
 }
 
 function success({ metadata }: KubernetesObject, { type }: ObjectWrite): Status {

@@ -71,7 +71,6 @@ export const CORE: readonly BuiltIn[] = [
     kind: 'Event',
     isNamespaced: true,
     shortNames: ['ev'],
-    createsOnUpdate: true,
   }),
   builtIn({
     ...core,

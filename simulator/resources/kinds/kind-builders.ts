@@ -141,7 +141,6 @@ export function builtIn({ since, until, ...facts }: BuiltInFacts): BuiltIn {
     hasGeneration: false,
     schema: openKind(`${facts.kind} of ${groupVersion(facts)}.`),
     allowsBlindUpdates: true,
-    createsOnUpdate: false,
     returnsDeleted: false,
     ...facts,
   };

@@ -4,7 +4,7 @@ import { FollowedScales, readTargetScale, writeTargetScale } from '#lib/hpa/inpu
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { type ApiFault, concerning, muteWatches, refuseRequests } from '#simulator/api-server/faults.ts';
+import { type ApiFault, dropEvents, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
@@ -80,7 +80,7 @@ describe('FollowedScales', () => {
   });
 
   it('keeps nothing of what it has read of one that is gone', async () => {
-    withFaults(concerning({ verb: 'watch', resource: 'deployments' }, muteWatches));
+    withFaults(forRequests({ verb: 'watch', resource: 'deployments' }, dropEvents));
     await scales.get(WEB, { signal });
     await setReplicas(6);
     await scales.get(WEB, { signal, isFresh: true });
@@ -91,7 +91,7 @@ describe('FollowedScales', () => {
   });
 
   it('does not write on the word of an informer that lags behind, and asks until it has caught up', async () => {
-    withFaults(concerning({ verb: 'watch', resource: 'deployments' }, muteWatches));
+    withFaults(forRequests({ verb: 'watch', resource: 'deployments' }, dropEvents));
     const { scale } = await scales.get(WEB, { signal });
     await setReplicas(0); // somebody switches it off, and no watch tells of it
     const failure = await passing(
@@ -111,7 +111,7 @@ describe('FollowedScales', () => {
 
   it('asks for each where it may not list them', async () => {
     withFaults(
-      concerning(
+      forRequests(
         { verb: 'list', resource: 'deployments' },
         refuseRequests({ code: 403, reason: 'Forbidden' }),
       ),

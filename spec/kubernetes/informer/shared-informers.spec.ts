@@ -5,7 +5,7 @@ import {
   SharedInformers,
 } from '#lib/kubernetes/informer/shared-informers.ts';
 import { keyOf, propertyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type ApiFault, concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { type ApiFault, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type SimulatedApi, startSimulatedApi, WIDGETS } from '#spec/support/simulated-api.ts';
 
@@ -158,7 +158,7 @@ describe('SharedInformers', () => {
   });
 
   it('waits for permission to list, and goes on with what it has when that is withdrawn', async () => {
-    setFaults(concerning(LIST, FORBIDDEN));
+    setFaults(forRequests(LIST, FORBIDDEN));
     await create('a', {});
     const widgets = informers.get(KIND, { needs: [] });
     widgets.start();
@@ -170,7 +170,7 @@ describe('SharedInformers', () => {
   });
 
   it('lists again and again what may not be watched, as often as the most impatient user needs', async () => {
-    setFaults(concerning(WATCH, FORBIDDEN));
+    setFaults(forRequests(WATCH, FORBIDDEN));
     const widgets = informers.get(KIND, { needs: [], relistMs: 60_000 });
     informers.get(KIND, { needs: [], relistMs: 20_000 });
     widgets.start();

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { followObjects } from '#lib/scaled-objects/api/informers.ts';
 import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/coexistence/keda-detector.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -304,7 +304,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     },
     refuse: (code: number) =>
       server.cluster.apiServer.setFaults(
-        concerning({ resource: 'leases' }, refuseRequests({ code, reason: 'Refused' })),
+        forRequests({ resource: 'leases' }, refuseRequests({ code, reason: 'Refused' })),
       ),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

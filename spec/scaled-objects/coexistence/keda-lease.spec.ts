@@ -3,7 +3,7 @@ import { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { OperatorLease } from '#lib/scaled-objects/coexistence/keda-lease.ts';
 import type { Rule } from '#simulator/access/rbac.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -159,7 +159,7 @@ describe('OperatorLease', () => {
     await using world = await start();
     const refuse = (code: number, reason: string) =>
       world.server.cluster.apiServer.setFaults(
-        concerning({ resource: 'leases' }, refuseRequests({ code, reason })),
+        forRequests({ resource: 'leases' }, refuseRequests({ code, reason })),
       );
     refuse(403, 'Forbidden');
     expect(await world.look()).to.deep.equal({ kind: 'forbidden' });

@@ -8,7 +8,7 @@ import { ExaminedObjects } from '#lib/scaled-objects/doctor/definitions.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
 import { otherKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -204,7 +204,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       });
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     const error = async (resource: string) => {
-      server.cluster.apiServer.setFaults(concerning({ resource }, refused));
+      server.cluster.apiServer.setFaults(forRequests({ resource }, refused));
       return await run(metricsProvider).then(
         () => 'none',
         ({ message }: Error) => message,
@@ -284,7 +284,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         .to.have.property('remedy')
         .that.matches(/`kubectl -n default scale deployment keda-operator --replicas=0`/);
       const fault = (verb: string) =>
-        concerning({ resource: 'leases', verb }, refuseRequests({ code: 403, reason: 'Forbidden' }));
+        forRequests({ resource: 'leases', verb }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults(fault('list'));
       expect(await told(check('default'))).to.deep.equal([held]);
       expect(await told(check('default', true))).to.deep.equal([held]);
@@ -294,7 +294,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         /^unchecked lease operator.keda.sh: the permission to get leases is missing/,
       );
       server.cluster.apiServer.setFaults(
-        concerning({ resource: 'leases' }, refuseRequests({ code: 400, reason: 'BadRequest' })),
+        forRequests({ resource: 'leases' }, refuseRequests({ code: 400, reason: 'BadRequest' })),
       );
       expect((await told(check('default')))[0]).to.match(/^unchecked lease operator.keda.sh: .*status 400/);
     });

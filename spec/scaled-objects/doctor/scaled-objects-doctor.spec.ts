@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -337,7 +337,7 @@ describe('scaledObjectsDoctor', () => {
     };
     expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 can be used']);
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
-    server.cluster.apiServer.setFaults(concerning({ resource: 'deployments' }, refused));
+    server.cluster.apiServer.setFaults(forRequests({ resource: 'deployments' }, refused));
     const [unseen] = (await found()) ?? [];
     expect(unseen).to.match(
       /^unchecked scaledobject default\/web: the permission to get deployments.apps is missing/,
@@ -366,7 +366,7 @@ describe('scaledObjectsDoctor', () => {
     });
     const seenWithout = async (resource: string) => {
       const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
-      server.cluster.apiServer.setFaults(concerning({ resource }, refused));
+      server.cluster.apiServer.setFaults(forRequests({ resource }, refused));
       const { checks, isSound } = await examineAutoscaler(server, FLAGS);
       expect(isSound).to.equal(false);
       const [found] = checks.filter(({ name }) => name === 'scaledobjects-keda');

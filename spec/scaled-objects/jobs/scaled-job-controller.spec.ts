@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
-import { concerning, refuseRequests } from '#simulator/api-server/faults.ts';
+import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
   PATHS,
@@ -196,7 +196,7 @@ describe('scaledJobController', () => {
     await cluster.lead();
     await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
-    cluster.setFaults(concerning({ resource: 'secrets' }, refuse));
+    cluster.setFaults(forRequests({ resource: 'secrets' }, refuse));
     await cluster.elapse(310); // credentials are read again after five minutes
     expect(await conditionOf(cluster, 'Ready')).to.match(/^True /);
     cluster.source.set('/queue', 2);

@@ -93,16 +93,6 @@ describe('ApiServer', () => {
     expect(data['requestheader-allowed-names']).to.equal('["front-proxy-client"]');
   });
 
-  it('says what is missing', async () => {
-    expect(await admin.json('/api/v1/nodes/zzz')).to.deep.include({
-      message: 'nodes "zzz" not found',
-      details: { name: 'zzz', kind: 'nodes' },
-      code: 404,
-    });
-    expect((await admin.json('/apis/apps/v1/dinosaurs')).code).to.equal(404);
-    expect((await admin.json('/nope')).code).to.equal(404);
-  });
-
   it('indents for people and not for programs', async () => {
     const bodyFor = async (query: string, agent: string) =>
       (await admin.request(`/api/v1/nodes${query}`, { headers: { 'User-Agent': agent } })).body;
@@ -110,23 +100,6 @@ describe('ApiServer', () => {
     expect(await bodyFor('', 'kubectl/v1')).to.match(/^\{"kind"/);
     expect(await bodyFor('?pretty=1', 'kubectl/v1')).to.match(/^\{\n/);
     expect(await bodyFor('?pretty=false', 'curl/8')).to.match(/^\{"kind"/);
-  });
-
-  it('stores what it is given', async () => {
-    const path = '/api/v1/namespaces/default/configmaps';
-    const headers = { 'Content-Type': 'application/merge-patch+json' };
-    const send = (method: string, where: string, body?: object) =>
-      admin.json(where, { method, ...(body ? { headers, body: JSON.stringify(body) } : {}) });
-    const created = await send('POST', path, {
-      metadata: { name: 'm', creationTimestamp: null },
-      data: { a: '1' },
-    });
-    expect(created.metadata.creationTimestamp).to.be.a('string');
-    expect((await send('POST', path, { metadata: { name: 'm' } })).reason).to.equal('AlreadyExists');
-    expect((await send('PATCH', `${path}/m`, { data: { b: '2' } })).data).to.deep.equal({ a: '1', b: '2' });
-    expect((await send('PUT', `${path}/m`, created)).reason).to.equal('Conflict');
-    expect((await send('DELETE', `${path}/m`)).details.uid).to.equal(created.metadata.uid);
-    expect((await send('GET', `${path}/m`)).code).to.equal(404);
   });
 
   it('refuses bodies that are no objects', async () => {

@@ -1,18 +1,16 @@
 import { expect } from 'chai';
 import {
   addUnknownEvents,
-  CutWatches,
-  concerning,
   conflictWrites,
   delayResponses,
   delayWatches,
+  dropBookmarks,
+  dropEvents,
   endWatches,
-  expireVersions,
-  muteWatches,
+  forRequests,
   refuseRequests,
   repeatEvents,
   swapEvents,
-  withholdBookmarks,
 } from '#simulator/api-server/faults.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
@@ -52,7 +50,7 @@ describe('ApiFault', () => {
 
   it('leaves alone what it is not about', async () => {
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
-    cluster.apiServer.setFaults(concerning({ verb: 'list', resource: 'nodes' }, refuse));
+    cluster.apiServer.setFaults(forRequests({ verb: 'list', resource: 'nodes' }, refuse));
     expect((await client.request('/api/v1/nodes')).status).to.equal(500);
     expect((await client.request('/api/v1/nodes/node-1')).status).to.equal(200);
     expect((await client.request('/api/v1/pods')).status).to.equal(200);
@@ -73,33 +71,6 @@ describe('ApiFault', () => {
       details: { name: 'node-1', kind: 'nodes' },
     });
     expect((await label()).metadata.labels).to.include({ a: 'b' });
-  });
-
-  it('calls versions too old', async () => {
-    const from = cluster.store.resourceVersion;
-    cluster.apiServer.setFaults(expireVersions);
-    const path = `/api/v1/pods?watch=true&resourceVersion=${from}`;
-    const reader = new WatchReader(await client.open(path));
-    const [event, ...more] = await reader.rest();
-    expect(event?.object).to.include({ kind: 'Status', code: 410, reason: 'Expired' });
-    expect(more).to.deep.equal([]);
-    expect((await client.request('/api/v1/pods?limit=1&continue=abc')).status).to.equal(410);
-    expect((await client.request('/api/v1/pods')).status).to.equal(200);
-  });
-
-  it('cuts watches when told to, and nothing else', async () => {
-    const watches = new CutWatches();
-    cluster.apiServer.setFaults(watches);
-    const response = await client.open(
-      `/api/v1/pods?watch=true&resourceVersion=${cluster.store.resourceVersion}`,
-    );
-    expect(watches.count).to.equal(1);
-    const broken = new Promise((resolve) => response.once('error', resolve));
-    response.resume();
-    watches.cut();
-    expect(String(await broken)).to.match(/aborted/);
-    await until(clock, () => watches.count === 0);
-    expect((await client.request('/api/v1/pods')).status).to.equal(200);
   });
 
   it('delays responses', async () => {
@@ -158,14 +129,14 @@ describe('ApiFault', () => {
   it('withholds bookmarks, or everything', async () => {
     const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true';
     const query = '&resourceVersionMatch=NotOlderThan&timeoutSeconds=10';
-    for (const fault of [withholdBookmarks, muteWatches]) {
+    for (const fault of [dropBookmarks, dropEvents]) {
       cluster.apiServer.setFaults(fault);
       using reader = new WatchReader(await client.open(path + query));
-      cluster.addPod({ name: fault === muteWatches ? 'muted' : 'heard', node: 'node-1' });
+      cluster.addPod({ name: fault === dropEvents ? 'muted' : 'heard', node: 'node-1' });
       await until(clock, () => clock.sleeperCount > 0);
       await clock.advance(10_000);
       const names = (await reader.rest()).map(({ object }) => object.metadata.name);
-      expect(names).to.deep.equal(fault === muteWatches ? [] : ['heard']);
+      expect(names).to.deep.equal(fault === dropEvents ? [] : ['heard']);
     }
   });
 });

@@ -3,13 +3,13 @@ import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type FaultInput, faultOf } from '#simulator/kubelet/faults.ts';
+import { type FaultInput, parseFault } from '#simulator/kubelet/faults.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { type HttpsResponse, openHttps, requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
 
-describe('faultOf', () => {
+describe('parseFault', () => {
   const clock = new ManualClock();
   let cluster: SimulatedCluster;
 
@@ -173,11 +173,11 @@ describe('faultOf', () => {
   });
 
   it('takes a fault of one’s own', async () => {
-    const shout = faultOf({ change: (response) => ({ ...response, body: Buffer.from('HEY') }) });
+    const shout = parseFault({ change: (response) => ({ ...response, body: Buffer.from('HEY') }) });
     expect((await askWith(shout)).body).to.equal('HEY');
   });
 
   it('refuses what it does not know', () => {
-    expect(() => faultOf('hiccup' as FaultInput)).to.throw();
+    expect(() => parseFault('hiccup' as FaultInput)).to.throw();
   });
 });

@@ -42,8 +42,8 @@ describe('Truth', () => {
 
   it('does not mind that a wall clock is wrong, or is stepped', async () => {
     const clock = new ManualClock();
-    await using cluster = await startCluster(scenario, { clock });
-    cluster.setClockSkew('node-1', 60_000);
+    const nodeOverrides = { 'node-1': { clockSkewMs: 60_000 } };
+    await using cluster = await startCluster({ ...scenario, nodeOverrides }, { clock });
     clock.stepWall(3_600_000);
     const fromMs = clock.nowMs();
     await clock.advance(10_000);

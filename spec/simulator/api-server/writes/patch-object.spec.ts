@@ -23,14 +23,6 @@ describe('patchObject', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it('merges', async () => {
-    await client.post(WIDGET_PATH, widget('merged', { colour: 'red', note: 'a' }));
-    const { body } = await client.patch(`${WIDGET_PATH}/merged`, 'merge', {
-      spec: { note: null, replicas: 3 },
-    });
-    expect(body.spec).to.deep.equal({ colour: 'red', replicas: 3 });
-  });
-
   it('judges the version of what a patch makes before its UID, which stays what it is', async () => {
     await client.post(WIDGET_PATH, widget('known', { colour: 'red' }));
     const other = { metadata: { uid: 'other' } };
@@ -57,18 +49,6 @@ describe('patchObject', () => {
     });
   });
 
-  it('follows the steps of a JSON patch, or does nothing', async () => {
-    await client.post(WIDGET_PATH, widget('stepped', { colour: 'red', replicas: 3 }));
-    const path = `${WIDGET_PATH}/stepped`;
-    const test = { op: 'test', path: '/spec/replicas', value: 3 };
-    const replace = { op: 'replace', path: '/spec/replicas', value: 4 };
-    expect((await client.patch(path, 'json', [test, replace])).body.spec.replicas).to.equal(4);
-    const { status, body } = await client.patch(path, 'json', [test, { ...replace, value: 5 }]);
-    expect(status).to.equal(422);
-    expect(body.reason).to.equal('Invalid');
-    expect((await client.get(path)).body.spec.replicas).to.equal(4);
-  });
-
   it('merges lists of built-in types by their keys', async () => {
     const labels = { app: 'web' };
     const containers = [
@@ -90,8 +70,6 @@ describe('patchObject', () => {
       ['main', 'a'],
       ['side', 'c'],
     ]);
-    const refused = await client.patch(`${WIDGET_PATH}/merged`, 'strategic', patch);
-    expect(refused.status).to.equal(415);
   });
 
   it('makes what is applied, and tells in managedFields who set what', async () => {
@@ -183,17 +161,5 @@ describe('patchObject', () => {
       'Ready',
       'Known',
     ]);
-  });
-
-  it('wants to know who applies', async () => {
-    const { status, body } = await client.patch(
-      `${WIDGET_PATH}/nobody`,
-      'apply',
-      widget('nobody', { colour: 'red' }),
-    );
-    expect(status).to.equal(422);
-    expect(body.message).to.equal(
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
   });
 });
