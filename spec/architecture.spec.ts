@@ -74,8 +74,7 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'health.ts': ['http'],
   'debug-endpoint.ts': ['http'],
   middleware: ['encoding', 'http', 'serving', 'access', 'health.ts'],
-  'koa-router.ts': [],
-  'routes.ts': ['encoding', 'http', 'resources', 'discovery', 'koa-router.ts'],
+  'routes.ts': ['encoding', 'http', 'resources', 'discovery'],
   'server-options.ts': ['serving', 'access', 'middleware'],
   'api-server.ts': [
     ...['http', 'resources', 'serving', 'access', 'discovery', 'openapi', 'middleware'],

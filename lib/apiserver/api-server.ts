@@ -8,7 +8,6 @@ import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import type { Endpoint, RequestState } from './http/api-context.ts';
-import { inOrder, lastly } from './http/in-order.ts';
 import { authenticate, recogniseAddress, signInBrowsers } from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
@@ -18,9 +17,9 @@ import {
   limitInFlight,
 } from './middleware/limit-in-flight.ts';
 import { limitHeaders, readRequest } from './middleware/read-request.ts';
-import { limitDuration } from './middleware/request-deadline.ts';
-import { DEFAULT_MAX_HELD_BYTES, DeliveryGate, limitHeld } from './middleware/response-budget.ts';
-import { respond } from './middleware/status-errors.ts';
+import { requestDeadline } from './middleware/request-deadline.ts';
+import { accountResponse, DEFAULT_MAX_HELD_BYTES, DeliveryGate } from './middleware/response-budget.ts';
+import { statusErrors } from './middleware/status-errors.ts';
 import {
   OPENAPI_V3_ROOT,
   OpenApiDocuments,
@@ -30,8 +29,8 @@ import {
 } from './openapi/openapi-endpoints.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
-import { routes } from './routes.ts';
-import type { ConnectionLimits } from './serving/connection-gate.ts';
+import { endpointRoutes, groupRoutes, RecentRoutes, unknownPath } from './routes.ts';
+import type { ConnectionLimits, KnownFor } from './serving/connection-gate.ts';
 import { type ConnectionTimeouts, type ListenAddress, SecureServer } from './serving/secure-server.ts';
 import type { ServingCertificates } from './serving/serving-certificates.ts';
 import { ServingTelemetry } from './serving/serving-telemetry.ts';
@@ -125,37 +124,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     maxWatchers: options.maxWatchers ?? DEFAULT_MAX_WATCHERS,
     onRefused: (reason) => telemetry.recordRefusal(reason),
   });
-  const serverAddress = () => `:${server?.address.port ?? options.port}`;
-
-  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const slices = new TimeSlices();
-  const handle = inOrder([
-    authenticate(options.authenticator ?? everyoneIsAnonymous),
-    recogniseAddress((address, knownFor) => server?.noteAddress(address, knownFor)),
-    limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry),
-    limitHeld(deliveries),
-    authorize(options.authorizer ?? everythingIsAllowed),
-    routes({ groups, version, endpoints, watches, serverAddress }),
-  ]);
-  const times = { clock, telemetry, maximumMs: requestTimeoutMs };
-  const serve = respond(
-    logger,
-    inOrder([
-      limitHeaders(telemetry),
-      readRequest,
-      ({ state }) => {
-        state.slices = slices;
-      },
-      lastly(
-        inOrder([limitDuration(times), signInBrowsers(options.browserPaths ?? [], handle)]),
-        ({ state }) => state.deadline?.[Symbol.dispose](), // there is none of a request whose own makes no sense
-      ),
-      finishBody,
-    ]),
-  );
-  const app = new Koa<RequestState>();
-  app.use(lastly(serve, limitDelivery(times)));
-  app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
+  const app = createApp(options, {
+    ...{ endpoints, telemetry, deliveries, watches },
+    serverAddress: () => `:${server?.address.port ?? options.port}`,
+    reserveAddress: (address, knownFor) => server?.noteAddress(address, knownFor),
+  });
 
   const serving = await SecureServer.start({
     ...options,
@@ -175,6 +148,51 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       await serving[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What the chain is made of, beside options. */
+interface ServerParts {
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly telemetry: ServingTelemetry;
+  readonly deliveries: DeliveryGate;
+  readonly watches: WatchServer;
+  serverAddress(): string;
+  reserveAddress(address: string | undefined, knownFor: KnownFor): void;
+}
+
+/**
+ * The handler chain, in the order of Kubernetes' `DefaultBuildHandlerChain`. A request passes it from top to bottom; what waits for
+ * `next()` goes on from bottom to top, and koa sends the response once the first is done.
+ */
+function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestState> {
+  const { groups, version, clock, logger, requestTimeoutMs: maxMs = REQUEST_TIMEOUT_MS } = options;
+  const { endpoints, telemetry, deliveries, watches, serverAddress, reserveAddress } = parts;
+  const slices = new TimeSlices();
+  const recent = new RecentRoutes();
+  const app = new Koa<RequestState>();
+  app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
+
+  app.use(limitDelivery({ clock, telemetry, maxMs })); // after: the client's time to read begins, refusals included
+  app.use(statusErrors(logger)); // after: makes a Status of what any below throws
+  app.use(limitHeaders(telemetry)); // 414, 431
+  app.use(readRequest);
+  app.use((context, next) => {
+    context.state.slices = slices;
+    return next();
+  });
+  app.use(finishBody); // after: waits for memory, compresses
+  app.use(requestDeadline({ clock, maxMs })); // 504
+  app.use(signInBrowsers(options.browserPaths ?? [])); // after: makes a challenge of 401 and 403
+  app.use(authenticate(options.authenticator ?? everyoneIsAnonymous)); // 401
+  app.use(recogniseAddress(reserveAddress));
+  app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry)); // 429
+  app.use(accountResponse(deliveries));
+  app.use(authorize(options.authorizer ?? everythingIsAllowed)); // 403, before anything is looked up
+  app.use(recent.middleware);
+  app.use(groupRoutes({ groups, version, watches, recent, serverAddress }).routes()); // 405, 415, 406 by route
+  app.use(endpointRoutes(endpoints).routes());
+  app.use(unknownPath(groups, endpoints)); // 404, 405
+  return app;
 }
 
 /** Prometheus' text format, with the parameter by which newer servers say how they spell names. */

@@ -66,10 +66,7 @@ const SHORT_MS = 2;
 /** Others have the event loop for as long as one has held it, but for no longer than this. */
 const MAX_PAUSE_MS = 500;
 
-/**
- * Lets work that holds the event loop have no more than half of it, one piece at a time, round robin by tenants. Unlike a
- * permit of a `FairSemaphore`, a piece is not returned: its end is seen by the event loop.
- */
+/** Lets work that holds the event loop have no more than half of it, one piece at a time, round robin by tenants. */
 export class FairShare {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
   readonly #waiting = new FairQueue<() => void>();

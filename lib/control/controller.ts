@@ -1,4 +1,3 @@
-import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
@@ -175,20 +174,15 @@ interface KeyFailuresOptions {
   readonly logger: Logger;
 }
 
-interface FailingKey {
-  readonly log: FailureLog;
-  readonly permit: Disposable;
-}
-
 /** Of more keys than these that fail at once, the others are not told; of one namespace, no more than it leaves free to others. */
 const MAX_NAMED = 1000;
 
 /** Tells of each key once that it fails, once whenever the reason changes, and once that it is well again. */
 export class KeyFailures {
   readonly #options: KeyFailuresOptions;
-  readonly #failing = new Map<string, FailingKey>();
-  /** Shared by namespaces. */
-  readonly #named = new FairSemaphore(MAX_NAMED);
+  readonly #failing = new Map<string, FailureLog>();
+  /** How many of them each namespace has. */
+  readonly #counts = new Map<string, number>();
 
   constructor(options: KeyFailuresOptions) {
     this.#options = options;
@@ -196,16 +190,16 @@ export class KeyFailures {
 
   fail(key: string, error: unknown): void {
     const { controller, logger } = this.#options;
-    let known = this.#failing.get(key);
-    if (!known) {
-      const permit = this.#named.tryAcquire(nameOfKey(key).namespace ?? '', 1);
-      if (!permit) return;
+    let log = this.#failing.get(key);
+    if (!log) {
+      const count = this.#counts.get(namespaceOf(key)) ?? 0;
+      if (count >= MAX_NAMED - this.#failing.size) return;
+      this.#counts.set(namespaceOf(key), count + 1);
       const failing = 'Cannot reconcile; it is tried again';
-      const log = new FailureLog({ logger, failing, recovered: 'Reconciled again', causeOf: describeError });
-      known = { log, permit };
-      this.#failing.set(key, known);
+      log = new FailureLog({ logger, failing, recovered: 'Reconciled again', causeOf: describeError });
+      this.#failing.set(key, log);
     }
-    known.log.fail(error, { controller, key });
+    log.fail(error, { controller, key });
   }
 
   /** Forgets all keys but these: what is gone, or no longer tried, fails no more. */
@@ -214,12 +208,18 @@ export class KeyFailures {
   }
 
   succeed(key: string): void {
-    this.#failing.get(key)?.log.succeed({ controller: this.#options.controller, key });
+    this.#failing.get(key)?.succeed({ controller: this.#options.controller, key });
     this.#forget(key);
   }
 
   #forget(key: string): void {
-    this.#failing.get(key)?.permit[Symbol.dispose]();
-    this.#failing.delete(key);
+    if (!this.#failing.delete(key)) return;
+    const count = (this.#counts.get(namespaceOf(key)) ?? 0) - 1;
+    if (count > 0) this.#counts.set(namespaceOf(key), count);
+    else this.#counts.delete(namespaceOf(key));
   }
+}
+
+function namespaceOf(key: string): string {
+  return nameOfKey(key).namespace ?? '';
 }

@@ -1,7 +1,7 @@
 import { DelayedKeys } from '#lib/concurrency/delayed-keys.ts';
 import { FairQueue } from '#lib/concurrency/fair-queue.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
-import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { QueueObserver } from './work-queue-metrics.ts';
@@ -26,6 +26,8 @@ export interface WorkQueueOptions {
 const BASE_DELAY_MS = 5;
 const MAX_DELAY_MS = 1_000_000;
 const FAILURE_LIMIT = { perSecond: 10, burst: 100 };
+/** Of more tenants with failures than these, limits that are not in use are dropped. */
+const MAX_IDLE_LIMITS = 1000;
 
 /**
  * Keys that are to be worked on, with the promises of client-go's queue: a key is in it once, however often it was
@@ -35,8 +37,7 @@ const FAILURE_LIMIT = { perSecond: 10, burst: 100 };
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  /** By tenants. */
-  readonly #failureLimits: TokenBuckets;
+  readonly #failureLimits = new Map<string, TokenBucket>();
   readonly #ready = new Set<string>();
   /** The same keys in the order in which they are to be worked on. */
   readonly #order = new FairQueue<string>();
@@ -53,9 +54,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
-    const { clock, failureLimit = FAILURE_LIMIT } = options;
-    this.#failureLimits = new TokenBuckets({ clock, ...failureLimit });
-    this.#waiting = new DelayedKeys({ clock, release: (key) => this.add(key) });
+    this.#waiting = new DelayedKeys({ clock: options.clock, release: (key) => this.add(key) });
     this.#workers = new FairSemaphore(options.workers ?? Number.POSITIVE_INFINITY);
   }
 
@@ -89,8 +88,7 @@ export class WorkQueue {
     this.#failures.set(key, failures + 1);
     observer?.retried();
     const ownDelayMs = Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
-    const sharedDelayMs = this.#failureLimits.of(this.#tenantOf(key)).reserve();
-    this.addAfter(key, Math.max(ownDelayMs, sharedDelayMs));
+    this.addAfter(key, Math.max(ownDelayMs, this.#failureLimitOf(key).reserve()));
   }
 
   /** The key's failures do not count any more. */
@@ -184,6 +182,18 @@ export class WorkQueue {
 
   #tenantOf(key: string): string {
     return this.#options.tenantOf?.(key) ?? (nameOfKey(key).namespace || key);
+  }
+
+  #failureLimitOf(key: string): TokenBucket {
+    const tenant = this.#tenantOf(key);
+    const known = this.#failureLimits.get(tenant);
+    if (known) return known;
+    if (this.#failureLimits.size >= MAX_IDLE_LIMITS)
+      for (const [name, limit] of this.#failureLimits) if (limit.isFull) this.#failureLimits.delete(name);
+    const { clock, failureLimit = FAILURE_LIMIT } = this.#options;
+    const limit = new TokenBucket({ clock, ...failureLimit });
+    this.#failureLimits.set(tenant, limit);
+    return limit;
   }
 
   #settle(): void {

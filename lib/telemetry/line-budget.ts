@@ -3,10 +3,7 @@ import type { LogFields } from './logger.ts';
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Limits the log lines per hour about one subject, and counts the changes that are not logged. Counts whole hours, not a
- * token bucket, so that the documented number of lines in an hour is never exceeded.
- */
+/** Limits the log lines per hour about one subject, and counts the changes that are not logged. */
 export class LineBudget {
   readonly #clock: Clock;
   readonly #linesAnHour: number;

@@ -17,7 +17,8 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 describe('a second group beside metrics.k8s.io', () => {
   let server: ApiServer;
   let resources: readonly ServedResource[];
-  let listed: readonly ServedResource[];
+  const things = ['a', 'b', 'c'].map((name, size) => new Thing(name, { labels: { is: name }, size }));
+  const listed = [thingsResource(() => [things], { list: async () => [things] })];
   const source = new FakeMetricsSource();
   source.serve(nodeUsage('a'));
 
@@ -36,7 +37,6 @@ describe('a second group beside metrics.k8s.io', () => {
   });
   beforeEach(() => {
     resources = [];
-    listed = [];
   });
   after(() => server[Symbol.asyncDispose]());
 
@@ -103,8 +103,6 @@ describe('a second group beside metrics.k8s.io', () => {
   });
 
   it('lists objects that it fetches, selected, paged and printed like any others', async () => {
-    const things = ['a', 'b', 'c'].map((name, size) => new Thing(name, { labels: { is: name }, size }));
-    listed = [thingsResource(() => [things], { list: async () => [things] })];
     const root = '/apis/values.example.io/v1/things';
     const names = async (query: string) =>
       jsonOf<{ items: { metadata: { name: string } }[] }>(await ask(`${root}?${query}`)).items.map(

@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa';
+import type { Next, ParameterizedContext } from 'koa';
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestDeadline, RequestEnd } from './request-lifetime.ts';
@@ -11,7 +11,7 @@ export interface RequestState {
   info: RequestInfo;
   user: User;
   deadline: RequestDeadline;
-  /** What long work yields in. */
+  /** For long work; one for the whole server. */
   slices: TimeSlices;
   /** What is held of the response; without it, until it is known who asks, responses are short. */
   held?: HeldResponse;
@@ -26,11 +26,14 @@ export interface RequestState {
 /** A request on its way through the middleware. */
 export type ApiContext = ParameterizedContext<RequestState>;
 
-/** Does its part of handling a request, before what stands behind it does; what it throws is the response. */
-export type Middleware = (context: ApiContext) => Promise<void> | void;
+/**
+ * Middleware of koa. One that only checks returns `next()` itself, without a promise of its own; an error that it throws becomes
+ * the response.
+ */
+export type Middleware = (context: ApiContext, next: Next) => Promise<void> | void;
 
-/** What a path leads to: writes the response into the context. */
-export type Endpoint = Middleware;
+/** Serves what is at a path: writes the response into the context. */
+export type Endpoint = (context: ApiContext) => Promise<void> | void;
 
 /** Who a request comes from. */
 export interface User {

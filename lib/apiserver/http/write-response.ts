@@ -8,7 +8,7 @@ import {
   type Restrictions,
 } from '#lib/apiserver/encoding/media-type.ts';
 import { remembering } from '#lib/cache/memoize.ts';
-import type { ApiContext, Middleware } from './api-context.ts';
+import type { ApiContext } from './api-context.ts';
 import type { ResponseBody } from './response-body.ts';
 import {
   methodNotAllowed,
@@ -95,7 +95,7 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
 }
 
 /** The media types of a route. */
-interface RouteMediaTypes {
+export interface RouteMediaTypes {
   readonly produces: readonly string[];
   /** Of bodies, though none is read; by default the same. */
   readonly consumes?: readonly string[];
@@ -110,11 +110,6 @@ export function requireGet(context: ApiContext, { produces, consumes = produces 
   if (method !== 'GET') throw methodNotAllowed();
   if (!canConsume(headers['content-type'] ?? '', consumes)) throw unsupportedMediaType();
   if (!canProduce(headers.accept ?? '', produces)) throw notProducible(produces);
-}
-
-/** The same as middleware of a route. */
-export function gets(produces: readonly string[]): Middleware {
-  return (context) => requireGet(context, { produces });
 }
 
 /**

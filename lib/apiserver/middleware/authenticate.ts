@@ -1,35 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import type { Next } from 'koa';
 import type { Authenticator } from '#lib/apiserver/access/authenticator.ts';
 import { isProbe } from '#lib/apiserver/health.ts';
-import {
-  ANONYMOUS,
-  type ApiContext,
-  type Middleware,
-  type RequestState,
-  type User,
-} from '#lib/apiserver/http/api-context.ts';
+import { ANONYMOUS, type ApiContext, type Middleware, type User } from '#lib/apiserver/http/api-context.ts';
 import { StatusError, unauthorized } from '#lib/apiserver/http/status-error.ts';
 import type { KnownFor } from '#lib/apiserver/serving/connection-gate.ts';
 
 /** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
 export function authenticate(authenticator: Authenticator): Middleware {
-  return ({ req, state }): Promise<void> | void => {
+  return ({ req, state }, next) => {
+    const proceed = (user: User | undefined) => {
+      if (!user) throw unauthorized();
+      state.user = user;
+      return next();
+    };
     const found = authenticator({
       headers: req.headers,
       rawHeaders: req.rawHeaders,
       socket: connectionOf(req),
       signal: () => state.deadline.signal,
     });
-    if (found instanceof Promise) return found.then((user) => noteUser(state, user));
-    noteUser(state, found);
+    return found instanceof Promise ? found.then(proceed) : proceed(found);
   };
-}
-
-function noteUser(state: RequestState, user: User | undefined): void {
-  if (!user) throw unauthorized();
-  state.user = user;
 }
 
 /** The same object for all requests of one connection; that of HTTP/2's requests is another one for each. */
@@ -42,10 +36,11 @@ function connectionOf(request: IncomingMessage | Http2ServerRequest): TLSSocket 
 export function recogniseAddress(
   note: (address: string | undefined, knownFor: KnownFor) => void,
 ): Middleware {
-  return (context) => {
+  return (context, next) => {
     const { info, user } = context.state;
     if (user.name !== ANONYMOUS.name) note(context.req.socket.remoteAddress, 'user');
     else if (isProbe(info)) note(context.req.socket.remoteAddress, 'probe');
+    return next();
   };
 }
 
@@ -56,14 +51,14 @@ const CHALLENGE = 'Basic realm="A token as the password, any user name", charset
  * Lets browsers open some paths with a token: they can send it only as the password of a form of theirs. On these paths a
  * password is taken for a bearer token, and who is not let in without one, or with one, is asked for one.
  */
-export function signInBrowsers(paths: readonly string[], handle: Middleware): Middleware {
+export function signInBrowsers(paths: readonly string[]): Middleware {
   const signedIn = new Set(paths);
-  const signIn = async (context: ApiContext) => {
+  const signIn = async (context: ApiContext, next: Next) => {
     const { headers } = context.req;
     const token = passwordIn(headers.authorization ?? '');
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     try {
-      await handle(context);
+      await next();
     } catch (error) {
       if (!(error instanceof StatusError) || (error.code !== 401 && error.code !== 403)) throw error;
       // Who comes by another way, such as a certificate, would get nowhere with a password.
@@ -73,7 +68,7 @@ export function signInBrowsers(paths: readonly string[], handle: Middleware): Mi
       throw new StatusError(401, 'Unauthorized', error.message);
     }
   };
-  return (context) => (signedIn.has(context.state.info.path) ? signIn(context) : handle(context));
+  return (context, next) => (signedIn.has(context.state.info.path) ? signIn(context, next) : next());
 }
 
 const BASIC = 'basic ';

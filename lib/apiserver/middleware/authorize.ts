@@ -3,12 +3,15 @@ import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts'
 import { forbidden } from '#lib/apiserver/http/status-error.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
-/** Lets a request pass that its user may make, and responds with 403 to the others. */
+/** Responds with 403 to requests that their user may not make. */
 export function authorize(authorizer: Authorizer): Middleware {
-  return (context): Promise<void> | void => {
+  return (context, next) => {
+    const proceed = (decision: Decision) => {
+      enforce(context, decision);
+      return next();
+    };
     const decision = decide(context, authorizer);
-    if (decision instanceof Promise) return decision.then((decided) => enforce(context, decided));
-    enforce(context, decision);
+    return decision instanceof Promise ? decision.then(proceed) : proceed(decision);
   };
 }
 

@@ -14,7 +14,7 @@ import type { Clock } from '#lib/time/clock.ts';
  * So many short responses may wait for their clients to take them, which takes milliseconds. Each holds 10 kB, and a client
  * that takes none may ask for 100 on each of its connections. Long ones are counted by what they hold.
  */
-const MOST_UNREAD = 2_000;
+const MAX_UNREAD = 2_000;
 
 /**
  * Cuts off who does not take a response within the time that a request may last, be it a refusal: it would count as under
@@ -23,30 +23,37 @@ const MOST_UNREAD = 2_000;
 export function limitDelivery({
   clock,
   telemetry,
-  maximumMs,
+  maxMs,
 }: {
   readonly clock: Clock;
   readonly telemetry: ServingTelemetry;
-  readonly maximumMs: number;
-}): (context: ApiContext) => void {
+  readonly maxMs: number;
+}): Middleware {
   /** Each cuts one off; the oldest comes first. */
   const unread = new Set<() => void>();
-  return ({ state, res, response }) => {
+  const startTimeout = ({ state, res, response }: ApiContext) => {
     if (state.isEventStream) return;
     const cutOff = () => {
       telemetry.recordRefusal('not_read');
       res.destroy();
     };
-    const timer = clock.startTimer(maximumMs, cutOff);
+    const timer = clock.startTimer(maxMs, cutOff);
     if ((response.length ?? 0) < COUNTED_FROM_BYTES) unread.add(cutOff);
     state.end.whenOver(() => {
       timer[Symbol.dispose]();
       unread.delete(cutOff);
     });
-    if (unread.size <= MOST_UNREAD) return;
+    if (unread.size <= MAX_UNREAD) return;
     const [oldest] = unread;
     if (oldest) unread.delete(oldest);
     oldest?.();
+  };
+  return async (context, next) => {
+    try {
+      await next();
+    } finally {
+      startTimeout(context);
+    }
   };
 }
 
@@ -54,20 +61,18 @@ export function limitDelivery({
  * Puts the pieces of a response together, and compresses long ones for those who take that, off the event loop. A long
  * response waits until it may be held, and goes to its client in pieces, as fast as they are taken.
  */
-export const finishBody: Middleware = (context) => {
+export const finishBody: Middleware = async (context, next) => {
+  await next();
   const { state } = context;
   const encoded = state.body ?? wholeBody(context.body);
   if (!encoded) return;
   const waiting = state.held?.hold(heldBytes(encoded));
-  return waiting ? waiting.then(() => send(context, encoded)) : send(context, encoded);
-};
-
-function send(context: ApiContext, encoded: ResponseBody): Promise<void> | void {
-  const { gzipFromBytes = Number.POSITIVE_INFINITY } = context.state;
+  if (waiting) await waiting;
+  const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;
   const isCompressed = lengthOf(encoded) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
-  if (isCompressed) return sendCompressed(context, encoded);
-  sendPieces(context, encoded.pieces);
-}
+  if (isCompressed) await sendCompressed(context, encoded);
+  else sendPieces(context, encoded.pieces);
+};
 
 async function sendCompressed(context: ApiContext, encoded: ResponseBody): Promise<void> {
   const { gzipped = () => gzip(encoded.pieces) } = encoded;

@@ -27,10 +27,10 @@ export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetr
     counts[kind] += by;
     telemetry.setInFlight(kind, counts[kind]);
   };
-  return (context) => {
+  return (context, next) => {
     const { info, user } = context.state;
     const isWatch = info.isResourceRequest && info.verb === 'watch';
-    if (user.groups.includes(EXEMPT_GROUP) || isWatch || isProbe(info)) return;
+    if (user.groups.includes(EXEMPT_GROUP) || isWatch || isProbe(info)) return next();
     const kind = READING_VERBS.includes(info.verb) ? 'readOnly' : 'mutating';
     if (counts[kind] >= (kind === 'readOnly' ? limits.reading : limits.mutating)) {
       telemetry.recordRefusal('in_flight');
@@ -38,5 +38,6 @@ export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetr
     }
     change(kind, 1);
     context.state.end.whenOver(() => change(kind, -1));
+    return next();
   };
 }

@@ -1,7 +1,7 @@
 import { MAX_ACCEPT_BYTES } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import { parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
-import { parseRequestInfo, type RequestInfo } from '#lib/apiserver/http/request-info.ts';
+import { parseRequestInfo, type RequestInfo, splitPath } from '#lib/apiserver/http/request-info.ts';
 import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
 import { MAX_HEADERS } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
@@ -9,17 +9,19 @@ import { remembering } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** Reads from path and query what the request is about. */
-export const readRequest: Middleware = (context) => {
+/** Reads from path and query what the request is about, and gives the path the one form that routes match. */
+export const readRequest: Middleware = (context, next) => {
   const { state } = context;
   const { method, url = '' } = context.req;
-  const { query, info } = method === 'GET' ? readGet(url, context) : readUrl(context);
+  const { query, info, routedPath } = method === 'GET' ? readGet(url, context) : readUrl(context);
   state.query = query;
   state.info = info;
+  if (routedPath !== context.path) context.path = routedPath;
+  return next();
 };
 
 /** A selector, or a query, may have a hundred parts in 256 characters, and then takes 10 kB, as an error does, too. */
-const MOST_PARTS = 10;
+const MAX_PARTS = 10;
 
 /** 2,000 autoscalers ask for 4,000 URLs in every cycle, each of which takes 1.4 kB. */
 const readGet = remembering((_url, context: ApiContext) => readUrl(context), {
@@ -30,20 +32,32 @@ interface ReadUrl {
   /** Never changed: requests for the same URL share it. */
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
+  readonly routedPath: string;
 }
 
 function isSmall({ query, info }: ReadUrl): boolean {
-  if (query.size > MOST_PARTS) return false;
+  if (query.size > MAX_PARTS) return false;
   if (!info.isResourceRequest) return true;
   const { label, field } = info.selectors;
   return [label, field].every(
-    ({ text, parsed }) => !(parsed instanceof SelectorError) && text.split(',').length <= MOST_PARTS,
+    ({ text, parsed }) => !(parsed instanceof SelectorError) && text.split(',').length <= MAX_PARTS,
   );
 }
 
 function readUrl({ method, path, querystring }: ApiContext): ReadUrl {
   const query = parseQuery(querystring);
-  return { query, info: parseRequestInfo(method, decodePath(path), query) };
+  const decoded = decodePath(path);
+  return { query, info: parseRequestInfo(method, decoded, query), routedPath: routedPathOf(decoded) };
+}
+
+/**
+ * The path as routes are matched with it: encoded again, for they decode parameters; as in Kubernetes, slashes at the end of a
+ * path in a group make no difference.
+ */
+function routedPathOf(decoded: string): string {
+  const isTrimmed = decoded.endsWith('/') && /^\/(?:apis|version)\//.test(decoded);
+  const trimmed = isTrimmed ? `/${splitPath(decoded).join('/')}` : decoded;
+  return /[^\w\-./]/.test(trimmed) ? trimmed.split('/').map(encodeURIComponent).join('/') : trimmed;
 }
 
 function decodePath(path: string): string {
@@ -79,13 +93,13 @@ const PARSED_HEADERS = [
  * with 400 to those without a path.
  */
 export function limitHeaders(telemetry: ServingTelemetry): Middleware {
-  return (context) => {
+  return (context, next) => {
     if (!hasPath(context)) {
       telemetry.recordRefusal('malformed');
       throw badRequest('the URL of the request has no path');
     }
     const failure = failureOf(context);
-    if (!failure) return;
+    if (!failure) return next();
     telemetry.recordRefusal('headers_too_large');
     throw failure;
   };

@@ -10,21 +10,22 @@ import { parseDurationMs } from '#lib/time/duration.ts';
  * when the client has gone: nobody waits for the response any more. The `timeout` of a watch is not looked at, for a
  * watch lasts as long as its `timeoutSeconds` say.
  */
-export function limitDuration({
+export function requestDeadline({
   clock,
-  maximumMs,
+  maxMs,
 }: {
   readonly clock: Clock;
-  readonly maximumMs: number;
+  readonly maxMs: number;
 }): Middleware {
-  return ({ state }) => {
+  return async ({ state }, next) => {
     const { info, query } = state;
     const isWatch = info.isResourceRequest && info.verb === 'watch';
     const asked = isWatch ? null : query.get('timeout');
     const askedMs = asked ? readTimeoutMs(asked) : 0;
-    const deadline = new RequestDeadline(clock, askedMs > 0 ? Math.min(askedMs, maximumMs) : maximumMs);
+    using deadline = new RequestDeadline(clock, askedMs > 0 ? Math.min(askedMs, maxMs) : maxMs);
     state.deadline = deadline;
     state.end.whenOver(() => deadline[Symbol.dispose]());
+    await next();
   };
 }
 

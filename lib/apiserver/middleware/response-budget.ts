@@ -197,13 +197,14 @@ export class DeliveryGate {
   }
 }
 
-/** Has responses count for the user who asked for them, or for the address where nobody knows the user. */
-export function limitHeld(gate: DeliveryGate): Middleware {
-  return (context) => {
+/** Counts the memory of a response for the user of its request, or for the client's address where the user is anonymous. */
+export function accountResponse(gate: DeliveryGate): Middleware {
+  return (context, next) => {
     const { state, res } = context;
     const held = gate.enter(partyOf(context), () => res.destroy());
     state.held = held;
     state.end.whenOver(() => held[Symbol.dispose]());
+    return next();
   };
 }
 

@@ -6,10 +6,10 @@ import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 
 /**
- * Gives every response the headers that all have, and turns whatever the middleware behind it throws into a
- * Status. What is no StatusError is an error of ours: it is logged, and its client is told no more than that.
+ * Gives every response the headers that all have, and makes a Status of whatever later middleware throws. An error other than a
+ * StatusError is our own: it is logged, and the response says no more than that there was one.
  */
-export function respond(logger: Logger, handle: Middleware): Middleware {
+export function statusErrors(logger: Logger): Middleware {
   const fail = (context: ApiContext, error: unknown) => {
     if (error instanceof StatusError) {
       writeStatus(context, error);
@@ -19,13 +19,13 @@ export function respond(logger: Logger, handle: Middleware): Middleware {
     logger.error('Cannot serve a request', error, { method, path });
     writeStatus(context, internalError(error));
   };
-  return (context): Promise<void> | void => {
+  return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
     context.state.query = NO_QUERY; // until it is read
     context.res.setHeader('Audit-Id', auditIdOf(context) || randomUUID()); // koa's own way takes twice the time
     context.res.setHeader('Cache-Control', 'no-cache, private');
     try {
-      return handle(context)?.catch((error: unknown) => fail(context, error));
+      await next();
     } catch (error) {
       fail(context, error);
     }

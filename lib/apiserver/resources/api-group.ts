@@ -19,7 +19,10 @@ export interface ApiGroup {
 export interface ApiVersion {
   /** `v1beta1` */
   readonly version: string;
-  /** What is served now; the same array for as long as nothing changes, for discovery is cached by it. */
+  /**
+   * What is served now; the same array for as long as nothing changes, for discovery is cached by it. Routes to objects are added
+   * once, as the server starts: only documents may come and go.
+   */
   resources(): readonly ServedResource[];
   /**
    * Leads paths itself that `resources` tells of in discovery alone, such as those of metrics whose names nobody knows

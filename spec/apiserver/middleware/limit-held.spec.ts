@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 const LIST = 'application/json';
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
-describe('limitHeld', () => {
+describe('accountResponse', () => {
   it('hands sockets no more than pieces of a long response that is not read', async () => {
     await using server = await setUp(256 * MIB);
     using sent = unsentBytes();

@@ -15,7 +15,7 @@ describe('readRequest', () => {
   const read = (path: string, querystring: string) => {
     const req = { method: 'GET', url: `${path}?${querystring}` };
     const context = { req, method: 'GET', path, querystring, state: { query: undefined, info: undefined } };
-    readRequest(context as unknown as ApiContext);
+    void readRequest(context as unknown as ApiContext, async () => {});
     return context.state;
   };
   const readQuery = (querystring: string) => read('/apis/metrics.k8s.io/v1beta1/pods', querystring).query;

@@ -7,7 +7,7 @@ import { thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 import { until } from '#spec/support/until.ts';
 
-describe('limitDuration', () => {
+describe('requestDeadline', () => {
   const clock = new ManualClock();
   let server: ApiServer;
   let asked = Promise.withResolvers<void>();

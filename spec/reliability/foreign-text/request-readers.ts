@@ -9,7 +9,7 @@ import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-inf
 import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/authenticate.ts';
 import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
-import { respond } from '#lib/apiserver/middleware/status-errors.ts';
+import { statusErrors } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/list-page.ts';
@@ -138,7 +138,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     shapes: { 'a long one': repeated('a') },
     read: async (text) => {
       const context = contextWith({ 'audit-id': text });
-      await respond(new RecordingLogger(), () => {})(context);
+      await statusErrors(new RecordingLogger())(context, async () => {});
     },
   },
   {
@@ -164,7 +164,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     read: async (text) => {
       const context = contextWith({ authorization: text });
       context.state.info = parseRequestInfo('GET', '/ui', new URLSearchParams());
-      await signInBrowsers(['/ui'], () => {})(context);
+      await signInBrowsers(['/ui'])(context, async () => {});
     },
   },
   {

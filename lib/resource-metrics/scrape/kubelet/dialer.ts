@@ -177,8 +177,6 @@ const LOOKED_AT = 16;
  * One that takes long is the kubelet's affair only while others are quick. Where all take long, this process or the way to
  * the kubelets is busy, and letting more begin would make all of them slower yet. The quickest quarter counts, so that a
  * minority of slow kubelets cannot hold up the rest.
- *
- * The permits are those of a `Semaphore`; this is the estimate that ends one early.
  */
 export class HandshakePace {
   readonly #longestMs: number;

@@ -42,8 +42,6 @@ interface Holder {
  *
  * The response that came first goes on whatever the others hold, so that never all wait for one another; the others
  * share {@link SHARED_BYTES}. One that is silent while others wait is not waited for.
- *
- * No `FairSemaphore`: a holder asks for more as it grows, one of them always gets it, and the silent ones lose theirs.
  */
 export class ResponseMemory {
   readonly #clock: Clock;
