@@ -24,7 +24,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   concurrency: ['telemetry', 'time'],
   dns: ['cache', 'concurrency', 'time'],
   telemetry: ['time'],
-  flags: ['time'],
+  flags: ['telemetry', 'time'],
   kubernetes: ['telemetry', 'concurrency', 'cache', 'time'],
   apiserver: SHARED,
   control: SHARED,

@@ -1,5 +1,6 @@
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Query } from '#lib/sources/query.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -173,7 +174,7 @@ export class Poll {
       const asking = runForTenant(tenant, () => this.#query.ask(deadline.signal, note));
       return { outcome: { samples: await raceAbort(asking, deadline.signal), notes }, begunAtMs };
     } catch (cause) {
-      const error = cause instanceof Error ? cause : new Error(String(cause));
+      const error = toError(cause);
       return { outcome: { error }, begunAtMs: begunAtMs ?? clock.monotonicMs() };
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Flag, FlagSet, FlagValues } from './flag.ts';
 
 export interface ParsedFlags<F extends FlagSet> {
@@ -119,7 +120,7 @@ function parseValue(flag: Flag<unknown>, shown: string, text: string): unknown {
     value = flag.kind.parse(text);
     rule = flag.validate?.(value);
   } catch (error) {
-    rule = error instanceof Error ? error.message : String(error);
+    rule = messageOf(error);
   }
   if (rule === undefined) return value;
   const given = flag.mayContainSecret ? '' : ` ${JSON.stringify(text)}`;

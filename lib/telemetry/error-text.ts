@@ -12,3 +12,18 @@ export function describeError(error: unknown): string {
   }
   return messages.join(': ');
 }
+
+/** The message of what was thrown, without its causes: where the caller puts it into a sentence. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** What was thrown as an Error, for what takes nothing else. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The code of an error of Node or of a library, such as `ECONNREFUSED`. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
+}

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '#lib/apiserver/http/api-context.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AccessTelemetry } from './access-telemetry.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
@@ -124,7 +125,7 @@ export class PeerChain {
     try {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
     } catch (cause) {
-      const error = cause instanceof Error ? cause : new Error(String(cause));
+      const error = toError(cause);
       return { error, fromMs: nowMs, toMs: nowMs + ERROR_KEPT_MS };
     }
   }

@@ -1,6 +1,7 @@
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { codeOf } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
@@ -109,5 +110,5 @@ function mayPass(error: unknown): boolean {
 
 function isLostConnection(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : undefined;
-  return cause instanceof Error && 'code' in cause && LOST_CONNECTION.includes(String(cause.code));
+  return LOST_CONNECTION.includes(codeOf(cause) ?? '');
 }

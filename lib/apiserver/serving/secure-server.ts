@@ -10,7 +10,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError } from '#lib/telemetry/error-text.ts';
+import { codeOf, describeError, messageOf } from '#lib/telemetry/error-text.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -339,7 +339,7 @@ export async function listen(server: NetServer, { bindAddress, port }: ListenAdd
   try {
     return await listenAt(server, ANY_ADDRESS.includes(bindAddress) ? '::' : bindAddress, port);
   } catch (error) {
-    const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error));
+    const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error) ?? '');
     if (isWithoutIpv6) return await listenAt(server, '0.0.0.0', port);
     throw new Error(`Cannot listen at ${bindAddress}:${port}: ${reasonOf(error)}`, { cause: error });
   }
@@ -355,10 +355,6 @@ function listenAt(server: NetServer, host: string, port: number): Promise<Addres
   });
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine has no such address',
@@ -366,5 +362,5 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  return getOwn(REASONS, codeOf(error)) ?? (error instanceof Error ? error.message : String(error));
+  return getOwn(REASONS, codeOf(error) ?? '') ?? messageOf(error);
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describeError } from '#lib/telemetry/error-text.ts';
+import { codeOf, describeError } from '#lib/telemetry/error-text.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -143,10 +143,6 @@ async function ownUserId(path: string): Promise<number> {
 
 function nameBeside(path: string): string {
   return `${path}.${randomUUID()}`;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** With less time than this left, a certificate is replaced: it is valid for a year. */

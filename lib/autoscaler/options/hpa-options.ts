@@ -13,6 +13,7 @@ import {
 import type { HpaLoopOptions } from '#lib/hpa/hpa-controller.ts';
 import { AUTO_MIN_MODES, AUTO_MIN_REPLICAS } from '#lib/hpa/min-replicas/auto-min-settings.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { generalFlags } from './general-flags.ts';
 
 /** How HorizontalPodAutoscalers are decided. */
@@ -109,7 +110,7 @@ export const hpaFlags = {
         parseLabelSelector(selector);
         return undefined;
       } catch (error) {
-        return `must be a label selector: ${error instanceof Error ? error.message : String(error)}`;
+        return `must be a label selector: ${messageOf(error)}`;
       }
     },
   }),

@@ -2,6 +2,7 @@ import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import { CUSTOM_METRICS_VERSIONS } from '../inputs/custom-metrics-client.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
@@ -35,7 +36,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
             context.signal.throwIfAborted();
             if (error instanceof ApiError && error.statusCode === 403)
               return note(group, 'may not be asked by this account');
-            const seen = error instanceof Error ? error.message : String(error);
+            const seen = messageOf(error);
             return failed(group, seen, { diagnosis: 'hpa-metrics-api-silent', GROUP: group });
           }
         }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 
 /** A quantity as users write it: text, or a number in YAML. */
 export const quantitySchema = z
@@ -10,7 +11,7 @@ export const quantitySchema = z
       parseThousandths(String(value));
       return String(value);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      context.addIssue({ code: 'custom', message: messageOf(error) });
       return z.NEVER;
     }
   });

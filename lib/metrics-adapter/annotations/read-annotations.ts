@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 import {
   CONFIG_PREFIX,
@@ -154,7 +155,7 @@ function attempt(
     return {
       type: of.type,
       metric: of.metric,
-      error: error instanceof Error ? error : new Error(String(error)),
+      error: toError(error),
     };
   }
 }

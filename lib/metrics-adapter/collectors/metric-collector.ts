@@ -3,6 +3,7 @@ import { parseSourceUrl, type SourceUrl } from '#lib/sources/http/source-url.ts'
 import { type JsonExtract, jsonExtract } from '#lib/sources/json/json-query.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { decimalNumber } from '#lib/sources/sample.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { CollectorConfig } from '../annotations/read-annotations.ts';
@@ -186,6 +187,6 @@ export function extractOf(
     return jsonExtract({ form, text: path ?? expression ?? '', aggregator });
   } catch (error) {
     const name = form === 'path' ? 'json-key' : 'json-eval';
-    throw new Error(`${place(name)} ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${place(name)} ${messageOf(error)}`);
   }
 }

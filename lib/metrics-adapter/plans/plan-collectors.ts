@@ -1,4 +1,5 @@
 import type { Query } from '#lib/sources/query.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import { type ReadConfig, readAnnotations, type Setting } from '../annotations/read-annotations.ts';
 import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
@@ -41,7 +42,7 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
       if (made) planned.set(key, { key, metric, ...made });
       else unclaimed.push(metric);
     } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error));
+      const cause = toError(error);
       problems.push({ metric: nameOfMetric(metric), error: cause });
     }
   }

@@ -5,6 +5,7 @@ import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -214,7 +215,7 @@ function followed(object: unknown, kind: ScalingScheduleKind): Followed {
   } catch (cause) {
     const metadata = propertyOf(object, 'metadata');
     const [name, namespace] = [propertyOf(metadata, 'name'), propertyOf(metadata, 'namespace')];
-    const error = cause instanceof Error ? cause : new Error(String(cause));
+    const error = toError(cause);
     return { name: String(name), namespace: typeof namespace === 'string' ? namespace : '', error };
   }
 }

@@ -15,6 +15,7 @@ import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { codeOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -127,7 +128,7 @@ function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): Atte
   const because = reasonOf(error, nodeName, target);
   if (error instanceof KubeletStatusError) return { kind: 'refused', statusCode: error.statusCode, because };
   if (isExcessive(error)) return { kind: 'excessive', because };
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  const code = codeOf(error);
   if (code !== undefined && CERTIFICATE_ERRORS.test(code)) return { kind: 'untrusted', because, code };
   return { kind: 'failed', because, code };
 }

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { describeError } from '#lib/telemetry/error-text.ts';
+import { codeOf, describeError } from '#lib/telemetry/error-text.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
 /** A node whose usage could not be had in one cycle, and why. */
@@ -41,8 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 function inWords(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return getOwn(WORDS, code) ?? describeError(cause);
+  return getOwn(WORDS, codeOf(cause) ?? '') ?? describeError(cause);
 }
 
 /** An error's code, else the first words of its message: what follows a colon, and figures, are particulars. */

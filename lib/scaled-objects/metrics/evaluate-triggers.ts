@@ -1,3 +1,4 @@
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback } from '../api/scaled-object.ts';
 import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
@@ -90,7 +91,7 @@ export function compositeOf(observed: readonly ObservedMetric[], options: Compos
     if (value === undefined) return nilResult(options);
     return { kind: 'value', value, isActive: value > modifiers.activationTarget };
   } catch (error) {
-    return { kind: 'failing', error: error instanceof Error ? error : new Error(String(error)) };
+    return { kind: 'failing', error: toError(error) };
   }
 }
 
@@ -114,7 +115,7 @@ function substituted({ metric, state }: ObservedMetric, options: CompositeOption
     if (value === undefined) return { kind: 'failing', error };
     return { kind: 'value', value, isActive: (fallbackReplicas(fallback, replicas) ?? 0) > 0 };
   } catch (cause) {
-    return { kind: 'failing', error: cause instanceof Error ? cause : new Error(String(cause)) };
+    return { kind: 'failing', error: toError(cause) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback, ScaledObjectStatus } from '../api/scaled-object.ts';
 import {
   type PlannedMetric,
@@ -72,7 +73,7 @@ function stateOf(metric: PlannedMetric, options: ObserveOptions): MetricState {
     const { values, isActive } = metric.judge(reading.samples);
     return { kind: 'value', values, isActive, atMs: reading.samples[0]?.takenAtMs ?? reading.receivedAtMs };
   } catch (error) {
-    return failed(error instanceof Error ? error : new Error(String(error)), metric, { fallback, health });
+    return failed(toError(error), metric, { fallback, health });
   }
 }
 

@@ -1,5 +1,6 @@
 import jsep from 'jsep';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 
 /** An expression over the values of triggers. */
 export interface Formula {
@@ -169,10 +170,6 @@ function asNumber(value: FormulaValue, operator: string): number {
   throw new Error(
     `${operator} takes numbers, not ${value === null ? 'nil' : Array.isArray(value) ? 'a list' : `a ${typeof value}`}`,
   );
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** What an expression may be. */

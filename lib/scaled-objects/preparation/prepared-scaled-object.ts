@@ -1,3 +1,4 @@
+import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback, MetricType, ScaledObject } from '../api/scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from '../triggers/trigger.ts';
@@ -27,7 +28,7 @@ function compileModifiers(object: ScaledObject): Pick<CompiledScaledObject, 'mod
   try {
     return { modifiers: modifiersOf(object), modifiersError: undefined };
   } catch (error) {
-    const modifiersError = error instanceof Error ? error : new Error(String(error));
+    const modifiersError = toError(error);
     return { modifiers: undefined, modifiersError };
   }
 }

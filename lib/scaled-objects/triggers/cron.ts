@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Schedule } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { integer, METADATA, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
@@ -69,7 +70,7 @@ function checkZone(name: string): void {
   try {
     TimeZone.named(name);
   } catch (cause) {
-    throw new Error(`unable to load timezone: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Error(`unable to load timezone: ${messageOf(cause)}`, {
       cause,
     });
   }
@@ -84,7 +85,7 @@ function scheduleOf(schedule: string, timeZone: string, what: 'start' | 'end'): 
       throw new Error(`expected exactly ${FIELDS} fields, found ${fields}`);
     return parseSchedule(schedule, { timeZone, anchorMs: 0 });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(`error parsing ${what} schedule: ${reason}`, { cause });
   }
 }

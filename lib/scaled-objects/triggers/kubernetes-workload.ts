@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { ListPods } from './cluster-lookups.ts';
 import { boolean, float, METADATA, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
@@ -34,7 +35,7 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
       try {
         parseLabelSelector(podSelector);
       } catch (cause) {
-        throw new Error(`invalid pod selector: ${cause instanceof Error ? cause.message : String(cause)}`, {
+        throw new Error(`invalid pod selector: ${messageOf(cause)}`, {
           cause,
         });
       }

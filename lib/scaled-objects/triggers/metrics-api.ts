@@ -6,6 +6,7 @@ import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
 import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
+import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -192,7 +193,7 @@ async function askOne(
   try {
     return readLocatedValue(body, { location, format });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(`error requesting metrics endpoint: ${reason}`, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -70,7 +71,7 @@ export function rememberedLimits(
     try {
       return await raceAbort(ask(namespace, deadline.signal), deadline.signal);
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      return toError(error);
     } finally {
       asking--;
     }

@@ -3,6 +3,7 @@ import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { formatAddress, type ScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
+import { codeOf } from '#lib/telemetry/error-text.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -142,10 +143,6 @@ interface KeptConnection {
 function wasClosed(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof ConnectionClosed || code === 'ECONNRESET' || code === 'EPIPE';
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** How kubelets are asked, as the flags say. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
+import { toError } from '#lib/telemetry/error-text.ts';
 import { explainHttpError, KubeletStatusError } from './kubelet-error.ts';
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
@@ -72,7 +73,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     this.#failure = { reason };
     this.#release();
     this.#settled.reject(reason);
-    this.#controller?.abort(reason instanceof Error ? reason : new Error(String(reason)));
+    this.#controller?.abort(toError(reason));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
