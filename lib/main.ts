@@ -42,6 +42,7 @@ function programOf(stopped: Promise<NodeJS.Signals>): Program {
     openAccess: (kubeconfig, logger) =>
       loadClusterAccess({
         kubeconfig,
+        environment: process.env,
         serviceHost: process.env.KUBERNETES_SERVICE_HOST,
         servicePort: process.env.KUBERNETES_SERVICE_PORT,
         clock: systemClock,

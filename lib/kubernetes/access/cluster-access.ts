@@ -25,6 +25,13 @@ export interface ClusterCredentials {
   readonly authorization: string | undefined;
 }
 
+/** Credentials that an exec plugin or an auth provider makes. */
+export type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> &
+  Pick<ClusterCredentials, 'authorization'>;
+
+/** Makes credentials until the signal aborts, or returns the last ones where these are valid and were not refused. */
+export type CredentialMaker = (signal: AbortSignal, areRefused: boolean) => Promise<MadeCredentials>;
+
 /** Where credentials come from. */
 export interface ClusterSource {
   /** The API server's base URL; may have a path. */

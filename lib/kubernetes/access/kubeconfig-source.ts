@@ -5,12 +5,10 @@ import {
   type ClusterCredentials,
   type ClusterSource,
   type ClusterTls,
+  type CredentialMaker,
   loadCredentialFile,
 } from './cluster-access.ts';
-import { type CurrentContext, readCurrentContext } from './kubeconfig.ts';
-
-/** Credentials that somebody else makes: an exec plugin, or a provider that the library knows. */
-type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> & Pick<ClusterCredentials, 'authorization'>;
+import { type CurrentContext, type KubeconfigEnvironment, readCurrentContext } from './kubeconfig.ts';
 
 /**
  * Reaches the API server as the current context of a kubeconfig says: certificates, tokens, token files, basic
@@ -18,7 +16,10 @@ type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> & Pick<ClusterC
  *
  * @throws naming the file, the context and what is wrong with them
  */
-export async function kubeconfigSource(path: string): Promise<ClusterSource> {
+export async function kubeconfigSource(
+  path: string,
+  environment: KubeconfigEnvironment,
+): Promise<ClusterSource> {
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -27,7 +28,7 @@ export async function kubeconfigSource(path: string): Promise<ClusterSource> {
     }
   };
   const context = await named(readCurrentContext(path));
-  const make = await credentialMaker(context);
+  const make = await credentialMaker(context, environment);
   const load = async (signal: AbortSignal, areRefused: boolean): Promise<ClusterCredentials> => {
     const { tls, authorization } = await readCredentials(context);
     const made = await make?.(signal, areRefused);
@@ -46,11 +47,18 @@ export async function kubeconfigSource(path: string): Promise<ClusterSource> {
 /** What runs for the user's credentials; `undefined` where nothing has to. */
 async function credentialMaker(
   context: CurrentContext,
-): Promise<((signal: AbortSignal, areRefused: boolean) => Promise<MadeCredentials>) | undefined> {
-  if (!context.user.exec && !context.user['auth-provider']) return undefined;
-  // Its library takes tens of megabytes, which everybody else can do without.
-  const { credentialPlugin } = await import('./credential-plugin.ts');
-  return credentialPlugin(context);
+  environment: KubeconfigEnvironment,
+): Promise<CredentialMaker | undefined> {
+  const { 'auth-provider': provider } = context.user;
+  const exec = context.user.exec ?? provider?.config?.exec;
+  if (exec) {
+    const { execPlugin } = await import('./exec-plugin.ts');
+    return execPlugin(exec, environment);
+  }
+  if (!provider) return undefined;
+  // The official client takes 23 MiB, which no other user needs.
+  const { authProvider } = await import('./auth-provider.ts');
+  return authProvider(context);
 }
 
 async function readCredentials({ cluster, user, directory }: CurrentContext): Promise<ClusterCredentials> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
+import type { Clock } from '#lib/time/clock.ts';
 import { readYaml, YamlError } from '../read-yaml.ts';
 
 const TEXT = z.nullish(z.string());
@@ -12,6 +13,11 @@ const CLUSTER = z.object({
   'tls-server-name': TEXT,
   'proxy-url': TEXT,
 });
+const EXEC = z.looseObject({
+  command: TEXT,
+  args: z.nullish(z.array(z.string())),
+  env: z.nullish(z.array(z.object({ name: z.string(), value: z.string() }))),
+});
 const USER = z.object({
   'client-certificate': TEXT,
   'client-certificate-data': TEXT,
@@ -22,8 +28,8 @@ const USER = z.object({
   username: TEXT,
   password: TEXT,
   as: TEXT,
-  exec: z.nullish(z.looseObject({})),
-  'auth-provider': z.nullish(z.looseObject({})),
+  exec: z.nullish(EXEC),
+  'auth-provider': z.nullish(z.looseObject({ config: z.nullish(z.looseObject({ exec: z.nullish(EXEC) })) })),
 });
 const CONTEXT = z.object({ cluster: z.string(), user: TEXT });
 const KUBECONFIG = z.object({
@@ -41,6 +47,16 @@ export type KubeconfigCluster = z.output<typeof CLUSTER>;
 
 /** A user as kubeconfigs describe it (`AuthInfo`). */
 export type KubeconfigUser = z.output<typeof USER>;
+
+/** A plugin that makes credentials (`ExecConfig`). */
+export type KubeconfigExec = z.output<typeof EXEC>;
+
+/** What exec plugins run with. */
+export interface KubeconfigEnvironment {
+  readonly clock: Clock;
+  /** The variables that they inherit. */
+  readonly environment: NodeJS.ProcessEnv;
+}
 
 /** What a kubeconfig's current context says. */
 export interface CurrentContext {

@@ -18,6 +18,8 @@ interface ClusterAccessOptions extends ClusterAccessEnvironment {
   readonly serviceHost?: string | undefined;
   readonly servicePort?: string | undefined;
   readonly serviceAccountDirectory?: string | undefined;
+  /** The variables that an exec plugin of the kubeconfig inherits; by default none. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 /**
@@ -26,11 +28,11 @@ interface ClusterAccessOptions extends ClusterAccessEnvironment {
  * @throws naming the file, the context and what is wrong with them
  */
 export async function loadClusterAccess(options: ClusterAccessOptions): Promise<ClusterAccess> {
-  const { kubeconfig, serviceHost, servicePort, serviceAccountDirectory } = options;
+  const { kubeconfig, serviceHost, servicePort, serviceAccountDirectory, clock, environment = {} } = options;
   if (kubeconfig) {
     // What reads it is of no use to a pod with a service account.
     const { kubeconfigSource } = await import('./kubeconfig-source.ts');
-    return await ClusterAccess.open(await kubeconfigSource(kubeconfig), options);
+    return await ClusterAccess.open(await kubeconfigSource(kubeconfig, { clock, environment }), options);
   }
   if (!serviceHost || !servicePort) {
     throw new Error(

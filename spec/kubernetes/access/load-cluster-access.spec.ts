@@ -178,7 +178,8 @@ describe('loadClusterAccess', () => {
   describe('with a kubeconfig', () => {
     const load = async (config: object, signal?: AbortSignal) => {
       const kubeconfig = await directory.write('kubeconfig', JSON.stringify(config));
-      return await loadClusterAccess({ kubeconfig, clock, logger, signal });
+      const environment = { INHERITED: 'inherited', REPLACED: 'inherited' };
+      return await loadClusterAccess({ kubeconfig, clock, logger, signal, environment });
     };
 
     it('uses the authorities and client certificate, given as data', async () => {
@@ -268,6 +269,46 @@ describe('loadClusterAccess', () => {
       );
       expect(await access.authorization()).to.equal('Bearer from-plugin');
     });
+
+    it('runs an exec plugin with its arguments, and its variables above those of the program', async () => {
+      const script = '#!/bin/sh\nprintf \'{"status":{"token":"%s"}}\' "$1-$2-$INHERITED-$REPLACED-$ADDED"\n';
+      const command = await directory.write('plugin', script, { mode: 0o755 });
+      const env = [
+        { name: 'REPLACED', value: 'own' },
+        { name: 'ADDED', value: 'added' },
+      ];
+      const access = await load(configOf({}, { exec: { command, args: ['a b', '$c'], env } }));
+      expect(await access.authorization()).to.equal('Bearer a b-$c-inherited-own-added');
+    });
+
+    it('runs the exec plugin of an auth provider', async () => {
+      const script = '#!/bin/sh\necho \'{"status":{"token":"provided"}}\'\n';
+      const command = await directory.write('plugin', script, { mode: 0o755 });
+      const provider = { name: 'exec', config: { exec: { command } } };
+      const access = await load(configOf({}, { 'auth-provider': provider }));
+      expect(await access.authorization()).to.equal('Bearer provided');
+    });
+
+    it('takes the token of an OIDC provider while it is valid', async () => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const token = `${part({ alg: 'none' })}.${part({ exp: 4_102_444_800 })}.signature`; // in 2100
+      const provider = { name: 'oidc', config: { 'id-token': token } };
+      const access = await load(configOf({}, { 'auth-provider': provider }));
+      expect(await access.authorization()).to.equal(`Bearer ${token}`);
+    });
+
+    for (const [what, exec, complaint] of [
+      ['names no command', {}, /: the credential plugin failed: it names no command$/],
+      [
+        'has arguments of another type',
+        { command: 'a', args: 'b' },
+        /users\[0\]\.user\.exec\.args is missing/,
+      ],
+      ['has a variable without a value', { command: 'a', env: [{ name: 'b' }] }, /exec\.env\[0\]\.value is/],
+    ] as const)
+      it(`refuses an exec plugin that ${what}`, async () => {
+        await expectFailure(load(configOf({}, { exec })), complaint);
+      });
 
     const plugin = async (script: string, cluster = {}) => {
       const command = await directory.write('plugin', `#!/bin/sh\n${script}\n`, { mode: 0o755 });
