@@ -1,10 +1,8 @@
 import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
-import { HPA_VERSIONS, type HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
-import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
@@ -20,10 +18,9 @@ export interface HpaPartEnvironment
 const WORKERS = 500;
 /** Failures of the API server itself are tried again after this long, and at the latest after a minute. */
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
-const LOOK_MS = 10_000;
 
 /**
- * The HPA controller as a part of the autoscaler: it finds out in which version HPAs are, follows them, and acts while it leads.
+ * The HPA controller as a part of the autoscaler: it caches HPAs and pods, and acts while it leads.
  *
  * @throws when what flags say of Prometheus cannot be used
  */
@@ -31,11 +28,8 @@ export async function hpaPart(environment: HpaPartEnvironment): Promise<LeaderSu
   const { workQueues: series, clock, logger, options } = environment;
   await using starting = new AsyncDisposableStack();
   const askPrometheus = await openPrometheus(environment, starting);
-  const hpa = starting.use(hpaSubsystem({ ...environment, askPrometheus }));
+  const hpa = hpaSubsystem({ ...environment, askPrometheus });
   const owned = starting.move();
-  const disposal = new AbortController();
-  const started = Promise.withResolvers<void>();
-  let following: Promise<void> = Promise.resolve();
   return {
     groups: [],
     healthChecks: [
@@ -47,28 +41,15 @@ export async function hpaPart(environment: HpaPartEnvironment): Promise<LeaderSu
     ],
     endpoints: hpa.endpoints,
     ui: hpa.ui,
-    start() {
-      following = servedVersion(environment, disposal.signal).then(
-        (version) => {
-          hpa.start(version);
-          started.resolve();
-        },
-        () => {}, // disposed of while it waited
-      );
-    },
+    start: () => hpa.start(),
     async lead(signal) {
       if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
-      await raceAbort(started.promise, signal).catch(() => {});
-      if (signal.aborted) return;
+      await using controller = await hpa.controller(signal).catch(() => undefined); // does not lead any more
+      if (!controller) return;
       const run = { clock, logger, signal, workers: WORKERS, series, queue: RETRY };
-      await using controller = hpa.controller();
       await runController(controller, run);
     },
-    async [Symbol.asyncDispose]() {
-      disposal.abort(new Error('the program ends'));
-      await following;
-      await owned.disposeAsync();
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
@@ -90,26 +71,3 @@ const TELL_THE_OTHER =
   'Deciding HorizontalPodAutoscalers: kube-controller-manager must leave them alone by ' +
   '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling), and those on which ' +
   'another controller acts are left alone';
-
-/** The best version in which the API server serves HPAs; asked until it can be told. */
-async function servedVersion(
-  { mapper, clock, logger }: HpaPartEnvironment,
-  signal: AbortSignal,
-): Promise<HpaVersion> {
-  let isTold = false;
-  for (;;) {
-    try {
-      for (const version of HPA_VERSIONS) {
-        const kind = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler' };
-        if (await mapper.findExact(kind, signal)) return version;
-      }
-      if (!isTold)
-        logger.warning('The API server serves no HorizontalPodAutoscalers; they are waited for', {});
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isTold) logger.error('Cannot ask in which version HorizontalPodAutoscalers are', error, {});
-    }
-    isTold = true;
-    await clock.sleep(LOOK_MS, { signal });
-  }
-}

@@ -2,7 +2,7 @@ import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { ToldEvent } from '#lib/control/event.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -21,7 +21,6 @@ import {
 } from './external-controllers.ts';
 import type { StatusClient } from './hpa-status-writer.ts';
 import type { ReadWorld, World } from './inputs/inputs-reader.ts';
-import type { FollowedPod } from './inputs/pod-lister.ts';
 import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
 import type { DecisionLog } from './observability/decision-log.ts';
@@ -224,8 +223,8 @@ export interface HpaLoopOptions {
 
 /** What the controller works with. */
 interface HpaDependencies {
-  readonly hpas: Pick<Informer<Hpa>, 'find' | 'onChange' | 'synced'>;
-  readonly pods: Pick<Informer<FollowedPod>, 'synced'>;
+  readonly hpas: Pick<SharedInformer<Hpa>, 'find' | 'onChange' | 'synced'>;
+  readonly pods: { synced(signal: AbortSignal): Promise<void> };
   readonly readWorld: ReadWorld;
   readonly scales: Pick<FollowedScales, 'set'>;
   readonly statuses: StatusClient;

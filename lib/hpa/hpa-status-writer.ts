@@ -3,7 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { type Hpa, type HpaVersion, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type Hpa, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER, type OtherControllers } from './external-controllers.ts';
@@ -58,11 +58,8 @@ export class StatusClient {
 const UNWRITTEN: HpaStatus = { desiredReplicas: 0 };
 
 /** Reads and writes HPAs in the version in which they are served. */
-export function hpaResourceClient(
-  api: ApiClient,
-  resource: ApiResource,
-  version: HpaVersion,
-): ResourceClient<Hpa> {
+export function hpaResourceClient(api: ApiClient, resource: ApiResource): ResourceClient<Hpa> {
+  const { version } = resource;
   return new ResourceClient<Hpa>({
     api,
     resource,

@@ -5,11 +5,12 @@ import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { type Hpa, type HpaVersion, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { POD_INDEXES, PODS } from '#lib/kubernetes/objects/pod.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
@@ -18,7 +19,6 @@ import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
 import { hpaResourceClient, StatusClient } from './hpa-status-writer.ts';
 import { CustomMetricsApi, MetricValuesReader } from './inputs/custom-metrics-client.ts';
 import { ReadWorld } from './inputs/inputs-reader.ts';
-import { followedPod, POD_INDEXES } from './inputs/pod-lister.ts';
 import { NamespaceUsage } from './inputs/pod-metrics-client.ts';
 import { FollowedScales } from './inputs/target-scales.ts';
 import { AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
@@ -37,6 +37,7 @@ import { HpaMemories } from './state/scaling-states.ts';
 export interface HpaEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
   readonly scales: ScaleClient;
   readonly scaleLog: ScaleLog;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -50,25 +51,26 @@ export interface HpaEnvironment {
   readonly askPrometheus?: AskPrometheus | undefined;
 }
 
-/** The HPA controller, ready to be started; disposing it ends its informers. */
-export interface HpaSubsystem extends AsyncDisposable, HasUi<HpaUiPart> {
+/** The HPA controller, ready to be started. */
+export interface HpaSubsystem extends HasUi<HpaUiPart> {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** Follows HPAs in a version, and pods, as every replica does. */
-  start(version: HpaVersion): void;
+  /** Begins to cache HPAs and pods, as every replica does. */
+  start(): void;
   readonly isSynced: boolean;
-  /** What the leader runs, once started: a new one for each term. Disposing it ends what is told of the term. */
-  controller(): Controller & AsyncDisposable;
+  /**
+   * What the leader runs: a new one for each term, once the API server serves HPAs. Disposing it ends what is told of the
+   * term.
+   *
+   * @throws the signal's reason when it aborts first
+   */
+  controller(signal: AbortSignal): Promise<Controller & AsyncDisposable>;
 }
 
 /** Puts the HPA controller together: HPAs, pods, metrics → decision → memory, scale, status, events. */
 export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
-  const { client, clock, registry, logger } = environment;
-  const pods = new Informer({
-    ...environment,
-    collection: { path: '/api/v1/pods' },
-    transform: followedPod,
-    indexes: POD_INDEXES,
-  });
+  const { client, informers, clock, registry, logger } = environment;
+  const hpas = informers.get(HPAS, { needs: HPA_NEEDS });
+  const pods = informers.get(PODS, { needs: { fields: ['requests'] }, indexes: POD_INDEXES });
   const scales = new FollowedScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);
@@ -82,27 +84,24 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const autoMinLog = new AutoMinLog(registry);
   const { askPrometheus } = environment;
   const weeks = askPrometheus && new WeekFromPrometheus(askPrometheus, clock);
-  let following: ReturnType<typeof followHpas> | undefined;
+  hpas.onChange(({ key, previous, current }) => {
+    others.observe(key, previous, current);
+    const { apiVersion = '', kind = '' } = current?.spec.scaleTargetRef ?? {};
+    if (!previous) void scales.notice({ apiVersion, kind });
+  });
   return {
     endpoints: new Map([['/debug/hpa', debugHpa(decisions, autoMinLog)]]),
     ui: [hpaUi({ decisions, autoMin: autoMinLog, nowMs: () => clock.nowMs() })],
-    start(version) {
-      following = followHpas(environment, version);
-      following.informer.onChange(({ key, previous, current }) => {
-        others.observe(key, previous, current);
-        const { apiVersion = '', kind = '' } = current?.spec.scaleTargetRef ?? {};
-        if (!previous) void scales.notice({ apiVersion, kind });
-      });
-      following.informer.start();
+    start() {
+      hpas.start();
       pods.start();
     },
     get isSynced() {
-      return following?.informer.isSynced === true && pods.isSynced;
+      return hpas.isSynced && pods.isSynced;
     },
-    controller() {
-      if (!following) throw new Error('Cannot control HPAs: it is not known in which version they are');
-      const { informer: hpas, resource, version } = following;
-      const hpaClient = hpaResourceClient(client, resource, version);
+    async controller(signal) {
+      const resource = await hpas.served(signal);
+      const hpaClient = hpaResourceClient(client, resource);
       const store = new MemoryStore({
         configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
         isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
@@ -141,27 +140,12 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         },
       };
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(
-        [following?.informer, pods, scales].map((informer) => informer?.[Symbol.asyncDispose]()),
-      );
-    },
   };
 }
+
+/** A status is sent with all metadata of its HPA: what is left out would be deleted. */
+const HPA_NEEDS: HpaNeeds = { fields: ['metadata', 'spec', 'status', 'statusWriters'] };
 
 const CONFIG_MAPS: ApiResource = {
   ...{ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
 };
-
-function followHpas(environment: HpaEnvironment, version: HpaVersion) {
-  const kind = 'HorizontalPodAutoscaler';
-  const resource: ApiResource = {
-    ...{ group: 'autoscaling', version, kind, plural: 'horizontalpodautoscalers', namespaced: true },
-  };
-  const informer = new Informer({
-    ...environment,
-    collection: { path: collectionPath(resource) },
-    transform: (value) => readHpa(value, version),
-  });
-  return { informer, resource, version };
-}

@@ -1,6 +1,8 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { PODS } from '#lib/kubernetes/objects/pod.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
@@ -22,14 +24,14 @@ import { zmonCollector } from './collectors/zmon-collector.ts';
 import type { MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
 import { namedSources } from './named-sources.ts';
 import type { FoundSchedules } from './scaling-schedules/scaling-schedule.ts';
-import { TargetPods } from './targets/target-pods.ts';
+import { TARGET_PODS, TargetPods } from './targets/target-pods.ts';
 import { TargetSelectors } from './targets/target-selectors.ts';
-import { PodsOnDemand } from './targets/watched-pods.ts';
 
 /** What collectors work with. */
 interface MetricCollectorsEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
@@ -50,7 +52,7 @@ export async function metricCollectors(
   options: MetricsAdapterPartOptions,
   environment: MetricCollectorsEnvironment,
 ): Promise<{ readonly collectors: readonly MetricCollector[]; readonly pods: TargetPods }> {
-  const { clock, logger, client, mapper, userAgent, schedules, stack, findAddresses } = environment;
+  const { clock, client, mapper, informers, userAgent, schedules, stack, findAddresses } = environment;
   const { allowedHosts, relistMs, scalingSchedule, defaultIntervalMs } = options;
   const share = new FairShare(clock);
   const http = { clock, userAgent, share, findAddresses };
@@ -59,7 +61,7 @@ export async function metricCollectors(
   const ofPods = stack.use(
     new HttpClients({ ...http, allowedHosts: new AllowedHosts(['*', ...allowedHosts]) }),
   );
-  const pods = new TargetPods(stack.use(new PodsOnDemand({ client, clock, logger, relistMs })));
+  const pods = new TargetPods(informers.get(PODS, { ...TARGET_PODS, relistMs }));
   const selectors = new TargetSelectors({ client, mapper, clock, random: Math.random });
   const sources = await namedSources(options, { ...environment, stack, share });
   const sqlSources = new Map<string, SqlSource>();

@@ -8,16 +8,15 @@ import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
-import { findHpas } from '#lib/kubernetes/informer/wait-until-served.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import { nameOfMetric, readScaledHpa, type ScaledHpa } from './annotations/collected-metrics.ts';
+import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from './annotations/collected-metrics.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
@@ -38,6 +37,7 @@ import type { TargetPods } from './targets/target-pods.ts';
 export interface MetricsAdapterEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -63,7 +63,8 @@ export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
 ): Subsystem & HasUi<MetricsUiPart> {
-  const { mapper, clock, logger, registry, events, collectors, store, pods, isLeader } = environment;
+  const { mapper, informers, clock, logger, registry, events, collectors, store, pods, isLeader } =
+    environment;
   const objectLabels = new ObjectLabels(environment);
   const series = metricsAdapterSeries({
     registry,
@@ -82,15 +83,10 @@ export function metricsAdapter(
   });
   const disposal = new AbortController();
   const { signal } = disposal;
-  let hpas: Informer<ScaledHpa> | undefined;
+  const hpas = informers.get(HPAS, { ...SCALED_HPAS, relistMs: options.relistMs });
   const hpaCollectors = new HpaCollectors({
     ...options,
-    ...{ collection, collectors, mapper, objectLabels },
-    hpas: {
-      find: (key) => hpas?.find(key),
-      onChange: (listener, replay) => hpas?.onChange(listener, replay) ?? (() => {}),
-      synced: async (until) => await hpas?.synced(until),
-    },
+    ...{ hpas, collection, collectors, mapper, objectLabels },
     onChange: (key) => {
       const known = hpaCollectors.known.get(key);
       store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, { collection, pods, objectLabels }) : {});
@@ -131,9 +127,6 @@ export function metricsAdapter(
   ];
 
   async function follow(): Promise<void> {
-    const path = collectionPath(await findHpas({ mapper, clock, logger, signal }));
-    const { relistMs } = options;
-    hpas = new Informer({ ...environment, collection: { path }, transform: readScaledHpa, relistMs });
     hpas.start();
     await runController(counted(hpaCollectors.controller(), series), { clock, logger, signal });
   }
@@ -158,7 +151,6 @@ export function metricsAdapter(
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));
       await following;
-      await hpas?.[Symbol.asyncDispose]();
       await collection[Symbol.asyncDispose]();
     },
   };

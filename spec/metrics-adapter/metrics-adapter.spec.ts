@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { PollLimits } from '#lib/collection/poll-limits.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
@@ -16,6 +17,8 @@ const HPAS = {
   ...{ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
   ...{ plural: 'horizontalpodautoscalers', namespaced: true },
 };
+
+const mapper = { findExact: async () => HPAS } as never;
 
 const INTERVALS = { defaultIntervalMs: 60_000, metricsTtlMs: 900_000, relistMs: 60_000 };
 
@@ -48,6 +51,7 @@ describe('metricsAdapter, whose Prometheus refuses a query', () => {
     const served = stack.use(
       await startListingServer(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [hpa] })),
     );
+    const informers = stack.use(new SharedInformers({ ...served, mapper }));
     const [events, store] = [[] as string[], new MetricStore()];
     const adapter = stack.use(
       metricsAdapter(
@@ -55,7 +59,7 @@ describe('metricsAdapter, whose Prometheus refuses a query', () => {
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
           pollLimits: new PollLimits(served.clock),
-          mapper: { findExact: async () => HPAS } as never,
+          ...{ mapper, informers },
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           collectors: allCollectors({ clock: served.clock, stack, url: prometheus.url }),
           ...{ registry: new Registry(), store, pods: { live: () => undefined }, isLeader: () => true },
@@ -113,12 +117,13 @@ describe('metricsAdapter', () => {
           throw new Error('no query');
         },
       };
+      await using informers = new SharedInformers({ ...served, mapper });
       await using adapter = metricsAdapter(
         { servesCustom: true, servesExternal: true, passesOverUnknown: false, ...INTERVALS },
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
           pollLimits: new PollLimits(served.clock),
-          mapper: { findExact: async () => HPAS } as never,
+          ...{ mapper, informers },
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           ...{ registry: new Registry(), collectors: [strict], store: new MetricStore() },
           ...{ pods: { live: () => undefined }, isLeader: () => isLeader },

@@ -45,7 +45,7 @@ export function allCollectors(options: AllCollectorsOptions): readonly MetricCol
   const { credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }, url: endpoint = url } = sqs ?? {};
   const region = stack.use(new SqsRegion({ http, region: 'eu-central-1', endpoint, credentials }));
   const pod = { namespace: 'default', name: 'a', uid: 'u', labels: {}, ip: '127.0.0.1', readySinceMs: 0 };
-  const pods = new TargetPods({ find: () => pod, findBy: () => [pod], synced: async () => {} });
+  const pods = new TargetPods({ start() {}, find: () => pod, findBy: () => [pod], synced: async () => {} });
   return [
     prometheusCollector({ server, additionalServers: new Map([['other', server]]), clients }),
     httpCollector({ clients }),

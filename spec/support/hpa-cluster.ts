@@ -8,7 +8,8 @@ import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
 import type { AskPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
-import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { type KindReference, RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
@@ -63,6 +64,15 @@ export const PATHS = {
   memory: '/api/v1/namespaces/default/configmaps/autoscaler-hpa-memory',
 };
 
+/** Discovery of an API server that serves HPAs in one version alone. */
+function servingOnly(version: HpaVersion, mapper: RestMapper): Pick<RestMapper, 'findExact'> {
+  const isHidden = ({ apiVersion }: KindReference) =>
+    apiVersion.startsWith('autoscaling/') && apiVersion !== `autoscaling/${version}`;
+  return {
+    findExact: async (kind, signal) => (isHidden(kind) ? undefined : await mapper.findExact(kind, signal)),
+  };
+}
+
 const OPTIONS: HpaLoopOptions = {
   syncPeriodMs: 15_000,
   concurrentSyncs: 4,
@@ -112,8 +122,9 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       const scaleLog = new ScaleLog({ logger, dryRun });
       const client = new ApiClient({ access, clock, userAgent: 'spec/1', dryRun });
       const mapper = new RestMapper({ api: client, clock });
+      const informers = new SharedInformers({ client, mapper: servingOnly(version, mapper), clock, logger });
       const subsystem = hpaSubsystem({
-        ...{ client, mapper, registry, clock, logger, askPrometheus },
+        ...{ client, mapper, informers, registry, clock, logger, askPrometheus },
         scaleLog,
         scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {
@@ -122,10 +133,10 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
         },
         options: { ...OPTIONS, ...options },
       });
-      subsystem.start(version);
+      subsystem.start();
       const ending = new AbortController();
       const run: RunControllerOptions = { clock, logger, signal: ending.signal, workers: 50 };
-      const controller = subsystem.controller();
+      const controller = await subsystem.controller(ending.signal);
       const done = runController(
         {
           ...controller,
@@ -144,7 +155,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
         ending.abort(new Error('not the leader any more'));
         await done;
         await controller[Symbol.asyncDispose]();
-        await subsystem[Symbol.asyncDispose]();
+        await informers[Symbol.asyncDispose]();
         await client[Symbol.asyncDispose]();
       };
       running = { registry, subsystem, end };

@@ -9,6 +9,7 @@ import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metrics.ts';
 import { metricsAdapterDoctor } from '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
@@ -79,7 +80,8 @@ export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOpt
 function collectorsOf(options: MetricsAdapterPartOptions): OpenCollectors {
   const logger = { info() {}, warning() {}, error() {} };
   return async ({ client, mapper, clock }, stack) => {
-    const environment = { client, mapper, clock, logger, stack, schedules: undefined };
+    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
+    const environment = { client, mapper, informers, clock, logger, stack, schedules: undefined };
     const { collectors } = await metricCollectors(options, {
       ...environment,
       userAgent: 'autoscaler-doctor',

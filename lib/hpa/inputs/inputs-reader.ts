@@ -1,6 +1,6 @@
 import type { Scale } from '#lib/control/scale-client.ts';
-import type { Informer } from '#lib/kubernetes/informer/informer.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { type IndexedPods, type Pod, selectPods } from '#lib/kubernetes/objects/pod.ts';
 import {
   type LabelSelector,
   parseLabelSelector,
@@ -12,12 +12,11 @@ import type { DecisionInput, HpaConfig } from '../decision/decision-input.ts';
 
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';
 import { SelectorRegistry } from './overlapping-hpas.ts';
-import { type FollowedPod, selectPods } from './pod-lister.ts';
 import { type FollowedScales, readTargetScale } from './target-scales.ts';
 
 /** What the world is read with. */
 interface ReadWorldOptions {
-  readonly pods: Pick<Informer<FollowedPod>, 'findBy'>;
+  readonly pods: IndexedPods<Pod>;
   readonly scales: Pick<FollowedScales, 'get'>;
   readonly reader: MetricReaderOptions;
   readonly clock: Clock;

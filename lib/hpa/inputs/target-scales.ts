@@ -5,24 +5,21 @@ import {
   UnscalableTarget,
 } from '#lib/control/scale-client.ts';
 import type { ScaleCause } from '#lib/control/scale-log.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { serverWords } from '#lib/kubernetes/client/api-error.ts';
-import { type ApiResource, collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type { SharedInformer, SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { FOLLOWED_KINDS, type FollowedTarget, followedTarget } from '#lib/kubernetes/objects/workload.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
+import { type CachedWorkload, WORKLOADS, type WorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaleFailure } from '../decision/decision-input.ts';
 
 /** What {@link FollowedScales} works with. */
 interface FollowedScalesOptions {
-  readonly client: ApiClient;
-  readonly mapper: RestMapper;
+  readonly informers: Pick<SharedInformers, 'get'>;
+  readonly mapper: Pick<RestMapper, 'find'>;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** A scale, and whether it is what the informer knew, or what the API server says now. */
@@ -32,8 +29,9 @@ interface ReadScale {
 }
 
 interface Followed {
-  readonly informer: Informer<FollowedTarget>;
-  readonly startedAtMs: number;
+  readonly informer: SharedInformer<WorkloadScale>;
+  /** `undefined` until an HPA has one as its target. */
+  startedAtMs: number | undefined;
 }
 
 /** So long a decision waits for the first list of a kind; an account that may not list it is asked one by one. */
@@ -46,14 +44,23 @@ const LIST_WITHIN_MS = 5_000;
  * What is followed may be outdated, so nothing is to be written on its word: who wants to scale reads it again, live. What
  * was read live or written is known to be newer than what the informer shows until that catches up.
  */
-export class FollowedScales implements AsyncDisposable {
+export class FollowedScales {
   readonly #options: FollowedScalesOptions;
-  readonly #followed = new Map<string, Followed>();
+  /** By their kinds. */
+  readonly #followed: ReadonlyMap<string, Followed>;
   /** The version that was read live or written last, of targets that the informer is behind of. */
   readonly #newer = new Map<string, string>();
 
   constructor(options: FollowedScalesOptions) {
     this.#options = options;
+    const use = { needs: { parts: ['scale'] }, view: ({ scale }: CachedWorkload) => scale } as const;
+    this.#followed = new Map(
+      Object.entries(WORKLOADS).map(([kind, workloads]) => {
+        const informer = options.informers.get(workloads, use);
+        informer.onChange(({ key, current }) => this.#caughtUp(`${kind} ${key}`, current));
+        return [kind, { informer, startedAtMs: undefined }];
+      }),
+    );
   }
 
   /** Of how many targets it knows a newer version than the one that was followed up to now. */
@@ -63,7 +70,7 @@ export class FollowedScales implements AsyncDisposable {
 
   /** Begins to follow the kind of a target. */
   async notice(target: Pick<ScaleTarget, 'apiVersion' | 'kind'>): Promise<void> {
-    if (!FOLLOWED_KINDS.has(target.kind)) return;
+    if (!this.#followed.has(target.kind)) return;
     const resource = await this.#options.mapper.find(target).catch(() => undefined); // it is told when it is decided
     if (resource) this.#follow(resource);
   }
@@ -90,24 +97,20 @@ export class FollowedScales implements AsyncDisposable {
     return written;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#followed.values()].map(({ informer }) => informer[Symbol.asyncDispose]()));
-  }
-
   async #known(target: ScaleTarget, signal: AbortSignal): Promise<Scale | undefined> {
-    if (!FOLLOWED_KINDS.has(target.kind)) return undefined;
+    if (!this.#followed.has(target.kind)) return undefined;
     const resource = await this.#options.mapper.find(target, signal);
     const followed = resource && this.#follow(resource);
     if (!followed || !(await this.#isListed(followed, signal))) return undefined;
     const found = followed.informer.find(`${target.namespace}/${target.name}`);
     if (!found) return undefined; // it may just have been made
-    const key = keyOf(target, resource);
+    const key = keyOf(target);
     this.#caughtUp(key, found);
     return this.#newer.has(key) ? undefined : { ...found, target, resource };
   }
 
   /** Forgets the version that was ahead of what is followed now, or of a target that is gone. */
-  #caughtUp(key: string, found: FollowedTarget | undefined): void {
+  #caughtUp(key: string, found: WorkloadScale | undefined): void {
     const newer = this.#newer.get(key);
     if (newer !== undefined && Number(found?.resourceVersion ?? newer) >= Number(newer))
       this.#newer.delete(key);
@@ -115,31 +118,25 @@ export class FollowedScales implements AsyncDisposable {
 
   #note(scale: Scale): void {
     const { target, resource, resourceVersion } = scale;
-    const followed = this.#followed.get(collectionPath(resource));
-    if (!followed) return;
-    const key = keyOf(target, resource);
+    const followed = resource.group === 'apps' ? this.#followed.get(resource.kind) : undefined;
+    if (followed?.startedAtMs === undefined) return;
+    const key = keyOf(target);
     this.#newer.set(key, resourceVersion);
     const found = followed.informer.find(`${target.namespace}/${target.name}`);
     if (found) this.#caughtUp(key, found); // its watch may have been quicker
   }
 
   #follow(resource: ApiResource): Followed | undefined {
-    if (resource.group !== 'apps' || !FOLLOWED_KINDS.has(resource.kind)) return undefined;
-    const path = collectionPath(resource);
-    let followed = this.#followed.get(path);
-    if (!followed) {
-      const informer = new Informer({ ...this.#options, collection: { path }, transform: followedTarget });
-      followed = { informer, startedAtMs: this.#options.clock.monotonicMs() };
-      this.#followed.set(path, followed);
-      informer.onChange(({ key, current }) => this.#caughtUp(`${path} ${key}`, current));
-      informer.start();
-    }
+    const followed = resource.group === 'apps' ? this.#followed.get(resource.kind) : undefined;
+    if (!followed) return undefined;
+    followed.startedAtMs ??= this.#options.clock.monotonicMs();
+    followed.informer.start();
     return followed;
   }
 
   async #isListed({ informer, startedAtMs }: Followed, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
-    const leftMs = startedAtMs + LIST_WITHIN_MS - clock.monotonicMs();
+    const leftMs = (startedAtMs ?? clock.monotonicMs()) + LIST_WITHIN_MS - clock.monotonicMs();
     if (informer.isSynced || leftMs <= 0) return informer.isSynced;
     const waiting = new AbortController();
     const ended = AbortSignal.any([signal, waiting.signal]);
@@ -150,8 +147,8 @@ export class FollowedScales implements AsyncDisposable {
   }
 }
 
-function keyOf({ namespace, name }: ScaleTarget, resource: ApiResource): string {
-  return `${collectionPath(resource)} ${namespace}/${name}`;
+function keyOf({ kind, namespace, name }: ScaleTarget): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 /** Reads the scale of an HPA's target; what fails is told in the controller's words. */

@@ -48,11 +48,14 @@ export interface HpaNeeds {
 
 /** An HPA in the terms of `autoscaling/v2`, whatever it was read as. What no user needs is absent. */
 export interface Hpa extends HorizontalPodAutoscaler {
-  readonly metadata: ObjectMeta & { readonly namespace: string; readonly uid: string };
+  readonly metadata: ObjectMeta & {
+    readonly namespace: string;
+    readonly uid: string;
+    /** Those entries that users need. An update must not send them: the others would be deleted. */
+    readonly managedFields?: readonly unknown[];
+  };
   /** Who has written its status, as far as the API server reports. */
   readonly statusWriters: readonly StatusManager[];
-  /** Those entries that users need; not in the metadata, which is sent back without them. */
-  readonly managedFields: readonly unknown[];
 }
 
 /** HPAs as informers cache them. */
@@ -104,22 +107,23 @@ function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
   >(value);
   if (!isSpec(object.spec)) throw new Error('Cannot read an HPA: it has no target, or no maxReplicas');
   const { fields } = needs;
-  const { managedFields, ...metadata } = object.metadata as ObjectMeta & { readonly managedFields?: unknown };
+  const { managedFields, ...metadata }: ObjectMeta & { readonly managedFields?: unknown } = object.metadata;
   const { annotations = {} } = metadata;
   const isV1 = version === 'v1';
   const status = isV1 ? statusFromV1(object.status, annotations) : object.status;
   const spec = isV1 ? specFromV1(object.spec, annotations) : object.spec;
-  const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : NONE;
-  const needed = entries.filter(needs.needsManagedFields);
+  const entries = (Array.isArray(managedFields) ? managedFields : []).filter(needs.needsManagedFields);
   return {
-    metadata: neededMetadata(
-      { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
-      needs,
-    ),
+    metadata: {
+      ...neededMetadata(
+        { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
+        needs,
+      ),
+      ...(entries.length > 0 && { managedFields: entries }),
+    },
     spec: neededSpec(withoutNulls(spec), fields),
     ...(status && neededStatus(status, fields)),
     statusWriters: fields.has('statusWriters') ? statusManagers(managedFields) : NONE,
-    managedFields: needed.length > 0 ? needed : NONE,
   };
 }
 
@@ -174,10 +178,12 @@ function neededStatus(status: HpaStatus, fields: ReadonlySet<HpaField>): Pick<Hp
  * `autoscaling/v1` without what of that would be in annotations.
  */
 export function sentHpa(
-  { metadata, spec }: Pick<Hpa, 'metadata' | 'spec'>,
+  hpa: Pick<Hpa, 'metadata' | 'spec'>,
   status: HpaStatus,
-  version: HpaVersion,
+  version: string,
 ): KubernetesObject & { readonly spec: object; readonly status: object } {
+  const { spec } = hpa;
+  const { managedFields: _managedFields, ...metadata } = hpa.metadata;
   if (version !== 'v1') return { metadata, spec, status };
   const { metrics: _metrics, behavior: _behavior, ...specOfV1 } = spec;
   const v1 = statusToV1(status);

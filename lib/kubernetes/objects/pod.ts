@@ -1,72 +1,98 @@
-import * as z from 'zod/mini';
+import { stringInterner } from '#lib/cache/interner.ts';
+import { equalityOf, type LabelSelector } from '../selectors/label-selector.ts';
+import { readObject } from './kubernetes-object.ts';
 
-/** What is kept of a pod, to ask it for metrics and to serve them. */
-export interface TargetPod {
+/** A pod as informers cache it. */
+export interface Pod extends ScaledPod {
   readonly namespace: string;
-  readonly name: string;
   readonly uid: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Absent until it has one. */
+  /** Absent until it has one, and where no user needs it. */
   readonly ip: string | undefined;
-  /** Since when it is ready, in milliseconds since the Unix epoch; `undefined` while it is not, and when it is to go. */
-  readonly readySinceMs: number | undefined;
 }
 
-const POD = z.object({
-  metadata: z.object({
-    namespace: z.string(),
-    name: z.string(),
-    uid: z._default(z.string(), ''),
-    labels: z._default(z.record(z.string(), z.string()), {}),
-    deletionTimestamp: z.optional(z.string()),
-  }),
-  status: z.optional(
-    z.object({
-      phase: z.optional(z.string()),
-      podIP: z.optional(z.string()),
-      conditions: z.optional(
-        z.nullable(
-          z.array(
-            z.object({
-              type: z.string(),
-              status: z.string(),
-              lastTransitionTime: z.optional(z.nullable(z.string())),
-            }),
-          ),
-        ),
-      ),
-    }),
-  ),
-});
-
-/** Takes what the API server sent for a pod; `undefined` for what is none. */
-export function readTargetPod(value: unknown): TargetPod | undefined {
-  const read = POD.safeParse(value);
-  if (!read.success) return undefined;
-  const { metadata, status } = read.data;
-  const { namespace, name, uid, labels, deletionTimestamp } = metadata;
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const isReady = ready?.status === 'True' && deletionTimestamp === undefined && status?.phase === 'Running';
-  const sinceMs = Date.parse(ready?.lastTransitionTime ?? '');
-  return {
-    ...{ namespace, name, uid, labels },
-    ip: status?.podIP || undefined,
-    readySinceMs: isReady ? (Number.isFinite(sinceMs) ? sinceMs : 0) : undefined,
-  };
+/** What one user of pods needs beside their labels and whether they are ready. */
+export interface PodNeeds {
+  /** `requests` are those of containers and of the pod, with its start time; `address` is its identity and its IP. */
+  readonly fields: readonly ('requests' | 'address')[];
 }
+
+/** Equal in many pods: namespaces, phases. */
+const SHARED_TEXTS = { capacity: 5_000, longestKey: 63 };
+
+/** Pods as informers cache them. */
+export const PODS = {
+  resource: { group: '', kind: 'Pod', plural: 'pods', namespaced: true },
+  versions: ['v1'],
+  decoder(needs: readonly PodNeeds[]): (value: unknown) => Pod {
+    const fields = new Set(needs.flatMap((need) => need.fields));
+    const texts = stringInterner(SHARED_TEXTS);
+    return (value) => {
+      const pod: CachedPodObject = readObject(value);
+      const { namespace, uid } = pod.metadata;
+      const needed = fields.has('requests') ? pod : { ...pod, spec: NO_SPEC };
+      const scaled = scaledPod(needed);
+      const needsAddress = fields.has('address');
+      // Spelt out: objects that are made by spreading take more memory.
+      return {
+        namespace: texts.intern(textIn(namespace)),
+        name: scaled.name,
+        labels: scaled.labels,
+        uid: needsAddress ? textIn(uid) : '',
+        ip: (needsAddress && pod.status?.podIP) || undefined,
+        phase: texts.intern(textIn(scaled.phase)),
+        isDeleting: scaled.isDeleting,
+        startedAtMs: fields.has('requests') ? scaled.startedAtMs : undefined,
+        ready: scaled.ready,
+        containers: scaled.containers,
+        initContainers: scaled.initContainers,
+        podRequests: scaled.podRequests,
+        overhead: scaled.overhead,
+      };
+    };
+  },
+} as const;
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+type CachedPodObject = PodObject & {
+  readonly metadata: { readonly namespace?: string; readonly uid?: string };
+  readonly status?: { readonly podIP?: string };
+};
+
+const NO_SPEC: PodObject['spec'] = { containers: [] };
 
 const LABELS = 'labels';
 const NAMESPACE = 'namespace';
 
 /** By what pods are found: by namespace, and by that with each of their labels. */
-export const TARGET_POD_INDEXES = {
-  [NAMESPACE]: ({ namespace }: TargetPod) => [namespace],
-  [LABELS]: ({ namespace, labels }: TargetPod) =>
+export const POD_INDEXES = {
+  [NAMESPACE]: ({ namespace }: Pick<Pod, 'namespace'>) => [namespace],
+  [LABELS]: ({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>) =>
     Object.entries(labels).map(([key, value]) => labelWord(namespace, key, value)),
 };
 
+/** Pods, as an informer that has {@link POD_INDEXES} finds them. */
+export interface IndexedPods<T> {
+  findBy(index: keyof typeof POD_INDEXES, word: string): readonly T[];
+}
+
+/** The pods of a namespace that a selector selects; only those with one of its labels are looked at. */
+export function selectPods<T extends Pick<Pod, 'labels'>>(
+  pods: IndexedPods<T>,
+  namespace: string,
+  selector: LabelSelector,
+): readonly T[] {
+  const equality = equalityOf(selector);
+  const candidates = equality
+    ? pods.findBy(LABELS, labelWord(namespace, equality.key, equality.value))
+    : pods.findBy(NAMESPACE, namespace);
+  return candidates.filter(({ labels }) => selector.matches(labels));
+}
+
 /** A label of pods of a namespace, as the index has it. */
-export function labelWord(namespace: string, key: string, value: string): string {
+function labelWord(namespace: string, key: string, value: string): string {
   return `${namespace}\n${key}=${value}`;
 }
 
@@ -133,10 +159,11 @@ interface ContainerObject {
 
 /** Reduces a pod of the API server. */
 export function scaledPod({ metadata, spec, status }: PodObject): ScaledPod {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const conditions = Array.isArray(status?.conditions) ? status.conditions : NONE;
+  const ready = conditions.find((condition) => condition?.type === 'Ready');
   return {
     name: metadata.name,
-    labels: metadata.labels ?? NOTHING,
+    labels: typeof metadata.labels === 'object' ? (metadata.labels ?? NOTHING) : NOTHING,
     phase: status?.phase ?? '',
     isDeleting: metadata.deletionTimestamp !== undefined,
     startedAtMs: status?.startTime === undefined ? undefined : Date.parse(status.startTime),
@@ -145,17 +172,19 @@ export function scaledPod({ metadata, spec, status }: PodObject): ScaledPod {
       // A time that was never set is Go's zero time, which lies before everything.
       changedAtMs: ready.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : Number.NEGATIVE_INFINITY,
     },
-    containers: spec.containers.map(containerRequests),
-    initContainers: (spec.initContainers ?? []).map((container) => ({
-      ...containerRequests(container),
-      isSidecar: container.restartPolicy === 'Always',
-    })),
+    containers: spec.containers.length === 0 ? NONE : spec.containers.map(containerRequests),
+    initContainers:
+      spec.initContainers?.map((container) => ({
+        ...containerRequests(container),
+        isSidecar: container.restartPolicy === 'Always',
+      })) ?? NONE,
     podRequests: spec.resources?.requests ?? NOTHING,
     overhead: spec.overhead ?? NOTHING,
   };
 }
 
 const NOTHING: Readonly<Record<string, string>> = {};
+const NONE: readonly never[] = [];
 
 function containerRequests({ name, resources }: ContainerObject): ContainerRequests {
   return { name, requests: resources?.requests ?? NOTHING };

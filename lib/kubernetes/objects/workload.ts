@@ -1,14 +1,54 @@
 import * as z from 'zod/mini';
-import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import { readObject } from './kubernetes-object.ts';
+import { metricSelector } from '../selectors/selector-object.ts';
+import { propertyOf, readObject } from './kubernetes-object.ts';
 
-/** What is kept of a workload: what its scale subresource would say. */
-export interface FollowedTarget {
+/** A workload as informers cache it: the parts that its users need. */
+export interface CachedWorkload {
+  readonly scale?: WorkloadScale;
+  readonly workload?: Workload;
+}
+
+/** What the scale subresource of a workload would respond. */
+export interface WorkloadScale {
   readonly uid: string | undefined;
   readonly resourceVersion: string;
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: string;
+}
+
+/** How many pods of a workload there are, and what their containers request. */
+export interface Workload {
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  /** Of its containers, what each requests or is limited to. */
+  readonly containers: readonly { readonly name: string; readonly resources: readonly string[] }[];
+}
+
+/** Which parts one user of workloads needs. */
+export interface WorkloadNeeds {
+  readonly parts: readonly (keyof CachedWorkload)[];
+}
+
+/** The kinds of `apps` whose scale follows from the object itself, as informers cache them. */
+export const WORKLOADS = {
+  Deployment: workloadKind('Deployment', 'deployments'),
+  ReplicaSet: workloadKind('ReplicaSet', 'replicasets'),
+  StatefulSet: workloadKind('StatefulSet', 'statefulsets'),
+} as const;
+
+function workloadKind(kind: string, plural: string) {
+  return {
+    resource: { group: 'apps', kind, plural, namespaced: true },
+    versions: ['v1'],
+    decoder(needs: readonly WorkloadNeeds[]): (value: unknown) => CachedWorkload {
+      const parts = new Set(needs.flatMap((need) => need.parts));
+      return (value) => ({
+        ...(parts.has('scale') && { scale: readWorkloadScale(value) }),
+        ...(parts.has('workload') && { workload: readWorkload(value) }),
+      });
+    },
+  } as const;
 }
 
 const COUNT = z.nullish(z.int().check(z.nonnegative()));
@@ -30,11 +70,8 @@ const WORKLOAD = z.object({
   status: z.nullish(z.object({ replicas: COUNT })),
 });
 
-/** Which kinds of `apps` have a scale that is what they say themselves. */
-export const FOLLOWED_KINDS: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet']);
-
 /** Reduces a Deployment, ReplicaSet or StatefulSet to its scale. @throws for what is none */
-export function followedTarget(value: unknown): FollowedTarget {
+export function readWorkloadScale(value: unknown): WorkloadScale {
   const { metadata, spec, status } = WORKLOAD.parse(readObject(value));
   return {
     uid: metadata.uid,
@@ -43,4 +80,29 @@ export function followedTarget(value: unknown): FollowedTarget {
     statusReplicas: status?.replicas ?? 0,
     selector: spec.selector ? metricSelector(spec.selector as Parameters<typeof metricSelector>[0]) : '',
   };
+}
+
+/** Reduces a Deployment or StatefulSet to its replicas and containers. */
+export function readWorkload(value: unknown): Workload {
+  const spec = propertyOf(value, 'spec');
+  const replicas = propertyOf(spec, 'replicas');
+  const ready = propertyOf(propertyOf(value, 'status'), 'readyReplicas');
+  const containers = propertyOf(propertyOf(propertyOf(spec, 'template'), 'spec'), 'containers');
+  return {
+    replicas: typeof replicas === 'number' ? replicas : 1,
+    readyReplicas: typeof ready === 'number' ? ready : 0,
+    containers: (Array.isArray(containers) ? containers : []).map((container) => ({
+      name: String(propertyOf(container, 'name') ?? ''),
+      resources: ['requests', 'limits'].flatMap((kind) =>
+        amountsIn(propertyOf(propertyOf(container, 'resources'), kind)),
+      ),
+    })),
+  };
+}
+
+/** Names of resources of which there is more than nothing. */
+function amountsIn(resources: unknown): readonly string[] {
+  return Object.entries(resources ?? {})
+    .filter(([, amount]) => /[1-9]/.test(String(amount)))
+    .map(([name]) => name);
 }

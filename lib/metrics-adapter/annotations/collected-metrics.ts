@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An object by which others mean one that has a number. */
 export interface DescribedObject {
@@ -82,8 +83,25 @@ const HPA = z.object({
 });
 type Status = z.infer<typeof HPA>['status'];
 
+/** How the metrics adapter uses the informer of HPAs. */
+export const SCALED_HPAS = {
+  needs: {
+    fields: ['customMetrics', 'replicas', 'creationTimestamp'],
+    annotations: (key) => isConfigKey(key) || isMisspeltConfigKey(key),
+  } satisfies HpaNeeds,
+  view: (hpa: Hpa) => (mayBeScaled(hpa) ? readScaledHpa(hpa) : undefined),
+};
+
+/** Most HPAs are of resources alone: nothing of them needs to be read. */
+function mayBeScaled({ metadata: { annotations = {} }, spec: { metrics = [] } }: Hpa): boolean {
+  for (const { type } of metrics)
+    if (type === 'Pods' || type === 'Object' || type === 'External') return true;
+  for (const key in annotations) if (isConfigKey(key) || isMisspeltConfigKey(key)) return true;
+  return false;
+}
+
 /**
- * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2.
+ * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2, or what is cached of one.
  *
  * @returns `undefined` for what is none, and for one that neither asks for a metric that is collected nor configures one
  */

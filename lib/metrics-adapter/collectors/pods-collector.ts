@@ -1,11 +1,10 @@
 import net from 'node:net';
 import { z } from 'zod';
-import type { TargetPod } from '#lib/kubernetes/objects/pod.ts';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { type FleetMember, JsonFleet } from '#lib/sources/json/json-fleet.ts';
 import { shorten } from '#lib/sources/query.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { isReadyFor, type TargetPods } from '../targets/target-pods.ts';
+import { isReadyFor, type TargetPod, type TargetPods } from '../targets/target-pods.ts';
 import type { TargetSelectors } from '../targets/target-selectors.ts';
 import {
   choice,

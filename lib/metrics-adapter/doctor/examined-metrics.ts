@@ -2,9 +2,9 @@ import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { HPA_KIND, HPA_VERSIONS } from '#lib/kubernetes/informer/wait-until-served.ts';
+import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { nameOfMetric, readScaledHpa, type ScaledHpa } from '../annotations/collected-metrics.ts';
+import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics, MetricClaims } from '../plans/metric-owners.ts';
@@ -80,11 +80,22 @@ export class ExaminedMetrics {
   }
 
   async #list(context: ApiContext): Promise<readonly ScaledHpa[]> {
-    for (const apiVersion of HPA_VERSIONS) {
-      const resource = await context.mapper.findExact({ apiVersion, kind: HPA_KIND }, context.signal);
+    for (const version of HPAS.versions) {
+      const { group, kind } = HPAS.resource;
+      const resource = await context.mapper.findExact(
+        { apiVersion: `${group}/${version}`, kind },
+        context.signal,
+      );
       if (!resource) continue;
       const collection = { path: collectionPath(resource, this.#options.namespace) };
-      return await context.list('horizontalpodautoscalers.autoscaling', collection, readScaledHpa);
+      const decode = HPAS.decoder([SCALED_HPAS.needs], version);
+      return await context.list('horizontalpodautoscalers.autoscaling', collection, (value) => {
+        try {
+          return SCALED_HPAS.view(decode(value));
+        } catch {
+          return undefined;
+        }
+      });
     }
     return [];
   }

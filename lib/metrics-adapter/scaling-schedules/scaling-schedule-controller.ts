@@ -5,6 +5,7 @@ import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -217,7 +218,18 @@ const HPA = z.object({
   }),
 });
 
-/** Takes an HPA of version v2 or v2beta2; `undefined` for one that no schedule scales by an average. */
+/** How the controller of schedules uses the informer of HPAs. */
+export const SCHEDULED_HPAS = {
+  needs: { fields: ['customMetrics'] } satisfies HpaNeeds,
+  view: (hpa: Hpa) => (isScheduled(hpa) ? readScheduledHpa(hpa) : undefined),
+};
+
+/** Most HPAs are not: nothing of them needs to be read. */
+function isScheduled({ spec: { metrics = [] } }: Hpa): boolean {
+  return metrics.some(({ type }) => type === 'Object');
+}
+
+/** Takes an HPA of version v2 or v2beta2, or what is cached of one; `undefined` for one that no schedule scales by an average. */
 export function readScheduledHpa(value: unknown): ScheduledHpa | undefined {
   const read = HPA.safeParse(value);
   if (!read.success) return undefined;

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
-import { Informer } from '#lib/kubernetes/informer/informer.ts';
+import type {
+  InformedKind,
+  SharedInformer,
+  SharedInformers,
+} from '#lib/kubernetes/informer/shared-informers.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
 
 /** Where the kinds are defined. */
 export const SCALING_SCHEDULES = {
@@ -153,11 +153,9 @@ function isZone(name: string): boolean {
   }
 }
 
-/** What following schedules needs. */
+/** What caching schedules needs. */
 interface FollowedSchedulesOptions {
-  readonly client: ApiClient;
-  readonly clock: Clock;
-  readonly logger: Logger;
+  readonly informers: Pick<SharedInformers, 'get'>;
   readonly relistMs: number;
 }
 
@@ -166,17 +164,23 @@ type Followed =
   | ScalingSchedule
   | { readonly name: string; readonly namespace: string; readonly error: Error };
 
-/** The ScalingSchedules and ClusterScalingSchedules of the cluster, kept current; one that is not defined is not there. */
-export class FollowedSchedules implements FoundSchedules, AsyncDisposable {
-  readonly #informers: ReadonlyMap<ScalingScheduleKind, Informer<Followed>>;
+/** Both kinds as informers cache them. */
+const INFORMED_KINDS = SCALING_SCHEDULES.kinds.map((kind) => {
+  const resource = resourceOfSchedules(kind);
+  const decoder = () => (object: unknown) => followed(object, kind);
+  return {
+    kind,
+    informed: { resource, versions: [resource.version], decoder } satisfies InformedKind<Followed>,
+  };
+});
 
-  constructor(options: FollowedSchedulesOptions) {
+/** The ScalingSchedules and ClusterScalingSchedules of the cluster, kept current; one that is not defined is not there. */
+export class FollowedSchedules implements FoundSchedules {
+  readonly #informers: ReadonlyMap<ScalingScheduleKind, SharedInformer<Followed>>;
+
+  constructor({ informers, relistMs }: FollowedSchedulesOptions) {
     this.#informers = new Map(
-      SCALING_SCHEDULES.kinds.map((kind) => {
-        const path = collectionPath(resourceOfSchedules(kind));
-        const transform = (object: unknown) => followed(object, kind);
-        return [kind, new Informer<Followed>({ ...options, collection: { path }, transform })];
-      }),
+      INFORMED_KINDS.map(({ kind, informed }) => [kind, informers.get(informed, { relistMs })]),
     );
   }
 
@@ -196,10 +200,6 @@ export class FollowedSchedules implements FoundSchedules, AsyncDisposable {
   *values(): IterableIterator<ScalingSchedule> {
     for (const informer of this.#informers.values())
       for (const one of informer.values()) if (!('error' in one)) yield one;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const informer of this.#informers.values()) await informer[Symbol.asyncDispose]();
   }
 }
 

@@ -1,27 +1,56 @@
-import { labelWord, type TargetPod } from '#lib/kubernetes/objects/pod.ts';
-import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
+import { POD_INDEXES, PODS, type Pod, type PodNeeds, selectPods } from '#lib/kubernetes/objects/pod.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** Pods, as an informer that has `TARGET_POD_INDEXES` finds them. */
-export interface FollowedPods {
-  find(key: string): TargetPod | undefined;
-  findBy(index: 'labels' | 'namespace', word: string): readonly TargetPod[];
-  /** Waits until all pods are known. */
-  synced(signal: AbortSignal): Promise<void>;
+/** What it takes to ask a pod for metrics, and to serve them. */
+export interface TargetPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Absent until it has one. */
+  readonly ip: string | undefined;
+  /** Since when it is ready, in milliseconds since the Unix epoch; `undefined` while it is not, and when it is to go. */
+  readonly readySinceMs: number | undefined;
 }
 
-/** The pods of workloads. */
-export class TargetPods {
-  readonly #pods: FollowedPods;
+/** How {@link TargetPods} use the informer of pods. */
+export const TARGET_PODS = {
+  needs: { fields: ['address'] } satisfies PodNeeds,
+  indexes: POD_INDEXES,
+  view: targetPod,
+};
 
-  constructor(pods: FollowedPods) {
+/** A pod as the target of requests. */
+export function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready }: Pod): TargetPod {
+  const isReady = ready?.status === 'True' && !isDeleting && phase === 'Running';
+  const sinceMs = ready?.changedAtMs ?? 0;
+  return {
+    ...{ namespace, name, uid, labels, ip },
+    readySinceMs: isReady ? (Number.isFinite(sinceMs) ? sinceMs : 0) : undefined,
+  };
+}
+
+const decodePod = PODS.decoder([TARGET_PODS.needs]);
+
+/** Takes what the API server sent for a pod. @throws for what is none */
+export function readTargetPod(value: unknown): TargetPod {
+  return targetPod(decodePod(value));
+}
+
+/** The pods of workloads. They are cached from when somebody first selects any: where no HPA has a Pods metric, that costs nothing. */
+export class TargetPods {
+  readonly #pods: Pick<SharedInformer<TargetPod>, 'start' | 'synced' | 'find' | 'findBy'>;
+
+  constructor(pods: Pick<SharedInformer<TargetPod>, 'start' | 'synced' | 'find' | 'findBy'>) {
     this.#pods = pods;
   }
 
   /** The pods of a namespace that a selector selects, whatever their state. */
   async select(namespace: string, selectorText: string, signal: AbortSignal): Promise<readonly TargetPod[]> {
+    this.#pods.start();
     await this.#pods.synced(signal);
-    const selector = parseLabelSelector(selectorText);
-    return this.#candidates(namespace, selector).filter(({ labels }) => selector.matches(labels));
+    return selectPods(this.#pods, namespace, parseLabelSelector(selectorText));
   }
 
   /** The live pod of a name; `undefined` where it is another one, or gone. */
@@ -31,17 +60,6 @@ export class TargetPods {
   ): TargetPod | undefined {
     const pod = this.#pods.find(`${namespace}/${name}`);
     return pod?.uid === uid ? pod : undefined;
-  }
-
-  /** Only those with one of the labels are looked at. */
-  #candidates(namespace: string, { requirements }: LabelSelector): readonly TargetPod[] {
-    const equality = requirements.find(
-      ({ operator, values }) => ['=', '==', 'in'].includes(operator) && values.length === 1,
-    );
-    const [value] = equality?.values ?? [];
-    return equality && value !== undefined
-      ? this.#pods.findBy('labels', labelWord(namespace, equality.key, value))
-      : this.#pods.findBy('namespace', namespace);
   }
 }
 

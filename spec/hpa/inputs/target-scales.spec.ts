@@ -4,6 +4,7 @@ import { FollowedScales, readTargetScale, writeTargetScale } from '#lib/hpa/inpu
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { type ApiFault, dropEvents, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
@@ -32,15 +33,13 @@ describe('FollowedScales', () => {
     const client = stack.use(new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' }));
     const mapper = new RestMapper({ api: client, clock });
     const logger = new RecordingLogger();
-    scales = stack.use(
-      new FollowedScales({
-        client,
-        mapper,
-        clock,
-        logger,
-        scales: new ScaleClient({ api: client, mapper, clock }),
-      }),
-    );
+    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
+    scales = new FollowedScales({
+      informers,
+      mapper,
+      clock,
+      scales: new ScaleClient({ api: client, mapper, clock }),
+    });
     withFaults();
   });
 

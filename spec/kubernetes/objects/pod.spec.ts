@@ -1,57 +1,75 @@
 import { expect } from 'chai';
-import { readTargetPod, scaledPod, TARGET_POD_INDEXES } from '#lib/kubernetes/objects/pod.ts';
+import { POD_INDEXES, PODS, scaledPod, selectPods } from '#lib/kubernetes/objects/pod.ts';
+import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-const SINCE = '2026-01-01T00:00:00Z';
 const SINCE_MS = Date.UTC(2026, 0, 1);
-const READY = { type: 'Ready', status: 'True', lastTransitionTime: SINCE };
-const OTHER = { type: 'Initialized', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
+const POD = {
+  metadata: { namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' } },
+  spec: { containers: [{ name: 'app', resources: { requests: { cpu: '1' } } }] },
+  status: {
+    ...{ phase: 'Running', podIP: '10.0.0.7', startTime: '2026-01-01T00:00:00Z' },
+    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  },
+};
+const COMMON = {
+  ...{ namespace: 'default', name: 'web-0', labels: { app: 'web' }, phase: 'Running', isDeleting: false },
+  ready: { status: 'True', changedAtMs: SINCE_MS },
+  ...{ initContainers: [], podRequests: {}, overhead: {} },
+};
 
-describe('readTargetPod', () => {
-  it('keeps what it takes to ask a pod, and to serve what it says', () => {
-    expect(readTargetPod(pod())).to.deep.equal({
-      ...{ namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' }, ip: '10.0.0.7' },
-      readySinceMs: SINCE_MS,
-    });
-    expect(readTargetPod({ metadata: { namespace: 'default', name: 'web-0' } })).to.deep.equal({
-      ...{ namespace: 'default', name: 'web-0', uid: '', labels: {}, ip: undefined },
-      readySinceMs: undefined,
-    });
-    expect(readTargetPod(pod({ podIP: '' }))?.ip).to.equal(undefined);
-    expect(readTargetPod({ metadata: { name: 'web-0' } })).to.equal(undefined);
+describe('PODS', () => {
+  it('are decoded with what their users need', () => {
+    const requests = { containers: [{ name: 'app', requests: { cpu: '1' } }], startedAtMs: SINCE_MS };
+    const address = { uid: 'u', ip: '10.0.0.7' };
+    const neither = { containers: [], startedAtMs: undefined, uid: '', ip: undefined };
+    const decoded = (...needs: readonly ('requests' | 'address')[][]) =>
+      PODS.decoder(needs.map((fields) => ({ fields })))(POD);
+    expect(decoded()).to.deep.equal({ ...COMMON, ...neither });
+    expect(decoded(['requests'])).to.deep.equal({ ...COMMON, ...neither, ...requests });
+    expect(decoded(['address'])).to.deep.equal({ ...COMMON, ...neither, ...address });
+    expect(decoded(['requests'], ['address'])).to.deep.equal({ ...COMMON, ...requests, ...address });
   });
 
-  for (const [what, changes, readySinceMs] of [
-    ['by its own condition, wherever that stands', { conditions: [OTHER, READY] }, SINCE_MS],
-    ['for ever, where nobody says since when', { conditions: [{ type: 'Ready', status: 'True' }] }, 0],
-    ['not while its condition says so', { conditions: [{ ...READY, status: 'False' }] }, undefined],
-    ['not by another condition', { conditions: [OTHER] }, undefined],
-    ['not without conditions', { conditions: null }, undefined],
-    ['not once it has ended', { phase: 'Succeeded' }, undefined],
-    ['not once it is to go', { deletionTimestamp: SINCE }, undefined],
-  ] as const)
-    it(`takes a pod for ready ${what}`, () => {
-      expect(readTargetPod(pod(changes))?.readySinceMs).to.equal(readySinceMs);
-    });
+  it('take nothing for a pod that has no name', () => {
+    expect(() => PODS.decoder([])({ metadata: {} })).to.throw('Cannot read an object: it has no name');
+  });
 });
 
-describe('TARGET_POD_INDEXES', () => {
+describe('POD_INDEXES', () => {
   it('find a pod by its namespace, and by that with each of its labels', () => {
-    const read = readTargetPod(pod());
-    if (!read) throw new Error('it is a pod');
-    const found = { ...read, labels: { app: 'web', tier: 'front' } };
-    expect(TARGET_POD_INDEXES.namespace(found)).to.deep.equal(['default']);
-    expect(TARGET_POD_INDEXES.labels(found)).to.deep.equal(['default\napp=web', 'default\ntier=front']);
+    const found = { namespace: 'default', labels: { app: 'web', tier: 'front' } };
+    expect(POD_INDEXES.namespace(found)).to.deep.equal(['default']);
+    expect(POD_INDEXES.labels(found)).to.deep.equal(['default\napp=web', 'default\ntier=front']);
   });
 });
 
-function pod(changes: { readonly deletionTimestamp?: string } & Readonly<Record<string, unknown>> = {}) {
-  const { deletionTimestamp, ...status } = changes;
-  const metadata = { namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' } };
-  return {
-    metadata: deletionTimestamp === undefined ? metadata : { ...metadata, deletionTimestamp },
-    status: { phase: 'Running', podIP: '10.0.0.7', conditions: [READY], ...status },
-  };
-}
+describe('selectPods', () => {
+  const POD_A = { labels: { app: 'web', tier: 'front' } };
+
+  for (const [selector, index, word] of [
+    ['app=web', 'labels', 'default\napp=web'],
+    ['app==web,tier', 'labels', 'default\napp=web'],
+    ['tier!=back,app in (web)', 'labels', 'default\napp=web'],
+    ['app in (api,web)', 'namespace', 'default'],
+    ['app', 'namespace', 'default'],
+    ['tier notin (back)', 'namespace', 'default'],
+    ['tier!=back', 'namespace', 'default'],
+  ] as const)
+    it(`looks for ${selector} by ${index}, and at no more pods than have that`, () => {
+      const looked: unknown[] = [];
+      const findBy = (...by: readonly string[]) => {
+        looked.push(by);
+        return [POD_A];
+      };
+      expect(selectPods({ findBy }, 'default', parseLabelSelector(selector))).to.deep.equal([POD_A]);
+      expect(looked).to.deep.equal([[index, word]]);
+    });
+
+  it('selects by all requirements', () => {
+    const pods = { findBy: () => [POD_A] };
+    expect(selectPods(pods, 'default', parseLabelSelector('app=web,tier=back'))).to.deep.equal([]);
+  });
+});
 
 describe('scaledPod', () => {
   it('keeps what deciding needs', () => {

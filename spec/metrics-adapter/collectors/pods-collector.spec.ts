@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { TargetPod } from '#lib/kubernetes/objects/pod.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { podsCollector } from '#lib/metrics-adapter/collectors/pods-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
-import { TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
+import { type TargetPod, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 import type { TargetSelectors } from '#lib/metrics-adapter/targets/target-selectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
@@ -242,6 +241,7 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
   );
   const pods: TargetPod[] = [];
   const followed = new TargetPods({
+    start() {},
     find: () => undefined,
     findBy: (index, word) =>
       pods.filter(({ namespace, labels }) =>

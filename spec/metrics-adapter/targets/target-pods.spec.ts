@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FollowedPods, isReadyFor, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
+import { isReadyFor, readTargetPod, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 
 const { signal } = new AbortController();
 const POD = {
@@ -8,23 +8,11 @@ const POD = {
 };
 
 describe('TargetPods', () => {
-  for (const [selector, index, word] of [
-    ['app=web', 'labels', 'default\napp=web'],
-    ['app==web,tier', 'labels', 'default\napp=web'],
-    ['tier!=back,app in (web)', 'labels', 'default\napp=web'],
-    ['app in (api,web)', 'namespace', 'default'],
-    ['app', 'namespace', 'default'],
-    ['tier notin (back)', 'namespace', 'default'],
-    ['tier!=back', 'namespace', 'default'],
-  ] as const)
-    it(`looks for ${selector} by ${index}, and at no more pods than have that`, async () => {
-      const { pods, looked } = setUp();
-      expect(await pods.select('default', selector, signal)).to.deep.equal([POD]);
-      expect(looked).to.deep.equal(['synced', [index, word]]);
-    });
-
-  it('selects by all requirements', async () => {
-    const { pods } = setUp();
+  it('caches pods from when they are first selected, and selects by all requirements', async () => {
+    const { pods, calls } = setUp();
+    expect(calls).to.deep.equal([]);
+    expect(await pods.select('default', 'app=web', signal)).to.deep.equal([POD]);
+    expect(calls).to.deep.equal(['start', 'synced', ['labels', 'default\napp=web']]);
     expect(await pods.select('default', 'app=web,tier=back', signal)).to.deep.equal([]);
   });
 
@@ -49,16 +37,56 @@ describe('isReadyFor', () => {
 });
 
 function setUp() {
-  const looked: unknown[] = [];
-  const followed: FollowedPods = {
+  const calls: unknown[] = [];
+  const pods = new TargetPods({
+    start: () => void calls.push('start'),
+    synced: async () => void calls.push('synced'),
     find: (key) => (key === 'default/web-0' ? POD : undefined),
     findBy: (...by) => {
-      looked.push(by);
+      calls.push(by);
       return [POD];
     },
-    synced: async () => {
-      looked.push('synced');
-    },
+  });
+  return { pods, calls };
+}
+
+const SINCE = '2026-01-01T00:00:00Z';
+const SINCE_MS = Date.UTC(2026, 0, 1);
+const READY = { type: 'Ready', status: 'True', lastTransitionTime: SINCE };
+const OTHER = { type: 'Initialized', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
+
+describe('readTargetPod', () => {
+  it('keeps what it takes to ask a pod, and to serve what it says', () => {
+    expect(readTargetPod(pod())).to.deep.equal({
+      ...{ namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' }, ip: '10.0.0.7' },
+      readySinceMs: SINCE_MS,
+    });
+    expect(readTargetPod({ metadata: { namespace: 'default', name: 'web-0' } })).to.deep.equal({
+      ...{ namespace: 'default', name: 'web-0', uid: '', labels: {}, ip: undefined },
+      readySinceMs: undefined,
+    });
+    expect(readTargetPod(pod({ podIP: '' }))?.ip).to.equal(undefined);
+  });
+
+  for (const [what, changes, readySinceMs] of [
+    ['by its own condition, wherever that stands', { conditions: [OTHER, READY] }, SINCE_MS],
+    ['for ever, where nobody says since when', { conditions: [{ type: 'Ready', status: 'True' }] }, 0],
+    ['not while its condition says so', { conditions: [{ ...READY, status: 'False' }] }, undefined],
+    ['not by another condition', { conditions: [OTHER] }, undefined],
+    ['not without conditions', { conditions: null }, undefined],
+    ['not once it has ended', { phase: 'Succeeded' }, undefined],
+    ['not once it is to go', { deletionTimestamp: SINCE }, undefined],
+  ] as const)
+    it(`takes a pod for ready ${what}`, () => {
+      expect(readTargetPod(pod(changes))?.readySinceMs).to.equal(readySinceMs);
+    });
+});
+
+function pod(changes: { readonly deletionTimestamp?: string } & Readonly<Record<string, unknown>> = {}) {
+  const { deletionTimestamp, ...status } = changes;
+  const metadata = { namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' } };
+  return {
+    metadata: deletionTimestamp === undefined ? metadata : { ...metadata, deletionTimestamp },
+    status: { phase: 'Running', podIP: '10.0.0.7', conditions: [READY], ...status },
   };
-  return { pods: new TargetPods(followed), looked };
 }

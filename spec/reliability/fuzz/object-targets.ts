@@ -21,8 +21,7 @@ import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { parseNanos, parseThousandths, QuantityError } from '#lib/kubernetes/exact-quantity.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
-import { readTargetPod } from '#lib/kubernetes/objects/pod.ts';
-import { followedTarget } from '#lib/kubernetes/objects/workload.ts';
+import { readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
@@ -32,6 +31,7 @@ import { structuredSelector } from '#lib/metrics-adapter/api/metric-value-list.t
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
+import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { goBoolean, requestsOf } from '#lib/scaled-objects/api/annotations.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
@@ -216,7 +216,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
       const object = parseJson(text) as { readonly spec?: { readonly selector?: unknown } } | undefined;
       return readAll(
         isPlainOrSchemaError,
-        () => followedTarget(object),
+        () => readWorkloadScale(object),
         () => readTargetPod(object),
         () => selectorText(object?.spec?.selector),
       );

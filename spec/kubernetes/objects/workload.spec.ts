@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { readWorkload, WORKLOADS } from '#lib/kubernetes/objects/workload.ts';
+
+describe('WORKLOADS', () => {
+  const object = {
+    metadata: { name: 'web', uid: 'u', resourceVersion: '7' },
+    spec: { replicas: 3, selector: { matchLabels: { app: 'web' } } },
+    status: { replicas: 2, readyReplicas: 1 },
+  };
+  const scale = {
+    ...{ uid: 'u', resourceVersion: '7', specReplicas: 3, statusReplicas: 2, selector: 'app=web' },
+  };
+  const workload = { replicas: 3, readyReplicas: 1, containers: [] };
+
+  it('are decoded to the parts that their users need', () => {
+    const decoded = (...needs: readonly ('scale' | 'workload')[][]) =>
+      WORKLOADS.Deployment.decoder(needs.map((parts) => ({ parts })))(object);
+    expect(decoded()).to.deep.equal({});
+    expect(decoded(['scale'])).to.deep.equal({ scale });
+    expect(decoded(['workload'])).to.deep.equal({ workload });
+    expect(decoded(['scale'], ['workload'])).to.deep.equal({ scale, workload });
+  });
+});
+
+describe('readWorkload', () => {
+  it('keeps replicas, and of each container what it requests or is limited to', () => {
+    const containers = [
+      { name: 'app', resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi', 'x/y': 1 } } },
+      { name: 'none', resources: { requests: { cpu: '0' }, limits: { memory: 0 } } },
+      { name: 'bare' },
+      {},
+    ];
+    const spec = { replicas: 0, template: { spec: { containers } } };
+    expect(readWorkload({ spec, status: { readyReplicas: 3 } })).to.deep.equal({
+      ...{ replicas: 0, readyReplicas: 3 },
+      containers: [
+        { name: 'app', resources: ['cpu', 'memory', 'x/y'] },
+        ...['none', 'bare', ''].map((name) => ({ name, resources: [] })),
+      ],
+    });
+  });
+
+  it('has one replica where nothing is said, of which none is ready', () => {
+    for (const one of [{}, { spec: { replicas: null, template: {} }, status: {} }])
+      expect(readWorkload(one)).to.deep.equal({ replicas: 1, readyReplicas: 0, containers: [] });
+  });
+});
