@@ -4,8 +4,6 @@ import { openServingCertificates } from '#lib/apiserver/serving/serving-certific
 import { runController } from '#lib/control/controller.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
-import { findHpas, untilAllowed, untilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
-import { API_VERSION, FOLLOWED_KINDS } from '#lib/scaled-objects/api/resources.ts';
 import { buildSeries } from '#lib/scaled-objects/observability/keda-series.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
@@ -63,7 +61,7 @@ const COLLECTOR_WORKERS = 8;
  */
 export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<LeaderSubsystem> {
   await using starting = new AsyncDisposableStack();
-  const { client, mapper, clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
+  const { clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
   const { registry, version, findAddresses } = environment;
   const sources = starting.use(
     openTriggerSources({
@@ -86,17 +84,10 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
   const disposal = new AbortController();
   const { signal } = disposal;
   const following = Promise.withResolvers<void>();
-  let isServed = false;
   let followed: Promise<void> = Promise.resolve();
 
   async function follow(): Promise<void> {
-    const waiting = { clock, logger, signal, controller: 'scaledobjects' };
-    for (const { kind } of FOLLOWED_KINDS)
-      await untilServed({ apiVersion: API_VERSION, kind }, { ...waiting, mapper });
-    await untilAllowed(FOLLOWED_KINDS, { ...waiting, client, namespaces: environment.options.namespaces });
-    const resource = await findHpas({ mapper, clock, logger, signal });
-    isServed = true;
-    scaledObjects.start(resource);
+    await scaledObjects.start(signal);
     following.resolve();
     await runController(scaledObjects.collectors(), {
       clock,
@@ -115,13 +106,17 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
         name: 'scaledobjects-informer-sync',
         endpoints: ['readyz'],
         check: () =>
-          !isServed || scaledObjects.isSynced ? undefined : 'its objects have not been listed yet',
+          scaledObjects.isWaiting || scaledObjects.isSynced
+            ? undefined
+            : 'its objects have not been listed yet',
       },
       {
         name: 'scaledobjects-triggers',
         endpoints: ['readyz'],
         check: () =>
-          !isServed || scaledObjects.isWarm ? undefined : 'some triggers have not been asked yet',
+          scaledObjects.isWaiting || scaledObjects.isWarm
+            ? undefined
+            : 'some triggers have not been asked yet',
       },
     ],
     endpoints: scaledObjects.endpoints,

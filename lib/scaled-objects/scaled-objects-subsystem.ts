@@ -9,23 +9,18 @@ import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { waitUntilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
+import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
-import {
-  followHpas,
-  followObjects,
-  hpasBeside,
-  type ManagedHpa,
-  ownersOf,
-  rivalsOf,
-} from './api/informers.ts';
-import type { FollowOptions, NamespacedObjects } from './api/namespaced-objects.ts';
+import { followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -64,6 +59,7 @@ export interface ScaledObjectsEnvironment {
   /** What triggers need is read by this, in every replica: it refuses no requests of those that do not lead. */
   readonly reader: ApiClient;
   readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
   readonly scales: ScaleClient;
   readonly scaleLog: ScaleLog;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -85,8 +81,16 @@ export interface ScaledObjectsEnvironment {
 
 /** ScaledObjects, ready to be started; disposing ends what follows and asks. */
 export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObjectsUiPart> {
-  /** Follows the objects, as every replica does; HPAs in the version that the API server serves. */
-  start(hpas: ApiResource): void;
+  /**
+   * Begins to cache the objects, as every replica does.
+   *
+   * @returns once what else runs may begin: the kinds are served and may be listed, and HPAs are served in a version that
+   *   has metrics
+   * @throws the signal's reason when it aborts first
+   */
+  start(signal: AbortSignal): Promise<void>;
+  /** Whether it waits for its kinds, or for permission to list them. */
+  readonly isWaiting: boolean;
   readonly isSynced: boolean;
   /** Whether every trigger was asked once, or had its time for it. */
   readonly isWarm: boolean;
@@ -105,6 +109,8 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
   jobController(): Controller & AsyncDisposable;
 }
 
+/** Those that have metrics. */
+const HPA_VERSIONS = ['v2', 'v2beta2'];
 const SOURCE_TIMEOUT_MS = 15_000;
 /** Of the failures of one namespace's sources: they may be many, and change with each poll. */
 const LINES_AN_HOUR = 100;
@@ -112,9 +118,9 @@ const LINES_AN_HOUR = 100;
 /** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
   const { client, mapper, clock, logger, store, types, share, options, random = Math.random } = environment;
-  const following: FollowOptions = { client, clock, logger, namespaces: options.namespaces };
-  const followed = followObjects(following);
-  const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets } = followed;
+  const { informers } = environment;
+  const followed = followObjects({ informers, namespaces: options.namespaces });
+  const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = followed;
   const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
   const newCollection = () =>
     new Collection({
@@ -155,26 +161,25 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   environment.registry.add(registeredSeries({ kinds }));
   const webhook = new WebhookSeries();
   environment.registry.add(webhook.series);
-  let hpas: { readonly informer: NamespacedObjects<ManagedHpa>; readonly client: HpaClient } | undefined;
-  const started = () => {
-    if (!hpas) throw new Error('ScaledObjects are not followed yet');
-    return hpas;
-  };
+  let hpaClient: HpaClient | undefined;
   const otherOperator = new OtherOperator({
     ...{ client: environment.reader, clock, logger, events: environment.events },
     ...{ kedaNamespace: options.kedaNamespace, kedaLeaseEverywhere: options.kedaLeaseEverywhere },
     kinds: { ScaledObject: objects, ScaledJob: scaledJobs },
-    hpas: () => started().informer,
+    hpas,
   });
   return {
-    start(resource) {
-      const informer = followHpas(resource, following);
-      hpas = { informer, client: new HpaClient(new ResourceClient({ api: client, resource })) };
-      followed.start();
-      informer.start();
+    async start(signal) {
+      await followed.start(signal);
+      const kind = { ...HPAS.resource, versions: HPA_VERSIONS };
+      const resource = await waitUntilServed(kind, { mapper, clock, logger, signal });
+      hpaClient = new HpaClient(new ResourceClient({ api: client, resource }));
+    },
+    get isWaiting() {
+      return followed.isWaiting || hpaClient === undefined;
     },
     get isSynced() {
-      return followed.isSynced && (hpas?.informer.isSynced ?? false);
+      return followed.isSynced;
     },
     get isWarm() {
       return collection.isWarm;
@@ -184,19 +189,19 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     ]),
     admission: new Admission({
       get isSynced() {
-        return followed.isSynced && (hpas?.informer.isSynced ?? false);
+        return followed.isSynced;
       },
       rivalsOf: (object) => rivalsOf(objects, object),
-      hpasBeside: (object) => (hpas ? hpasBeside(hpas.informer, object) : []),
+      hpasBeside: (object) => hpasBeside(hpas, object),
       workload: (target) => workloads.find(target),
       limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
       ...{ types, series: webhook },
     }),
-    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator }, () => hpas !== undefined)],
+    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator }, () => hpaClient !== undefined)],
     whileAlone: (signal, act) => otherOperator.whileAlone(signal, act),
     collectors: () => plans.controller(),
     controller() {
-      const { informer, client: hpaClient } = started();
+      if (!hpaClient) throw new Error('ScaledObjects cannot be reconciled yet: HPAs are not served');
       const scaledObjects = new ResourceClient<ScaledObject>({ api: client, resource: SCALED_OBJECTS });
       const controller = scaledObjectController({
         ...environment,
@@ -208,10 +213,10 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
           synced: (signal) => objects.synced(signal),
         },
         hpas: {
-          find: (key) => informer.find(key),
-          beside: (object) => hpasBeside(informer, object),
+          find: (key) => hpas.find(key),
+          beside: (object) => hpasBeside(hpas, object),
         },
-        others: [targets, mapKeys(informer, ownersOf)],
+        others: [targets, mapKeys(hpas, ownersOf)],
         client: scaledObjects,
         statuses: writtenStatuses(scaledObjects, objects, clock),
         limitedByDefault: limitedByDefault(client),
@@ -266,7 +271,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     },
     async [Symbol.asyncDispose]() {
       plans[Symbol.dispose]();
-      await Promise.all([followed, hpas?.informer, collection].map((one) => one?.[Symbol.asyncDispose]()));
+      await collection[Symbol.asyncDispose]();
     },
   };
 }

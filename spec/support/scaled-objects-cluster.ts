@@ -12,6 +12,7 @@ import { runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import {
   type ScaledObjectsSubsystem,
@@ -161,8 +162,9 @@ export async function startScaledObjectsCluster(
       });
       registry.add(sources.durations.series);
       const triggers = allTriggers(sources);
+      const informers = new SharedInformers({ client, mapper, clock, logger });
       const subsystem = scaledObjectsSubsystem({
-        ...{ client, reader, scaleLog, mapper, store, clock, logger },
+        ...{ client, reader, scaleLog, mapper, informers, store, clock, logger },
         scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {
           record: ({ regarding: { name }, reason, message }) =>
@@ -185,10 +187,8 @@ export async function startScaledObjectsCluster(
         },
         random: () => 1 - Number.EPSILON, // whole intervals from the first on
       });
-      const hpas = await mapper.findExact({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' });
-      if (!hpas) throw new Error('the simulator serves no HPAs');
-      subsystem.start(hpas);
       const ending = new AbortController();
+      await subsystem.start(ending.signal);
       const run = { clock, logger, signal: ending.signal, workers: more.workers ?? 4, deadlineMs: NEVER_MS };
       const jobs = subsystem.jobController();
       const authentications = subsystem.authenticationControllers();
@@ -198,6 +198,7 @@ export async function startScaledObjectsCluster(
         await Promise.all(done);
         await jobs[Symbol.asyncDispose]();
         await subsystem[Symbol.asyncDispose]();
+        await informers[Symbol.asyncDispose]();
         await sources[Symbol.asyncDispose]();
         await clients[Symbol.asyncDispose]();
       };

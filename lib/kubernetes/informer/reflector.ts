@@ -58,6 +58,12 @@ const BACKOFF = { initialMs: 250, maxMs: 8_000 };
 /** No server is believed that asks to be left alone for longer. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
+const NOT_SERVED = {
+  level: 'warning',
+  message: 'The API server does not serve this resource; it is waited for',
+} as const;
+const NOT_ALLOWED = { level: 'error', message: 'Waiting for permission to list objects' } as const;
+
 /**
  * Keeps a store equal to a collection of the API server: lists it once, then watches it, and lists again only
  * when the server has forgotten where the watch was.
@@ -84,10 +90,10 @@ export class Reflector<T> {
       failing: 'Cannot follow the API server; what is known stays, and it is tried again',
       recovered: 'Following the API server again',
       causeOf: (error) => (error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response'),
-      lineOf: (error) =>
-        isNotFound(error)
-          ? { level: 'warning', message: 'The API server does not serve this resource; it is waited for' }
-          : undefined,
+      lineOf: (error) => {
+        if (isNotFound(error)) return NOT_SERVED;
+        return this.#state === 'forbidden' ? NOT_ALLOWED : undefined;
+      },
     });
   }
 

@@ -3,34 +3,38 @@ import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import type { InformedKind, SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
+import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import {
   type KubernetesObject,
   keyOf,
+  propertyOf,
   readBoundedObject,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
+  FIELD_MANAGER,
   SCALED_JOBS,
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from './resources.ts';
 import type { ScaledJob } from './scaled-job.ts';
 import { hpaNameOf, type ScaledObject, targetOf } from './scaled-object.ts';
-import { targetName, Workloads } from './target-workloads.ts';
+import { type InformerScope, targetName, Workloads } from './target-workloads.ts';
 import {
   AUTHENTICATION_KINDS,
   authenticationNames,
   type TriggerAuthentication,
 } from './trigger-authentication.ts';
 
-/** What every replica follows of its own kinds, and of what they scale. */
-interface FollowedObjects extends AsyncDisposable {
-  readonly objects: NamespacedObjects<ScaledObject>;
-  readonly scaledJobs: NamespacedObjects<ScaledJob>;
-  readonly authentications: NamespacedObjects<TriggerAuthentication>;
-  readonly clusterAuthentications: NamespacedObjects<TriggerAuthentication>;
+/** What every replica caches of its own kinds, and of what they scale. */
+interface FollowedObjects {
+  readonly objects: SharedInformer<ScaledObject>;
+  readonly scaledJobs: SharedInformer<ScaledJob>;
+  readonly authentications: SharedInformer<TriggerAuthentication>;
+  readonly clusterAuthentications: SharedInformer<TriggerAuthentication>;
   readonly workloads: Workloads;
+  readonly hpas: SharedInformer<Hpa>;
   /** Has ScaledObjects looked at whose target changes. */
   readonly targets: Watched;
   /** Has ScaledObjects looked at whose authentications change. */
@@ -40,48 +44,70 @@ interface FollowedObjects extends AsyncDisposable {
   authentication(kind: string, key: string): TriggerAuthentication | undefined;
   /** What tells apart what an object refers to from what it was before: which they are, and as of when. */
   authenticationsOf(object: ScaledObject | ScaledJob): readonly string[];
-  start(): void;
+  /** Begins to cache our own kinds, and HPAs and workloads once these have been listed. */
+  start(signal: AbortSignal): Promise<void>;
+  /** Whether our own kinds are not served, or may not be listed. */
+  readonly isWaiting: boolean;
   readonly isSynced: boolean;
 }
 
-/** Makes the informers; they begin with `start()`. */
-export function followObjects(options: FollowOptions): FollowedObjects {
-  const objects = new NamespacedObjects<ScaledObject>(
-    {
-      ...{ resource: SCALED_OBJECTS, transform: (value) => readBoundedObject(value) as ScaledObject },
-      indexes: {
-        hpa: (object) => [hpaKeyOf(object)],
-        target: (object) => [targetName(targetOf(object))],
-        authentication: authenticationNames,
-      },
+const SCALED_OBJECT_KIND = informedKind<ScaledObject>(SCALED_OBJECTS);
+const SCALED_JOB_KIND = informedKind<ScaledJob>(SCALED_JOBS);
+const AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
+const CLUSTER_AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
+
+/** A kind of which objects are cached as they are. */
+function informedKind<T extends KubernetesObject>(resource: ApiResource): InformedKind<T> {
+  return { resource, versions: [resource.version], decoder: () => (value) => readBoundedObject<T>(value) };
+}
+
+/** KEDA's operator by the name that its binary gives it. */
+const MANAGER = /^keda/;
+/** It has its own version in this one, so that it takes the label from us as it keeps its HPA in step. */
+const LABEL = 'f:app.kubernetes.io/version';
+
+/** Whether an entry of `managedFields` has the label of an HPA by which KEDA's operator cannot but write over ours. */
+export function isKedaLabelEntry(entry: unknown): boolean {
+  const manager = propertyOf(entry, 'manager');
+  const labels = propertyOf(propertyOf(propertyOf(entry, 'fieldsV1'), 'f:metadata'), 'f:labels');
+  return typeof manager === 'string' && MANAGER.test(manager) && propertyOf(labels, LABEL) !== undefined;
+}
+
+/** What ScaledObjects need of HPAs: what they have applied, and what KEDA writes. */
+const HPA_NEEDS: HpaNeeds = {
+  fields: ['metadata', 'spec', 'conditions'],
+  managedFields: (entry) => propertyOf(entry, 'manager') === FIELD_MANAGER || isKedaLabelEntry(entry),
+};
+
+/** Declares what is cached; it begins with `start()`. */
+export function followObjects({ informers, namespaces }: InformerScope): FollowedObjects {
+  const objects = informers.get(SCALED_OBJECT_KIND, {
+    namespaces,
+    indexes: {
+      hpa: (object) => [hpaKeyOf(object)],
+      target: (object) => [targetName(targetOf(object))],
+      authentication: authenticationNames,
     },
-    options,
-  );
-  const scaledJobs = new NamespacedObjects<ScaledJob>(
-    {
-      ...{ resource: SCALED_JOBS, transform: (value) => readBoundedObject(value) as ScaledJob },
-      indexes: { authentication: authenticationNames },
-    },
-    options,
-  );
-  const transform = (value: unknown) => readBoundedObject(value) as TriggerAuthentication;
-  const authentications = new NamespacedObjects({ resource: TRIGGER_AUTHENTICATIONS, transform }, options);
-  const clusterAuthentications = new NamespacedObjects(
-    { resource: CLUSTER_TRIGGER_AUTHENTICATIONS, transform },
-    options,
-  );
-  const workloads = new Workloads(options);
-  const all = [objects, scaledJobs, authentications, clusterAuthentications, workloads];
+  });
+  const scaledJobs = informers.get(SCALED_JOB_KIND, {
+    namespaces,
+    indexes: { authentication: authenticationNames },
+  });
+  const authentications = informers.get(AUTHENTICATION_KIND, { namespaces });
+  const clusterAuthentications = informers.get(CLUSTER_AUTHENTICATION_KIND, {});
+  const workloads = new Workloads({ informers, namespaces });
+  const hpas = informers.get(HPAS, { needs: HPA_NEEDS, namespaces, indexes: { target: targetNamesOf } });
+  const own = [objects, scaledJobs, authentications, clusterAuthentications];
   const authentication = (kind: string, key: string) =>
     (kind === AUTHENTICATION_KINDS[1] ? clusterAuthentications : authentications).find(key);
-  const whoRefer = (users: NamespacedObjects<ScaledObject> | NamespacedObjects<ScaledJob>) =>
+  const whoRefer = (users: SharedInformer<ScaledObject> | SharedInformer<ScaledJob>) =>
     [authentications, clusterAuthentications].map((one, index) =>
       mapKeys(one, ({ key }) =>
         keysOf(users.findBy('authentication', `${AUTHENTICATION_KINDS[index]} ${key}`)),
       ),
     );
   return {
-    ...{ objects, scaledJobs, authentications, clusterAuthentications, workloads, authentication },
+    ...{ objects, scaledJobs, authentications, clusterAuthentications, workloads, hpas, authentication },
     targets: {
       onChange: (listener) =>
         workloads.onChange(
@@ -100,21 +126,24 @@ export function followObjects(options: FollowOptions): FollowedObjects {
         const { uid, generation } = authentication(kind, key)?.metadata ?? {};
         return `${uid} ${generation}`;
       }),
-    start() {
-      for (const one of all) one.start();
+    async start(signal) {
+      for (const informer of own) informer.start();
+      await Promise.all(own.map((informer) => informer.synced(signal)));
+      workloads.start();
+      hpas.start();
+    },
+    get isWaiting() {
+      return own.some(({ state }) => state === 'idle' || state === 'waiting' || state === 'forbidden');
     },
     get isSynced() {
-      return all.every((one) => one.isSynced);
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+      return [...own, workloads, hpas].every((one) => one.isSynced);
     },
   };
 }
 
 /** Objects that want the target of one, or an HPA of the same name; it is among them. */
 export function rivalsOf(
-  objects: Pick<NamespacedObjects<ScaledObject>, 'findBy'>,
+  objects: Pick<SharedInformer<ScaledObject>, 'findBy'>,
   object: ScaledObject,
 ): readonly ScaledObject[] {
   const found = [
@@ -133,21 +162,9 @@ function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string
   return objects.map(({ metadata }) => keyOf(metadata));
 }
 
-/** HPAs, found by their targets. */
-export function followHpas(resource: ApiResource, following: FollowOptions): NamespacedObjects<ManagedHpa> {
-  return new NamespacedObjects(
-    {
-      resource,
-      transform: (value) => readBoundedObject(value) as ManagedHpa,
-      indexes: { target: targetNamesOf },
-    },
-    following,
-  );
-}
-
 /** HPAs of the target of a ScaledObject, and that which has the name of its own. */
 export function hpasBeside(
-  hpas: Pick<NamespacedObjects<ManagedHpa>, 'find' | 'findBy'>,
+  hpas: Pick<SharedInformer<ManagedHpa>, 'find' | 'findBy'>,
   object: ScaledObject,
 ): readonly ManagedHpa[] {
   const named = hpas.find(`${object.metadata.namespace}/${hpaNameOf(object)}`);
@@ -182,7 +199,7 @@ function isSameForOwner(previous: ManagedHpa, current: ManagedHpa): boolean {
   return isDeepStrictEqual(parts(previous), parts(current));
 }
 
-/** An HPA, as far as ScaledObjects need it. */
+/** An HPA as ScaledObjects read it, cached or as the API server sends it. */
 export interface ManagedHpa extends KubernetesObject {
   readonly spec?: {
     readonly scaleTargetRef?: {

@@ -1,27 +1,26 @@
 import type { ScaleTarget } from '#lib/control/scale-client.ts';
-import { keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type FollowOptions, NamespacedObjects } from './namespaced-objects.ts';
+import type { SharedInformer, SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type CachedWorkload, WORKLOADS, type Workload } from '#lib/kubernetes/objects/workload.ts';
 
-/** What is kept of a Deployment or StatefulSet. */
-export interface Workload {
-  readonly replicas: number;
-  readonly readyReplicas: number;
-  /** Of its containers, what each requests or is limited to. */
-  readonly containers: readonly { readonly name: string; readonly resources: readonly string[] }[];
+/** Where objects are cached. */
+export interface InformerScope {
+  readonly informers: Pick<SharedInformers, 'get'>;
+  /** Everywhere if there are none. */
+  readonly namespaces: readonly string[];
 }
 
-const KINDS: Readonly<Record<string, string>> = { Deployment: 'deployments', StatefulSet: 'statefulsets' };
+const { Deployment, StatefulSet } = WORKLOADS;
+const KINDS = { Deployment, StatefulSet };
 
 /** Deployments and StatefulSets, which most targets are: their replicas are known without asking. */
-export class Workloads implements AsyncDisposable {
-  readonly #kinds: ReadonlyMap<string, NamespacedObjects<Workload>>;
+export class Workloads {
+  readonly #kinds: ReadonlyMap<string, SharedInformer<Workload>>;
 
-  constructor(options: FollowOptions) {
+  constructor({ informers, namespaces }: InformerScope) {
+    const use = { needs: { parts: ['workload'] }, view: ({ workload }: CachedWorkload) => workload } as const;
     this.#kinds = new Map(
-      Object.entries(KINDS).map(([kind, plural]) => {
-        const resource = { group: 'apps', version: 'v1', kind, plural, namespaced: true };
-        return [kind, new NamespacedObjects({ resource, transform: workloadOf }, options)];
-      }),
+      Object.entries(KINDS).map(([name, kind]) => [name, informers.get(kind, { ...use, namespaces })]),
     );
   }
 
@@ -52,10 +51,6 @@ export class Workloads implements AsyncDisposable {
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#kinds.values().map((one) => one.synced(signal)));
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#kinds.values().map((one) => one[Symbol.asyncDispose]()));
-  }
 }
 
 /** Whether a target is one whose containers are known. */
@@ -66,29 +61,4 @@ export function isWorkload({ apiVersion, kind }: ScaleTarget): boolean {
 /** What {@link Workloads.onChange} calls a target. */
 export function targetName({ kind, namespace, name }: ScaleTarget): string {
   return `${kind} ${namespace}/${name}`;
-}
-
-/** Takes what is kept of a workload. */
-export function workloadOf(value: unknown): Workload {
-  const spec = propertyOf(value, 'spec');
-  const replicas = propertyOf(spec, 'replicas');
-  const ready = propertyOf(propertyOf(value, 'status'), 'readyReplicas');
-  const containers = propertyOf(propertyOf(propertyOf(spec, 'template'), 'spec'), 'containers');
-  return {
-    replicas: typeof replicas === 'number' ? replicas : 1,
-    readyReplicas: typeof ready === 'number' ? ready : 0,
-    containers: (Array.isArray(containers) ? containers : []).map((container) => ({
-      name: String(propertyOf(container, 'name') ?? ''),
-      resources: ['requests', 'limits'].flatMap((kind) =>
-        amountsIn(propertyOf(propertyOf(container, 'resources'), kind)),
-      ),
-    })),
-  };
-}
-
-/** Names of resources of which there is more than nothing. */
-function amountsIn(resources: unknown): readonly string[] {
-  return Object.entries(resources ?? {})
-    .filter(([, amount]) => /[1-9]/.test(String(amount)))
-    .map(([name]) => name);
 }

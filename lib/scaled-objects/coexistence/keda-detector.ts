@@ -27,8 +27,7 @@ interface OtherOperatorOptions
   readonly kedaLeaseEverywhere: boolean;
   /** By the names of their kinds. */
   readonly kinds: Readonly<Record<string, FollowedKind>>;
-  /** The HPAs, once they are followed. */
-  readonly hpas: () => ChangeSource<ObjectChange<KubernetesObject>>;
+  readonly hpas: ChangeSource<ObjectChange<KubernetesObject>>;
 }
 
 const LOOK_MS = 5_000;
@@ -204,11 +203,12 @@ export class OtherOperator {
       ),
     );
     endings.push(
-      this.#options
-        .hpas()
-        .onChange(({ previous, current }) => current && this.#writes.observeHpa(previous, current), {
+      this.#options.hpas.onChange(
+        ({ previous, current }) => current && this.#writes.observeHpa(previous, current),
+        {
           replay: true,
-        }),
+        },
+      ),
     );
     return () => {
       for (const end of endings) end();

@@ -4,6 +4,7 @@ import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/object
 import { type StatusManager, statusManagers } from '#lib/kubernetes/objects/managed-fields.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { isKedaLabelEntry } from '../api/informers.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 
@@ -136,21 +137,13 @@ function shortened(name: string): string {
   return printable(name.slice(0, LONGEST_NAME));
 }
 
-/** KEDA's operator by the name that its binary gives it. */
-const MANAGER = /^keda/;
-/** It has its own version in this one, so that it takes the label from us as it keeps its HPA in step. */
-const LABEL = 'f:app.kubernetes.io/version';
-
 /** Who has written the label of an HPA by which KEDA's operator cannot but write over ours, and when. */
 function kedaLabelManagers({ metadata }: KubernetesObject): readonly StatusManager[] {
   const entries = propertyOf(metadata, 'managedFields');
   if (!Array.isArray(entries)) return [];
-  return entries.flatMap((entry: unknown) => {
+  return entries.filter(isKedaLabelEntry).flatMap((entry: unknown) => {
     const [manager, time] = [propertyOf(entry, 'manager'), propertyOf(entry, 'time')];
-    const labels = propertyOf(propertyOf(propertyOf(entry, 'fieldsV1'), 'f:metadata'), 'f:labels');
-    const isMeant =
-      typeof manager === 'string' && MANAGER.test(manager) && propertyOf(labels, LABEL) !== undefined;
     const writtenAtMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
-    return isMeant && !Number.isNaN(writtenAtMs) ? [{ manager, writtenAtMs }] : [];
+    return Number.isNaN(writtenAtMs) ? [] : [{ manager: String(manager), writtenAtMs }];
   });
 }

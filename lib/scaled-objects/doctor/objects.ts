@@ -3,11 +3,12 @@ import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check
 import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readWorkload, type Workload } from '#lib/kubernetes/objects/workload.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { hpaKeyOf, hpasBeside, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import { isWorkload, targetName, type Workload, workloadOf } from '../api/target-workloads.ts';
+import { isWorkload, targetName } from '../api/target-workloads.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
 
@@ -151,7 +152,7 @@ class Judge {
       if (resource) {
         const permission = `get ${resource.plural}.${resource.group}`;
         const path = objectPath(resource, target);
-        return workloadOf(await requirePermission(permission, () => client.getJson(path, { signal })));
+        return readWorkload(await requirePermission(permission, () => client.getJson(path, { signal })));
       }
       await requirePermission(`get the scale of ${targetName(target)}`, () =>
         this.#scales.get(target, signal),

@@ -1,3 +1,4 @@
+import type { Workload } from '#lib/kubernetes/objects/workload.ts';
 import { PAUSED_REPLICAS, requestsOf } from '../api/annotations.ts';
 import {
   DEFAULT_MAX_REPLICAS,
@@ -5,7 +6,6 @@ import {
   type ScaledObject,
   type TriggerSpec,
 } from '../api/scaled-object.ts';
-import type { Workload } from '../api/target-workloads.ts';
 import { MAX_TRIGGERS } from '../preparation/prepare-triggers.ts';
 import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';

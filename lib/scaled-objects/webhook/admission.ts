@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Workload } from '#lib/kubernetes/objects/workload.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import { hpaNameOf, type ScaledObject, type TriggerSpec, targetOf } from '../api/scaled-object.ts';
-import type { Workload } from '../api/target-workloads.ts';
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';

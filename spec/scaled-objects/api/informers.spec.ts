@@ -1,10 +1,20 @@
 import { expect } from 'chai';
+import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { followObjects, type ManagedHpa, ownersOf } from '#lib/scaled-objects/api/informers.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 
 import { eventually } from '#spec/support/eventually.ts';
 import { startListingServer } from '#spec/support/listing-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+const SERVING_ALL: Pick<RestMapper, 'findExact'> = {
+  findExact: async ({ apiVersion, kind }) => ({
+    ...parseApiVersion(apiVersion),
+    ...{ kind, plural: `${kind.toLowerCase()}s`, namespaced: true },
+  }),
+};
 
 describe('followObjects', () => {
   it('follows objects of some namespaces alone, where it is told to', async () => {
@@ -44,8 +54,9 @@ describe('followObjects', () => {
     ];
     const empty = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] });
     await using served = await startListingServer(empty, events.join(''));
-    await using followed = followObjects({ ...served, namespaces: [] });
-    followed.start();
+    await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
+    const followed = followObjects({ informers, namespaces: [] });
+    followed.start(new AbortController().signal).catch(() => {}); // the spec is over
     await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
     const found = ['shop/deep', 'shop/wide'].filter((key) => followed.scaledJobs.find(key));
     expect(found).to.deep.equal([]);
@@ -60,8 +71,9 @@ describe('followObjects', () => {
       await using served = await startListingServer(
         JSON.stringify({ metadata: { resourceVersion: '5' }, items }),
       );
-      await using followed = followObjects({ ...served, namespaces: [] });
-      followed.start();
+      await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
+      const followed = followObjects({ informers, namespaces: [] });
+      await followed.start(new AbortController().signal);
       await eventually(() => followed.isSynced);
       return followed.authenticationsOf(USER)[0];
     };

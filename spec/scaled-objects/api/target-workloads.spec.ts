@@ -1,35 +1,11 @@
 import { expect } from 'chai';
-import { isWorkload, targetName, workloadOf } from '#lib/scaled-objects/api/target-workloads.ts';
+import { isWorkload, targetName } from '#lib/scaled-objects/api/target-workloads.ts';
 
 const target = (apiVersion: string, kind: string) => ({
   namespace: 'default',
   apiVersion,
   kind,
   name: 'web',
-});
-
-describe('workloadOf', () => {
-  it('keeps replicas, and of each container what it requests or is limited to', () => {
-    const containers = [
-      { name: 'app', resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi', 'x/y': 1 } } },
-      { name: 'none', resources: { requests: { cpu: '0' }, limits: { memory: 0 } } },
-      { name: 'bare' },
-      {},
-    ];
-    const spec = { replicas: 0, template: { spec: { containers } } };
-    expect(workloadOf({ spec, status: { readyReplicas: 3 } })).to.deep.equal({
-      ...{ replicas: 0, readyReplicas: 3 },
-      containers: [
-        { name: 'app', resources: ['cpu', 'memory', 'x/y'] },
-        ...['none', 'bare', ''].map((name) => ({ name, resources: [] })),
-      ],
-    });
-  });
-
-  it('has one replica where nothing is said, of which none is ready', () => {
-    for (const one of [{}, { spec: { replicas: null, template: {} }, status: {} }])
-      expect(workloadOf(one)).to.deep.equal({ replicas: 1, readyReplicas: 0, containers: [] });
-  });
 });
 
 describe('isWorkload', () => {

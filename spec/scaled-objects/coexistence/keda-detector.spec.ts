@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { followObjects } from '#lib/scaled-objects/api/informers.ts';
 import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/coexistence/keda-detector.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
@@ -164,7 +166,7 @@ describe('OtherOperator', () => {
     await using client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
     const operator = new OtherOperator({
       ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '', kedaLeaseEverywhere: false },
-      ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: () => none },
+      ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: none },
     });
     const ending = new AbortController();
     let acts: FollowedPromise | undefined;
@@ -235,8 +237,11 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     });
   };
   if (isHeld) await holdLease();
-  const followed = starting.use(followObjects({ client, clock, logger, namespaces: [] }));
-  followed.start();
+  const informers = starting.use(
+    new SharedInformers({ client, mapper: new RestMapper({ api: client, clock }), clock, logger }),
+  );
+  const followed = followObjects({ informers, namespaces: [] });
+  followed.start(new AbortController().signal).catch(() => {}); // the spec is over
   const events: string[] = [];
   const operator = new OtherOperator({
     ...{ client, clock, logger, kedaNamespace, kedaLeaseEverywhere: false },
@@ -244,7 +249,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
       record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
     },
     kinds: { ScaledObject: followed.objects, ScaledJob: followed.scaledJobs },
-    hpas: () => ({ onChange: () => () => {}, synced: async () => {} }),
+    hpas: { onChange: () => () => {}, synced: async () => {} },
   });
   const ending = new AbortController();
   let [isActing, beginnings, writes] = [false, 0, 0];

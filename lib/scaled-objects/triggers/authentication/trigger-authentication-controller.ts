@@ -3,8 +3,8 @@ import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { removeFinalizer } from '#lib/control/finalizers.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { NamespacedObjects } from '../../api/namespaced-objects.ts';
 import { eventsOf } from '../../api/object-events.ts';
 import { FINALIZER } from '../../api/resources.ts';
 import type { ScaledJob } from '../../api/scaled-job.ts';
@@ -21,9 +21,9 @@ type Status = NonNullable<TriggerAuthentication['status']>;
 /** What the controller of one of the kinds works with. */
 interface TriggerAuthenticationDependencies {
   readonly kind: (typeof AUTHENTICATION_KINDS)[number];
-  readonly authentications: NamespacedObjects<TriggerAuthentication>;
-  readonly objects: NamespacedObjects<ScaledObject>;
-  readonly scaledJobs: NamespacedObjects<ScaledJob>;
+  readonly authentications: SharedInformer<TriggerAuthentication>;
+  readonly objects: SharedInformer<ScaledObject>;
+  readonly scaledJobs: SharedInformer<ScaledJob>;
   readonly client: ResourceClient<TriggerAuthentication>;
   readonly statuses: WrittenStatuses<Status, TriggerAuthentication>;
   readonly events: Pick<EventRecorder, 'record'>;
