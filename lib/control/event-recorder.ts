@@ -256,6 +256,9 @@ export interface EventFacts {
   readonly message: string;
 }
 
+/** What an event says of its object. */
+export type EventText = Pick<EventFacts, 'type' | 'reason' | 'message'>;
+
 /** Who tells of events. */
 interface EventSource {
   /** As in `autoscaler`. */

@@ -1,4 +1,5 @@
 import { setCondition } from '#lib/control/conditions.ts';
+import type { EventText } from '#lib/control/event-recorder.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
@@ -181,13 +182,6 @@ export function formatLocal(atMs: number | undefined, timeZone: string): string 
   return new Date(TimeZone.named(timeZone).civilMs(atMs)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** An event about an object. */
-interface CronHpaEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** What happened at a look at an object. */
 export interface Happened {
   readonly status: CronHpaStatus;
@@ -196,7 +190,7 @@ export interface Happened {
 }
 
 /** What to tell of a look at an object: only what its status did not tell before. */
-export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened): readonly CronHpaEvent[] {
+export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened): readonly EventText[] {
   return [
     ...missed.map(
       (one) => ({ type: 'Warning', reason: 'ScheduleMissed', message: missedMessage(one) }) as const,
@@ -212,7 +206,7 @@ export function referenceTo({ namespace, name, uid, resourceVersion }: CronHpa) 
   return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, resourceVersion };
 }
 
-function scaledEvents(outcome: Outcome | undefined): readonly CronHpaEvent[] {
+function scaledEvents(outcome: Outcome | undefined): readonly EventText[] {
   if (outcome?.state !== 'Succeed' || outcome.change === 0) return [];
   return [{ type: 'Normal', reason: 'Scaled', message: outcome.message }];
 }
@@ -222,7 +216,7 @@ function readyEvents(
   { status: before }: CronHpa,
   { ready }: CronHpaStatus,
   outcome: Outcome | undefined,
-): readonly CronHpaEvent[] {
+): readonly EventText[] {
   if (ready?.status !== 'False' || ready.message === before.ready?.message) return [];
   const message = outcome?.state === 'Failed' ? outcome.message : ready.message;
   return [{ type: 'Warning', reason: ready.reason, message }];

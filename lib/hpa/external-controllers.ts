@@ -1,10 +1,10 @@
 import { removeCondition, setCondition } from '#lib/control/conditions.ts';
+import type { EventText } from '#lib/control/event-recorder.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { HpaEvent } from './decision/decision.ts';
 
 /** So many statuses that were sent last are known again. */
 const SENT = 4;
@@ -107,7 +107,7 @@ export function actedOnElsewhere(
   { status }: Hpa,
   { manager }: OtherController,
   { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
-): { readonly status: HpaStatus; readonly event: HpaEvent } {
+): { readonly status: HpaStatus; readonly event: EventText } {
   const message = `"${manager}" writes the status of this HPA, too, so this controller leaves it alone until that has not happened for ${formatDuration(3 * periodMs)}; switch one of both off`;
   const before: HpaStatus = status ?? { desiredReplicas: 0 };
   const observed = { type: CONTROLLED_ELSEWHERE, status: 'True', reason: 'AnotherControllerActs', message };

@@ -1,7 +1,6 @@
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
-import type { ToldEvent } from '#lib/control/event.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { EventRecorder, EventText } from '#lib/control/event-recorder.ts';
 import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -84,7 +83,7 @@ export function hpaController(dependencies: HpaDependencies): Controller {
   };
 }
 
-function invalidPeriod(message: string): ToldEvent {
+function invalidPeriod(message: string): EventText {
   return { type: 'Warning', reason: 'InvalidResyncPeriod', message };
 }
 
@@ -249,7 +248,7 @@ export function tell(
     readonly events: Pick<EventRecorder, 'record'>;
     readonly options: { readonly isDryRun: boolean };
   },
-  event: ToldEvent,
+  event: EventText,
 ): void {
   if (options.isDryRun) return;
   const { namespace, name, uid, resourceVersion } = metadata;

@@ -1,4 +1,6 @@
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** Of whole thousandths, and of 1000 times as much each. */
+const FROM_THOUSANDTHS = DECIMAL_SUFFIXES.slice(2);
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**
@@ -130,8 +132,8 @@ function scale(digits: bigint, exponent: number): bigint {
   return power >= 0 ? digits * 10n ** BigInt(power) : divideUp(digits, 10n ** BigInt(-power));
 }
 
-/** Rounds away from zero: who asks for a little gets something. */
-function divideUp(dividend: bigint, divisor: bigint): bigint {
+/** Divides and rounds away from zero: a request for little gets something. */
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   if (quotient * divisor === dividend) return quotient;
   return dividend < 0n ? quotient - 1n : quotient + 1n;
@@ -147,6 +149,60 @@ function strip(amount: bigint, base: bigint, maxSteps: number): { mantissa: bigi
   return { mantissa, steps };
 }
 
+/**
+ * Reads a Kubernetes quantity in nanos: `100m` is 100,000,000.
+ *
+ * What is smaller than a nano is rounded away from zero and what is beyond 2^63-1 is cut, as Kubernetes does.
+ *
+ * @throws {QuantityError} when the text is no quantity
+ */
+export function parseNanos(text: string): bigint {
+  const quantity = Quantity.parse(text);
+  if (!quantity) throw new QuantityError(text, 'is no quantity');
+  return quantity.nanos;
+}
+
+/**
+ * Reads a quantity in thousandths, rounded away from zero: what the HPA controller counts in.
+ *
+ * @throws {QuantityError} when the text is no quantity, or its thousandths exceed 64 bits
+ */
+export function parseThousandths(text: string): bigint {
+  const thousandths = divideUp(parseNanos(text), 1_000_000n);
+  if (BigInt.asIntN(64, thousandths) !== thousandths) {
+    throw new QuantityError(text, 'has more thousandths than 64 bits count');
+  }
+  return thousandths;
+}
+
+/** A text that is no quantity, or none that can be counted with. */
+export class QuantityError extends Error {
+  constructor(text: string, problem: string) {
+    super(`${JSON.stringify(text.slice(0, 40))} ${problem}`);
+    this.name = 'QuantityError';
+  }
+}
+
+/**
+ * Writes thousandths as Kubernetes writes a quantity of the decimal format: `2500m`, `3`, `20k`.
+ */
+export function formatThousandths(thousandths: bigint): string {
+  return formatAs('DecimalSI', thousandths);
+}
+
+/**
+ * Writes thousandths as Kubernetes writes a quantity of the binary format: `64Mi`, `91000000`.
+ *
+ * Below 1024, and where thousandths would be lost, Kubernetes falls back to the decimal format.
+ */
+export function formatBinaryThousandths(thousandths: bigint): string {
+  return formatAs('BinarySI', thousandths);
+}
+
+function formatAs(format: QuantityFormat, thousandths: bigint): string {
+  return Quantity.ofNanos(thousandths * 1_000_000n, format).toString();
+}
+
 /** Everything below a thousandth is cut off, as the metrics APIs' clients count. */
 const NANOS_A_THOUSANDTH = 1_000_000n;
 /** As many digits as a double holds for sure: 4.35 times 1000 is 4350, not 4349.999…. */
@@ -155,21 +211,10 @@ const SURE_DIGITS = 15;
 /** Quantities end below, at 2^63. */
 const GREATEST = 1e19;
 
-/** Of thousandths, and of 1000 times as much each. */
-const SUFFIXES = ['m', '', 'k', 'M', 'G', 'T', 'P', 'E'];
-
 /** Writes a finite number as a quantity of whole thousandths, with the largest suffix that leaves a whole number in front of it. */
 export function formatValue(value: number): string {
   const bounded = Math.min(Math.max(value, -GREATEST), GREATEST); // a double has no thousand times the greatest double
   const thousandths = Math.trunc(Number((bounded * 1000).toPrecision(SURE_DIGITS)));
-  if (thousandths === 0) return '0';
-  if (Number.isSafeInteger(thousandths)) {
-    let [amount, steps] = [thousandths, 0];
-    while (amount % 1000 === 0) {
-      amount /= 1000;
-      steps++;
-    }
-    return `${amount}${SUFFIXES[steps]}`;
-  }
+  if (Number.isSafeInteger(thousandths)) return withLargestSuffix(thousandths, 1000, FROM_THOUSANDTHS);
   return Quantity.ofNanos(BigInt(thousandths) * NANOS_A_THOUSANDTH).toString();
 }

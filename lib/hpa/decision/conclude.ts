@@ -1,3 +1,4 @@
+import type { EventText } from '#lib/control/event-recorder.ts';
 import {
   type HorizontalPodAutoscaler,
   type HpaStatus,
@@ -5,7 +6,7 @@ import {
   targetOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
-import type { Decision, HpaEvent, Outcome } from './decision.ts';
+import type { Decision, Outcome } from './decision.ts';
 import { type ConditionChange, type ConditionRemoval, changeConditions } from './hpa-conditions.ts';
 import { rememberScaling } from './scaling-state.ts';
 
@@ -63,7 +64,7 @@ function lastScaleTime(time: string | undefined): Pick<HpaStatus, 'lastScaleTime
 
 interface Attempt {
   readonly conditions: readonly (ConditionChange | ConditionRemoval)[];
-  readonly event: HpaEvent;
+  readonly event: EventText;
   readonly error?: string;
 }
 

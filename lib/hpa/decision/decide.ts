@@ -1,3 +1,4 @@
+import type { EventText } from '#lib/control/event-recorder.ts';
 import {
   type HorizontalPodAutoscaler,
   minReplicasOf,
@@ -5,7 +6,7 @@ import {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { limitReplicas } from './behavior.ts';
-import type { BoundsStep, Decision, Explanation, HpaEvent } from './decision.ts';
+import type { BoundsStep, Decision, Explanation } from './decision.ts';
 import {
   type DecisionInput,
   type HpaConfig,
@@ -232,7 +233,7 @@ function undecided(
     },
 ): Decision {
   const { conditions, problem, currentMetrics } = found;
-  const failed: HpaEvent = { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: problem };
+  const failed: EventText = { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: problem };
   return {
     scaleTo: undefined,
     scaleReason: '',
@@ -249,7 +250,7 @@ function undecided(
   };
 }
 
-function eventsOf({ failures }: MetricsOutcome): HpaEvent[] {
+function eventsOf({ failures }: MetricsOutcome): EventText[] {
   return failures.map(({ reason, message }) => ({ type: 'Warning', reason, message }));
 }
 

@@ -1,3 +1,4 @@
+import type { EventText } from '#lib/control/event-recorder.ts';
 import type { HpaStatus, MetricStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Limit, Stabilization } from './behavior.ts';
 import type { MetricExplanation } from './evaluate-metrics.ts';
@@ -13,7 +14,7 @@ export interface Decision {
   readonly conditions: readonly (ConditionChange | ConditionRemoval)[];
   /** What becomes of the condition ScaledToZero once the scale is written. */
   readonly scaledToZero?: ConditionChange | ConditionRemoval;
-  readonly events: readonly HpaEvent[];
+  readonly events: readonly EventText[];
   /** What the reconcile reports even if it scales. */
   readonly error: string | undefined;
   /** What the status says besides conditions; `undefined` leaves that as it is. */
@@ -31,12 +32,6 @@ interface DecidedStatus {
   readonly currentMetrics: readonly MetricStatus[] | null;
 }
 
-export interface HpaEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** What became of a decision once the scale was written, or could not be. */
 export interface Outcome {
   /** What was written to the scale. */
@@ -44,7 +39,7 @@ export interface Outcome {
   readonly status: HpaStatus;
   /** Whether the status differs from the one before, so that it is to be written. */
   readonly isStatusChanged: boolean;
-  readonly events: readonly HpaEvent[];
+  readonly events: readonly EventText[];
   readonly error: string | undefined;
   readonly memory: HpaMemory;
   readonly explanation: Explanation;

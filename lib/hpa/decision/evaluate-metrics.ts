@@ -1,4 +1,3 @@
-import { QuantityError } from '#lib/kubernetes/exact-quantity.ts';
 import {
   FAILED_METRIC_STATUS,
   type MetricSpec,
@@ -6,6 +5,7 @@ import {
   type MetricTarget,
   type MetricValueStatus,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { QuantityError } from '#lib/kubernetes/quantity.ts';
 import type { MetricReading } from './decision-input.ts';
 import {
   containerResourceMetric,

@@ -1,9 +1,3 @@
-import {
-  formatBinaryThousandths,
-  formatThousandths,
-  parseThousandths,
-  QuantityError,
-} from '#lib/kubernetes/exact-quantity.ts';
 import type {
   ContainerResourceMetricSpec,
   MetricIdentifier,
@@ -15,6 +9,12 @@ import type {
   ResourceMetricSpec,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import {
+  formatBinaryThousandths,
+  formatThousandths,
+  parseThousandths,
+  QuantityError,
+} from '#lib/kubernetes/quantity.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type LabelSelectorObject, metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 

@@ -1,6 +1,6 @@
-import { parseNanos, parseThousandths, roundedUp } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { divideUp, parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import type { PodUsage, PodValue } from './decision-input.ts';
 import { MetricFailure, type PodSample, type PodSamples, toInt64 } from './replica-calculator.ts';
 
@@ -63,7 +63,7 @@ function podRequest(pod: ScaledPod, resource: string): bigint {
   if (base === undefined && overhead === undefined) {
     throw new MetricFailure(`missing pod-level request for ${resource} in Pod ${pod.name}`);
   }
-  return roundedUp((base ?? 0n) + (overhead ?? 0n), 1_000_000n);
+  return divideUp((base ?? 0n) + (overhead ?? 0n), 1_000_000n);
 }
 
 /** The containers and sidecars together, or the neediest moment of the pod's start if that needs more. */

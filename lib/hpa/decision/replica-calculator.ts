@@ -1,7 +1,7 @@
-import { parseNanos } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type HpaBehavior, MOST_REPLICAS } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { parseNanos } from '#lib/kubernetes/quantity.ts';
 import type { HpaConfig } from './decision-input.ts';
 
 /** What a metric that is counted pod by pod is decided from. */

@@ -1,4 +1,4 @@
-import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
+import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import type { Limit } from '../decision/behavior.ts';
 import type { Explanation } from '../decision/decision.ts';

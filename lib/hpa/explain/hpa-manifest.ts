@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 
 /** A quantity as users write it: text, or a number in YAML. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import {
   defaultedSpec,
   type HorizontalPodAutoscaler,
   nameOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
+import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../decision/decision-input.ts';

@@ -1,7 +1,7 @@
-import { formatThousandths, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type MetricSpec, nameOf } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import type { MetricReading, PodUsage } from '../decision/decision-input.ts';
 import type { LoadPoint, Scenario } from './scenario.ts';
 

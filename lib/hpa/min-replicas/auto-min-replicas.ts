@@ -1,4 +1,4 @@
-import type { ToldEvent } from '#lib/control/event.ts';
+import type { EventText } from '#lib/control/event-recorder.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -31,7 +31,7 @@ export interface AutoMinOptions {
 export interface AutoMinDependencies extends KeptWeeksOptions {
   readonly hpas: Pick<ResourceClient, 'patch'>;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
-  readonly tell: (hpa: Hpa, event: ToldEvent) => void;
+  readonly tell: (hpa: Hpa, event: EventText) => void;
   readonly log: AutoMinLog;
   /** Whether a Cron-HPA holds up the target of an HPA. */
   readonly isHeldUp: (hpa: Hpa) => boolean;

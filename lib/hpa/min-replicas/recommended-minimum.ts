@@ -1,5 +1,5 @@
-import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import type { HpaSpec, MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import type { Explanation } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
 import type { AutoMinSettings } from './auto-min-settings.ts';

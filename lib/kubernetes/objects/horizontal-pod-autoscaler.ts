@@ -1,5 +1,5 @@
-import { parseNanos } from '../exact-quantity.ts';
 import { getOwn } from '../get-own.ts';
+import { parseNanos } from '../quantity.ts';
 import type { LabelSelectorObject } from '../selectors/selector-object.ts';
 
 /** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */

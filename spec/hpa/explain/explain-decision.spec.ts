@@ -4,7 +4,7 @@ import { decide } from '#lib/hpa/decision/decide.ts';
 import type { DecisionInput } from '#lib/hpa/decision/decision-input.ts';
 import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { explainDecision, explainMetric, metricThresholds } from '#lib/hpa/explain/explain-decision.ts';
-import { parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
+import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { builtInput, builtPod, NOW_MS } from '#spec/hpa/built-world.ts';
 
 type Changes = Parameters<typeof builtInput>[0];

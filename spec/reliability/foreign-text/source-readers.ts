@@ -15,8 +15,8 @@ import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { parseNanos, parseThousandths } from '#lib/kubernetes/exact-quantity.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
@@ -273,7 +273,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'quantity',
-    files: ['exact-quantity.ts'],
+    files: ['quantity.ts'],
     bound: OBJECT,
     shapes: {
       digits: repeated('1'),
