@@ -1,5 +1,4 @@
-import type { EventEmitter } from 'node:events';
-import type { QueryResult } from 'pg';
+import type { Client, QueryResult } from 'pg';
 import { GuardedSocket } from '../network/guarded-socket.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
@@ -17,12 +16,12 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 /** Connects to PostgreSQL, or to what speaks as it does. @throws when it cannot */
 export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
-  const { Client } = await import('pg').then(({ default: pg }) => pg);
+  const { default: pg } = await import('pg');
   const { host, port, user, password, database, tls } = options;
   const socket = new GuardedSocket(options);
   // The client dials by `connect`, which does not say who may be dialled.
   Object.defineProperty(socket, 'connect', { value: socket.dial });
-  const client = new Client({
+  const client = new pg.Client({
     ...{ host, port, user, database },
     // The client takes an empty one, or TLS that is left out, from the environment or a file of this process.
     password: () => password,
@@ -66,35 +65,29 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
 }
 
 /** Notices, parameters and notifications cost as much as rows, and the client accepts them at any time. */
-function countMessages(client: object, socket: GuardedSocket): void {
-  const { connection } = client as { readonly connection: EventEmitter };
+function countMessages({ connection }: Client, socket: GuardedSocket): void {
   connection.on('message', () => socket.countMessage());
 }
 
-/** What the client does when the server asks for the password or a proof of it, which is none of its published interface. */
+/** The messages by which a server requests the password or a proof of it. */
 const LOGIN_STEPS = [
-  '_handleAuthCleartextPassword',
-  '_handleAuthMD5Password',
-  '_handleAuthSASL',
-  '_handleAuthSASLContinue',
-  '_handleAuthSASLFinal',
+  'authenticationCleartextPassword',
+  'authenticationMD5Password',
+  'authenticationSASL',
+  'authenticationSASLContinue',
+  'authenticationSASLFinal',
 ] as const;
 
-type LoginSteps = Record<(typeof LOGIN_STEPS)[number], (message: object) => unknown>;
-
 /**
- * Ends a connection whose server asks for a step of logging in once more. The client begins all that it is asked for at once,
- * and 4 MiB hold requests for an hour of work, which goes on when the connection is broken, in the threads that look names up and read files.
+ * Ends a connection whose server requests a step of logging in again. The client begins all that is requested at once,
+ * and 4 MiB contain requests for an hour of work, which goes on when the connection is broken, in the threads that look names up and read files.
  */
-function takeStepsOnce(client: object, socket: GuardedSocket): void {
-  const steps = client as LoginSteps;
-  for (const name of LOGIN_STEPS) {
-    const step = steps[name];
-    let isTaken = false;
-    steps[name] = (message) => {
-      if (isTaken) return socket.breakOff(new Error('the server asks for one step of logging in twice'));
-      isTaken = true;
-      return step.call(client, message);
-    };
-  }
+function takeStepsOnce({ connection }: Client, socket: GuardedSocket): void {
+  for (const step of LOGIN_STEPS)
+    connection.prependOnceListener(step, () => {
+      connection.removeAllListeners(step); // the client's own takes this message, and no other
+      connection.on(step, () =>
+        socket.breakOff(new Error('the server asks for one step of logging in twice')),
+      );
+    });
 }
