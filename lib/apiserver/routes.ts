@@ -1,5 +1,5 @@
 import { Router } from '@koa/router';
-import { keptWith, remembering } from '#lib/cache/memoize.ts';
+import { memoize, memoizeByObject } from '#lib/cache/memoize.ts';
 import { apiGroup, apiResourceList, serveGroups } from './discovery/discovery.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
 import { goJson } from './encoding/json.ts';
@@ -76,7 +76,7 @@ function serveRouted(route: NonNullable<ApiVersion['route']>): Endpoint {
   };
 }
 
-const segmentsBehindVersion = keptWith(({ path }: RequestInfo) => splitPath(path).slice(3));
+const segmentsBehindVersion = memoizeByObject(({ path }: RequestInfo) => splitPath(path).slice(3));
 
 /**
  * Adds the paths of a resource. Namespaced objects are got in their namespace, and listed in it or over all; an empty namespace is
@@ -112,7 +112,7 @@ function addObjectRoutes(
  * takes an eighth of a small request (docs/dependencies.md): it matches all routes, decodes parameters and composes handlers.
  */
 export class RecentRoutes {
-  readonly #slotOf = remembering((_path): { found?: FoundRoute } => ({}), { most: 1024, longest: 256 });
+  readonly #slotOf = memoize((_path): { found?: FoundRoute } => ({}), { maxEntries: 1024, maxLength: 256 });
 
   /** To be used before the router. */
   readonly middleware: Middleware = (context, next) => {

@@ -1,39 +1,46 @@
+/** What bounds the memory of a memoized function. */
+interface MemoizeOptions<Made> {
+  readonly maxEntries: number;
+  /** The results of longer texts, in UTF-16 units, are not cached: callers may send as many as they like. */
+  readonly maxLength: number;
+  /** Whether a result may be cached: without a bound of its own it may take many times its text. */
+  readonly isSmall?: (made: Made) => boolean;
+}
+
 /**
- * Remembers what a function makes of a text: clients send the same header, or ask for the same URL, again and again. What
- * it throws at is not remembered. Once there are too many texts, all are forgotten.
+ * Caches what a function makes of a text: clients send the same header, or request the same URL, again and again. What it
+ * throws is not cached. Where there are too many entries, all of them are evicted: unlike an `LruMap`, it changes nothing
+ * on a hit, on which requests spend most of their calls.
  *
- * @param make what it is given beside the text says the same for the same text
- * @param options.longest texts that are longer are not remembered
- * @param options.isSmall whether what was made may be remembered: without a bound of its own it may take many times its text
+ * @param make its other arguments must not change the result for the same text
  */
-export function remembering<Made, Of extends readonly unknown[]>(
-  make: (text: string, ...of: Of) => Made,
-  {
-    most,
-    longest,
-    isSmall = () => true,
-  }: { readonly most: number; readonly longest: number; readonly isSmall?: (made: Made) => boolean },
-): (text: string, ...of: Of) => Made {
-  const made = new Map<string, { readonly value: Made }>();
-  return (text, ...of) => {
-    const known = made.get(text);
-    if (known) return known.value;
-    const value = make(text, ...of);
-    if (text.length > longest || !isSmall(value)) return value;
-    if (made.size >= most) made.clear();
-    made.set(text, { value });
+export function memoize<Made, Rest extends readonly unknown[]>(
+  make: (text: string, ...rest: Rest) => Made,
+  { maxEntries, maxLength, isSmall = () => true }: MemoizeOptions<Made>,
+): (text: string, ...rest: Rest) => Made {
+  const cache = new Map<string, { readonly value: Made }>();
+  return (text, ...rest) => {
+    const cached = cache.get(text);
+    if (cached) return cached.value;
+    const value = make(text, ...rest);
+    if (text.length > maxLength || !isSmall(value)) return value;
+    if (cache.size >= maxEntries) cache.clear();
+    cache.set(text, { value });
     return value;
   };
 }
 
-/** Keeps what a function makes of an object with it: requests for the same URL have parts in common, those of a connection a user. */
-export function keptWith<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const kept = new WeakMap<Of, Made>();
-  return (of) => {
-    let made = kept.get(of);
+/**
+ * Caches what a function makes of an object for as long as the object is there, such as a request's or a connection's. What
+ * it throws is not cached, nor is `undefined`.
+ */
+export function memoizeByObject<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+  const cache = new WeakMap<From, Made>();
+  return (from) => {
+    let made = cache.get(from);
     if (made === undefined) {
-      made = make(of);
-      kept.set(of, made);
+      made = make(from);
+      cache.set(from, made);
     }
     return made;
   };

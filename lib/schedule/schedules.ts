@@ -20,7 +20,7 @@ export class Schedules {
     const { timeZone, anchorMs } = options;
     const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
     return this.#kept.getOrSet(key, () =>
-      remembering(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
+      withLastResults(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
     );
   }
 }
@@ -84,7 +84,7 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
  * A schedule that need not search again for what it found last: the next activation of an object is asked for at each look at it, and
  * mostly it is still the same.
  */
-export function remembering(schedule: Schedule): Schedule {
+export function withLastResults(schedule: Schedule): Schedule {
   let [fromMs, nextMs] = [0, Number.NEGATIVE_INFINITY];
   let [previousMs, untilMs] = [Number.POSITIVE_INFINITY, 0];
   return {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/api-context.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 
 /** What a request says, and proves, about who sent it. */
 interface Credentials {
@@ -76,18 +77,17 @@ function attempt(
   }
 }
 
-/** Of a user that a connection has, one for all its requests. */
-const AUTHENTICATED = new WeakMap<User, User>();
-
 /** Everybody is authenticated but whom the front proxy let in without knowing them. */
 function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user;
   const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
-  if (name === ANONYMOUS.name || isSettled) return user;
-  const authenticated = AUTHENTICATED.get(user) ?? { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
-  AUTHENTICATED.set(user, authenticated);
-  return authenticated;
+  return name === ANONYMOUS.name || isSettled ? user : authenticated(user);
 }
+
+/** Of a user that a connection has, one for all its requests. */
+const authenticated = memoizeByObject(
+  (user: User): User => ({ ...user, groups: [...user.groups, AUTHENTICATED_GROUP] }),
+);
 
 /**
  * One way to prove who one is.

@@ -11,6 +11,7 @@ import {
   id_ce_nameConstraints,
   id_ce_subjectAltName,
 } from '@peculiar/asn1-x509';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 
 /** Certificate authorities that are believed, as of one moment. */
 export interface CaBundle {
@@ -118,16 +119,8 @@ const UNDERSTOOD: readonly string[] = [
   id_ce_certificatePolicies, // restricts nothing where no policy is asked for
 ];
 
-const READ = new WeakMap<object, CertificateConstraints>();
-
 /** @throws when the certificate is laid out otherwise than RFC 5280 says */
-export function constraintsOf(certificate: { readonly raw: Uint8Array }): CertificateConstraints {
-  const known = READ.get(certificate);
-  if (known) return known;
-  const constraints = read(certificate.raw);
-  READ.set(certificate, constraints);
-  return constraints;
-}
+export const constraintsOf = memoizeByObject(({ raw }: { readonly raw: Uint8Array }) => read(raw));
 
 function read(raw: Uint8Array): CertificateConstraints {
   refuseExcessive(raw);

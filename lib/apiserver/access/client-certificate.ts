@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '#lib/apiserver/http/api-context.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -30,18 +31,8 @@ export function byClientCertificate(
   };
 }
 
-/** By certificate: a connection's is read once, not with every request. */
-const USERS = new WeakMap<X509Certificate, User>();
-
-/** `undefined` where it names nobody. */
-function userOf(certificate: X509Certificate): User | undefined {
-  let user = USERS.get(certificate);
-  if (!user) {
-    user = readUser(certificate);
-    if (user) USERS.set(certificate, user);
-  }
-  return user;
-}
+/** A connection's certificate is read once, not with every request; `undefined` where it has no name. */
+const userOf = memoizeByObject(readUser);
 
 function readUser(certificate: X509Certificate): User | undefined {
   const name = commonNameOf(certificate);
@@ -62,16 +53,9 @@ export function organizationsOf(certificate: X509Certificate): readonly string[]
 }
 
 /** A connection's certificate is asked for its subject with every request, and reading it takes long. */
-const SUBJECTS = new WeakMap<X509Certificate, object>();
-
-function subjectOf(certificate: X509Certificate): object {
-  let subject = SUBJECTS.get(certificate);
-  if (!subject) {
-    subject = certificate.toLegacyObject().subject ?? {};
-    SUBJECTS.set(certificate, subject);
-  }
-  return subject;
-}
+const subjectOf = memoizeByObject(
+  (certificate: X509Certificate): object => certificate.toLegacyObject().subject ?? {},
+);
 
 function subjectValues(certificate: X509Certificate, attribute: string): readonly string[] {
   const subject = subjectOf(certificate);
@@ -131,15 +115,11 @@ export class PeerChain {
   }
 }
 
-const CHAINS = new WeakMap<object, PeerChain>();
-
 /**
  * The certificates shown on a connection; `undefined` where there are none. They are read once: from the second time
  * on, Node gives the first of them alone.
  */
-export function peerChainOf(socket: TLSSocket): PeerChain | undefined {
-  const known = CHAINS.get(socket);
-  if (known) return known;
+export const peerChainOf = memoizeByObject((socket: TLSSocket): PeerChain | undefined => {
   const leaf = socket.getPeerX509Certificate();
   if (!leaf) return undefined;
   const certificates: [X509Certificate, ...X509Certificate[]] = [leaf];
@@ -148,7 +128,5 @@ export function peerChainOf(socket: TLSSocket): PeerChain | undefined {
     certificates.push(next);
     next = next.issuerCertificate;
   }
-  const chain = new PeerChain(certificates);
-  CHAINS.set(socket, chain);
-  return chain;
-}
+  return new PeerChain(certificates);
+});

@@ -7,7 +7,7 @@ import {
 } from '#lib/apiserver/http/request-info.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
-import { keptWith } from '#lib/cache/memoize.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { FieldRequirement } from '#lib/kubernetes/selectors/field-selector.ts';
 import {
@@ -102,8 +102,8 @@ function keyOf({ user, info }: Attributes): string {
   return `${infoKeyOf(info)} ${userKeyOf(user)}`;
 }
 
-const infoKeyOf = keptWith((info: RequestInfo) => JSON.stringify(requestAttributes(info)));
-const userKeyOf = keptWith(({ name, uid, groups, extra }: User) =>
+const infoKeyOf = memoizeByObject((info: RequestInfo) => JSON.stringify(requestAttributes(info)));
+const userKeyOf = memoizeByObject(({ name, uid, groups, extra }: User) =>
   JSON.stringify([name, uid, groups, extra]),
 );
 
@@ -113,7 +113,7 @@ function withoutSelectors({ info, ...caller }: Attributes): Attributes | undefin
   return { ...caller, info: unselected(info) };
 }
 
-const unselected = keptWith((info: ResourceRequestInfo) => ({ ...info, selectors: NO_SELECTORS }));
+const unselected = memoizeByObject((info: ResourceRequestInfo) => ({ ...info, selectors: NO_SELECTORS }));
 
 function decisionOf(review: unknown): Decision {
   const status = propertyOf(review, 'status');

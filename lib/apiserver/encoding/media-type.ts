@@ -1,4 +1,4 @@
-import { remembering } from '#lib/cache/memoize.ts';
+import { memoize } from '#lib/cache/memoize.ts';
 import type { Encoding } from './document.ts';
 
 /** The formats in the order of preference, with their media types. */
@@ -113,7 +113,7 @@ const MOST_INSERTED = 12;
  *
  * @returns nothing of a header beyond the bound
  */
-export const parseAccept = remembering(readAccept, { most: 128, longest: 512 });
+export const parseAccept = memoize(readAccept, { maxEntries: 128, maxLength: 512 });
 
 function readAccept(header: string): readonly MediaRange[] {
   if (header.length > MAX_ACCEPT_BYTES) return [];

@@ -7,7 +7,7 @@ import {
   type Representation,
   type Restrictions,
 } from '#lib/apiserver/encoding/media-type.ts';
-import { remembering } from '#lib/cache/memoize.ts';
+import { memoize } from '#lib/cache/memoize.ts';
 import type { ApiContext } from './api-context.ts';
 import type { ResponseBody } from './response-body.ts';
 import {
@@ -127,9 +127,9 @@ export function canConsume(contentType: string, mediaTypes: readonly string[]): 
   return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
 }
 
-const mentioned = remembering(
+const mentioned = memoize(
   (header): readonly string[] => header.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim()),
-  { most: 128, longest: 512 },
+  { maxEntries: 128, maxLength: 512 },
 );
 
 /** Bytes that stay the same for a while, for clients to keep. */

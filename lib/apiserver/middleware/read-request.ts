@@ -5,7 +5,7 @@ import { parseRequestInfo, type RequestInfo, splitPath } from '#lib/apiserver/ht
 import { badRequest, StatusError } from '#lib/apiserver/http/status-error.ts';
 import { MAX_HEADERS } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
-import { remembering } from '#lib/cache/memoize.ts';
+import { memoize } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
@@ -24,8 +24,8 @@ export const readRequest: Middleware = (context, next) => {
 const MAX_PARTS = 10;
 
 /** 2,000 autoscalers ask for 4,000 URLs in every cycle, each of which takes 1.4 kB. */
-const readGet = remembering((_url, context: ApiContext) => readUrl(context), {
-  ...{ most: 4096, longest: 256, isSmall },
+const readGet = memoize((_url, context: ApiContext) => readUrl(context), {
+  ...{ maxEntries: 4096, maxLength: 256, isSmall },
 });
 
 interface ReadUrl {

@@ -23,7 +23,7 @@ export function wantedBy(options: ListOptions): ((object: ServedObject) => boole
     );
   }
   if (labelSelector.requirements.length > 0) {
-    tests.push(rememberingLabels((labels) => labelSelector.matches(labels)));
+    tests.push(matchOncePerLabels((labels) => labelSelector.matches(labels)));
   }
   const [first, ...others] = tests;
   if (!first) return undefined;
@@ -31,7 +31,7 @@ export function wantedBy(options: ListOptions): ((object: ServedObject) => boole
 }
 
 /** The objects of a workload follow one another and share their labels: they are asked about once. */
-function rememberingLabels(
+function matchOncePerLabels(
   matches: (labels: ServedObject['labels']) => boolean,
 ): (object: ServedObject) => boolean {
   let last: ServedObject['labels'] | undefined;

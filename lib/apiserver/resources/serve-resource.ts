@@ -7,7 +7,7 @@ import { NO_SELECTORS } from '#lib/apiserver/http/request-info.ts';
 import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { badRequest, notAcceptable, notFound, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
-import { keptWith } from '#lib/cache/memoize.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import type { ObjectKey, ObjectResource, RoutedDocument } from './api-group.ts';
 import {
   goTypeName,
@@ -86,7 +86,7 @@ export function serveDocument(context: ApiContext, document: RoutedDocument): vo
 }
 
 /** By query, which requests for the same URL share: a selector is read once, not with every request of an autoscaler. */
-const optionsOf = keptWith((query: URLSearchParams) => parseListOptions(query));
+const optionsOf = memoizeByObject((query: URLSearchParams) => parseListOptions(query));
 
 /** What a list is asked of. */
 interface ListTarget extends ResourceIdentity {

@@ -1,6 +1,7 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import { type LiveLookup, LiveMetrics, NameOrder } from './live-metrics.ts';
@@ -20,26 +21,20 @@ export function nodeMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,
 ): NodeMetricsResource {
-  const bySnapshot = new WeakMap<Snapshot, LiveNodeMetrics>();
   const order = new NameOrder();
   const lookup: LiveLookup<NodeUsage, LiveNode> = {
     revision: () => source.nodes.revision,
     liveOf: ({ name }) => source.nodes.get(name),
   };
 
-  function metricsOf(snapshot: Snapshot): LiveNodeMetrics {
-    let metrics = bySnapshot.get(snapshot);
-    if (!metrics) {
-      const origin = originOf(snapshot, versions);
-      metrics = new LiveMetrics(snapshot.nodes, {
-        ...lookup,
-        order,
-        make: (usage, live) => new NodeMetrics(usage, live, origin),
-      });
-      bySnapshot.set(snapshot, metrics);
-    }
-    return metrics;
-  }
+  const metricsOf = memoizeByObject((snapshot: Snapshot): LiveNodeMetrics => {
+    const origin = originOf(snapshot, versions);
+    return new LiveMetrics(snapshot.nodes, {
+      ...lookup,
+      order,
+      make: (usage, live) => new NodeMetrics(usage, live, origin),
+    });
+  });
 
   const listOf = (snapshot: Snapshot) => [metricsOf(snapshot).current()];
   return {
