@@ -56,8 +56,6 @@ describe('memoizeByObject', () => {
     const nameOf = memoizeByObject(({ name }: { readonly name: string }) => ({ name }));
     const one = { name: 'a' };
     expect(nameOf(one)).to.equal(nameOf(one));
-    expect(nameOf({ name: 'a' }))
-      .to.deep.equal(nameOf(one))
-      .and.not.equal(nameOf(one));
+    expect(nameOf({ name: 'a' })).not.to.equal(nameOf(one));
   });
 });
