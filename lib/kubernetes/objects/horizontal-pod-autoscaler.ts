@@ -1,6 +1,19 @@
+import type {
+  V2ContainerResourceMetricSource,
+  V2CrossVersionObjectReference,
+  V2HorizontalPodAutoscalerBehavior,
+  V2HorizontalPodAutoscalerCondition,
+  V2HPAScalingPolicy,
+  V2HPAScalingRules,
+  V2MetricIdentifier,
+  V2MetricStatus,
+  V2MetricTarget,
+  V2MetricValueStatus,
+  V2ResourceMetricSource,
+} from '@kubernetes/client-node';
 import { getOwn } from '../get-own.ts';
 import { parseNanos } from '../quantity.ts';
-import type { LabelSelectorObject } from '../selectors/selector-object.ts';
+import type { Wire } from '../wire.ts';
 
 /** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */
 export interface HorizontalPodAutoscaler {
@@ -32,15 +45,9 @@ export type MetricSpec =
   | { readonly type: 'Object'; readonly object: ObjectMetricSpec }
   | { readonly type: 'External'; readonly external: NamedMetricSpec };
 
-export interface ResourceMetricSpec {
-  /** `cpu`, `memory` … */
-  readonly name: string;
-  readonly target: MetricTarget;
-}
-
-export interface ContainerResourceMetricSpec extends ResourceMetricSpec {
-  readonly container: string;
-}
+/** Named `cpu`, `memory` … */
+export type ResourceMetricSpec = Wire<V2ResourceMetricSource>;
+export type ContainerResourceMetricSpec = Wire<V2ContainerResourceMetricSource>;
 
 export interface NamedMetricSpec {
   readonly metric: MetricIdentifier;
@@ -52,32 +59,12 @@ export interface ObjectMetricSpec extends NamedMetricSpec {
 }
 
 /** What a metric is to be; quantities are Kubernetes' texts, utilization is percent of the request. */
-export interface MetricTarget {
-  readonly type: string;
-  readonly value?: string;
-  readonly averageValue?: string;
-  readonly averageUtilization?: number;
-}
-
-export interface HpaBehavior {
-  readonly scaleUp?: ScalingRules;
-  readonly scaleDown?: ScalingRules;
-}
-
-export interface ScalingRules {
-  readonly stabilizationWindowSeconds?: number;
-  readonly selectPolicy?: string;
-  readonly policies?: readonly ScalingPolicy[];
-  /** A quantity: a part of the target, `50m` is 5 %. */
-  readonly tolerance?: string;
-}
-
-export interface ScalingPolicy {
-  /** `Pods` or `Percent`, which says what `value` counts. */
-  readonly type: string;
-  readonly value: number;
-  readonly periodSeconds: number;
-}
+export type MetricTarget = Wire<V2MetricTarget>;
+export type HpaBehavior = Wire<V2HorizontalPodAutoscalerBehavior>;
+/** Its tolerance is a quantity: a part of the target, `50m` is 5 %. */
+export type ScalingRules = Wire<V2HPAScalingRules>;
+/** Its type is `Pods` or `Percent`, which says what its value counts. */
+export type ScalingPolicy = Wire<V2HPAScalingPolicy>;
 
 /** The status of an `autoscaling/v2` HorizontalPodAutoscaler, in Kubernetes' own JSON. */
 export interface HpaStatus {
@@ -88,53 +75,18 @@ export interface HpaStatus {
   readonly conditions?: readonly HpaCondition[];
 }
 
-export interface HpaCondition {
-  readonly type: string;
-  readonly status: string;
-  /** RFC 3339, whole seconds. */
-  readonly lastTransitionTime?: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
+/** Its time is RFC 3339, whole seconds. */
+export type HpaCondition = Wire<V2HorizontalPodAutoscalerCondition>;
 /** The current value of one metric; a metric that failed leaves `FAILED_METRIC_STATUS` in its place. */
-export interface MetricStatus {
-  readonly type: string;
-  readonly resource?: { readonly name: string; readonly current: MetricValueStatus };
-  readonly containerResource?: {
-    readonly name: string;
-    readonly container: string;
-    readonly current: MetricValueStatus;
-  };
-  readonly pods?: { readonly metric: MetricIdentifier; readonly current: MetricValueStatus };
-  readonly object?: {
-    readonly metric: MetricIdentifier;
-    readonly current: MetricValueStatus;
-    readonly describedObject: ObjectReference;
-  };
-  readonly external?: { readonly metric: MetricIdentifier; readonly current: MetricValueStatus };
-}
-
-export interface MetricValueStatus {
-  readonly value?: string;
-  readonly averageValue?: string;
-  readonly averageUtilization?: number;
-}
+export type MetricStatus = Wire<V2MetricStatus>;
+export type MetricValueStatus = Wire<V2MetricValueStatus>;
 
 /** What Kubernetes' controller writes for a metric that it could not read. */
 export const FAILED_METRIC_STATUS: MetricStatus = { type: '' };
 
 /** An object in the HPA's namespace. */
-interface ObjectReference {
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly name: string;
-}
-
-export interface MetricIdentifier {
-  readonly name: string;
-  readonly selector?: LabelSelectorObject;
-}
+type ObjectReference = Wire<V2CrossVersionObjectReference>;
+export type MetricIdentifier = Wire<V2MetricIdentifier>;
 
 /**
  * Fills in what the API server fills in for a submitted HPA of `autoscaling/v2`.

@@ -1,29 +1,10 @@
+import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node';
+import type { Wire } from '../wire.ts';
 /** Whose an object is. */
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
+export type OwnerReference = Wire<V1OwnerReference>;
 
-/** An object's metadata, as far as controllers need it. */
-export interface ObjectMeta {
-  readonly name: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  /** Set when the object is to go and waits for its finalizers. */
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-}
+/** The metadata of an object that has a name; `deletionTimestamp` is set when it is to go and waits for its finalizers. */
+export type ObjectMeta = Wire<V1ObjectMeta> & { readonly name: string };
 
 /** Any object of the Kubernetes API. Items of lists need not tell their version and kind. */
 export interface KubernetesObject {

@@ -1,4 +1,6 @@
+import type { V1LabelSelector } from '@kubernetes/client-node';
 import * as z from 'zod/mini';
+import type { Wire } from '../wire.ts';
 import { goQuote } from './go-quote.ts';
 import {
   formatRequirement,
@@ -74,11 +76,4 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 
 /** A label selector as objects hold it. */
-export interface LabelSelectorObject {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
+export type LabelSelectorObject = Wire<V1LabelSelector>;
