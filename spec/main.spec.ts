@@ -90,6 +90,23 @@ describe('main.ts', () => {
       expect(partsIn(`lib/autoscaler/${part}-part.ts`), part).to.deep.equal([path]);
   });
 
+  it('loads the clients of sources and clusters with their first use, whatever parts run', () => {
+    const clients = ['@aws-sdk', '@bufbuild/protobuf', '@grpc', '@kubernetes/client-node', 'mysql2', 'pg'];
+    const entries = [
+      'lib/metrics-server-command.ts',
+      'lib/autoscaler-command.ts',
+      ...globSync('lib/autoscaler/*-part.ts'),
+      ...globSync('lib/{hpa,cron-hpa,scaled-objects,metrics-adapter}/*-subsystem.ts'),
+    ].flatMap((source) => Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === source));
+    expect(entries).to.have.length.of.at.least(6);
+    const loaded = entries.flatMap((entry) => loadedWith(entry));
+    const early = clients.filter((name) => loaded.some((path) => path.startsWith(`node_modules/${name}/`)));
+    expect(early).to.deep.equal([]);
+    const all = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+    const absent = clients.filter((name) => !all.some((path) => path.startsWith(`node_modules/${name}/`)));
+    expect(absent).to.deep.equal([]);
+  });
+
   it('excludes unused parts of packages from the bundle', () => {
     const sources = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs));
     const bytesOf = (pattern: RegExp) =>
