@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterPki } from './pki/certificate-authority.ts';
 
-/** Where the files lie that programs beside the cluster may need. */
+/** Paths of the files for programs beside the cluster. */
 export interface ClusterFiles {
   readonly directory: string;
   /** For the administrator, of group system:masters. */
@@ -12,13 +12,13 @@ export interface ClusterFiles {
   readonly serverCa: string;
   readonly clientCa: string;
   readonly frontProxyCa: string;
-  /** With which the API server asks aggregated servers on behalf of others. */
+  /** The certificate with which the API server authenticates to aggregated servers. */
   readonly frontProxyClientCert: string;
   readonly frontProxyClientKey: string;
   readonly kubeletCa: string;
 }
 
-/** Writes credentials and CA certificates into a directory, readable by nobody else. */
+/** Writes credentials and CA certificates into a directory, readable by the owner only. */
 export async function writeClusterFiles(
   directory: string,
   contents: {
@@ -47,7 +47,7 @@ export async function writeClusterFiles(
   };
 }
 
-/** Writes a file that its owner alone can read. */
+/** Writes a file that only its owner can read. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { mode: 0o600 });
@@ -56,7 +56,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   }
 }
 
-/** How somebody reaches the cluster. */
+/** Server and credentials of a kubeconfig. */
 interface KubeconfigFacts {
   /** `https://HOST:PORT` */
   readonly server: string;
@@ -67,7 +67,7 @@ interface KubeconfigFacts {
     | { readonly certificatePem: string; readonly privateKeyPem: string };
 }
 
-/** Writes a kubeconfig that holds everything it needs, as JSON, which every reader of YAML reads. */
+/** Formats a kubeconfig with all certificates inline, as JSON, which is also YAML. */
 export function formatKubeconfig({ server, serverCaPem, user, credentials }: KubeconfigFacts): string {
   const cluster = { server, 'certificate-authority-data': base64(serverCaPem) };
   const identity =

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { ServerAddress } from './api-server/aggregation/aggregator.ts';
 import type { ScenarioInput } from './scenario.ts';
 
-/** What `npm run simulate` was told. */
+/** The command line of `npm run simulate`. */
 export interface CommandLine {
   readonly help: boolean;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface CommandLine {
   readonly metricsServerKubeconfig: string | undefined;
   readonly filesDirectory: string | undefined;
   readonly scenarioFile: string | undefined;
-  /** Flags that stand for a field of the scenario, and win over the file. */
+  /** Fields of the scenario that flags set; they override the file. */
   readonly scenario: ScenarioInput;
   readonly metricsServer: ServerAddress;
   readonly autoscaler: ServerAddress | undefined;
@@ -24,61 +24,69 @@ interface Flag {
 }
 
 const FLAGS = {
-  nodes: { type: 'string', value: 'N', help: 'how many nodes (3)' },
-  'pods-per-node': { type: 'string', value: 'N', help: 'how many pods on each (10)' },
-  'containers-per-pod': { type: 'string', value: 'N', help: 'how many containers in each (1)' },
-  seed: { type: 'string', value: 'N', help: 'tells names and loads apart from those of another cluster (1)' },
+  nodes: { type: 'string', value: 'N', help: 'number of nodes (3)' },
+  'pods-per-node': { type: 'string', value: 'N', help: 'pods on each node (10)' },
+  'containers-per-pod': { type: 'string', value: 'N', help: 'containers in each pod (1)' },
+  seed: {
+    type: 'string',
+    value: 'N',
+    help: 'seed of names and loads: clusters of different seeds differ (1)',
+  },
   namespaces: {
     type: 'string',
     value: 'N',
-    help: 'deal pods out to team-1 to team-N (default, kube-system and monitoring)',
+    help: 'distribute pods among team-1 to team-N (default, kube-system and monitoring)',
   },
   'apps-per-namespace': {
     type: 'string',
     value: 'N',
-    help: 'how many values the label app has in each namespace (5)',
+    help: 'number of values of the label app in each namespace (5)',
   },
   'feature-gates': {
     type: 'string',
     value: 'GATE=BOOL,…',
-    help: 'of kubelets: KubeletPSI=false makes their summaries those of kubelets before 1.34',
+    help: 'of kubelets; KubeletPSI=false writes the summaries of kubelets before 1.34',
   },
   scenario: {
     type: 'string',
     value: 'FILE',
-    help: 'YAML or JSON with this and much more; flags win over it',
+    help: 'YAML or JSON with these and more settings; flags override it',
   },
   port: {
     type: 'string',
     value: 'PORT',
-    help: 'of the API server on 127.0.0.1, 0 for any that is free (6443)',
+    help: 'port of the API server on 127.0.0.1; 0 for any free port (6443)',
   },
   'kubelet-port': {
     type: 'string',
     value: 'PORT',
-    help: 'of all kubelets, each on an address of its own from 127.1.0.1 on, 0 for any that is free (10250)',
+    help: 'port of all kubelets, each at its own address from 127.1.0.1 on; 0 for any free port (10250)',
   },
   'metrics-server': {
     type: 'string',
     value: 'HOST:PORT',
-    help: 'where metrics.k8s.io is served, now or later (127.0.0.1:4443)',
+    help: 'address of the server of metrics.k8s.io, which may start later (127.0.0.1:4443)',
   },
   autoscaler: {
     type: 'string',
     value: 'HOST:PORT',
-    help: 'where custom.metrics.k8s.io and external.metrics.k8s.io are served, now or later (nowhere)',
+    help: 'address of the server of custom.metrics.k8s.io and external.metrics.k8s.io (none)',
   },
-  kubeconfig: { type: 'string', value: 'FILE', help: "write the administrator's kubeconfig there" },
+  kubeconfig: { type: 'string', value: 'FILE', help: "file for the administrator's kubeconfig" },
   'metrics-server-kubeconfig': {
     type: 'string',
     value: 'FILE',
-    help: "write a kubeconfig with metrics-server's service account there",
+    help: "file for a kubeconfig with metrics-server's service account",
   },
-  'files-dir': { type: 'string', value: 'DIR', help: 'write both kubeconfigs and all CA certificates there' },
-  help: { type: 'boolean', help: 'show this' },
+  'files-dir': {
+    type: 'string',
+    value: 'DIR',
+    help: 'directory for both kubeconfigs and all CA certificates',
+  },
+  help: { type: 'boolean', help: 'show this help' },
 } as const satisfies Record<string, Flag>;
 
-/** A scenario that shows what there is to choose; everything may be left out. */
+/** A scenario with examples of its fields; all are optional. */
 export const EXAMPLE_SCENARIO = `nodes: 50
 podsPerNode: 20
 namespaces: [shop, kube-system]
@@ -95,9 +103,8 @@ pods:
       - { name: burn, cpuMillicores: 60, memoryBytes: 25165824 }
 `;
 
-/** The help text. */
 export const USAGE = [
-  'Simulates a Kubernetes cluster on loopback addresses: an API server, and kubelets whose counters advance.',
+  'Simulates a Kubernetes cluster on loopback addresses: an API server, and kubelets with advancing counters.',
   '',
   'Usage: npm run -s simulate -- [FLAGS]',
   '',
@@ -105,12 +112,12 @@ export const USAGE = [
     ([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(34)}${help}`,
   ),
   '',
-  'A scenario, for example:',
+  'Example of a scenario:',
   '',
   ...EXAMPLE_SCENARIO.split('\n').map((line) => `  ${line}`),
 ].join('\n');
 
-/** @throws Error on one line that names the flag, the value and the rule */
+/** @throws Error of one line with flag, value and rule */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values } = parse(args);
   const scenario = {
@@ -155,7 +162,7 @@ function wholeNumber(
   return { [field]: Number(text) };
 }
 
-/** As Kubernetes' own programs have it; which gates there are is the scenario's to say. */
+/** Parses feature gates as Kubernetes' own programs do; the scenario validates their names. */
 function featureGates(text: string | undefined): ScenarioInput {
   if (text === undefined) return {};
   const gates = text.split(',').map((gate): [string, boolean] => {

@@ -4,7 +4,7 @@ import type { ObjectStore } from './objects/object-store.ts';
 import { type ClusterPki, FRONT_PROXY_NAME } from './pki/certificate-authority.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Creates what an API server has before the first node joins. */
+/** Creates the objects that exist before the first node joins. */
 export function createInitialObjects(
   store: ObjectStore,
   { scenario, pki }: { readonly scenario: Scenario; readonly pki: ClusterPki },
@@ -21,10 +21,10 @@ export function createInitialObjects(
   store.create('configmaps', authenticationConfigMap(pki));
 }
 
-/** The config map in kube-system from which aggregated servers learn whom to believe. */
+/** The ConfigMap in kube-system with the client CAs that aggregated servers trust. */
 const AUTHENTICATION_CONFIG_MAP = 'extension-apiserver-authentication';
 
-/** That config map, as the API server writes it at its start. */
+/** The ConfigMap as the API server writes it at its start. */
 function authenticationConfigMap(pki: ClusterPki): NewObject {
   return {
     kind: 'ConfigMap',

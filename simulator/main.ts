@@ -8,9 +8,9 @@ import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import type { ScenarioInput } from './scenario.ts';
 import { type SimulatedCluster, startCluster } from './simulated-cluster.ts';
 
-/** What to do where somebody has a port, maybe a simulator that was started before. */
+/** Added to the error when a port is in use, for example by another simulator. */
 const FREE_PORTS =
-  '; --port 0 --kubelet-port 0 takes free ports, of which metrics-server learns by --kubelet-use-node-status-port';
+  '; --port 0 --kubelet-port 0 uses free ports, which metrics-server finds with --kubelet-use-node-status-port';
 
 try {
   await main(parseCommandLine(process.argv.slice(2)));
@@ -22,7 +22,7 @@ try {
 async function main(commandLine: CommandLine): Promise<void> {
   if (commandLine.help) return void process.stdout.write(USAGE);
   countExternalMemory();
-  const asked = signalled();
+  const stopSignal = receiveStopSignal();
   const { port, kubeletPort, metricsServer, autoscaler, scenarioFile } = commandLine;
   const fromFile = scenarioFile === undefined ? {} : await readScenario(scenarioFile);
   const scenario: ScenarioInput = { ...fromFile, ...commandLine.scenario };
@@ -32,7 +32,7 @@ async function main(commandLine: CommandLine): Promise<void> {
   });
   await writeFiles(cluster, commandLine);
   process.stdout.write(`${readyLine(cluster)}\n`);
-  await asked;
+  await stopSignal;
 }
 
 function isPortTaken(error: unknown): boolean {
@@ -68,8 +68,8 @@ function readyLine({ server, kubeletPort, scenario, store }: SimulatedCluster): 
   return `Simulated cluster is ready at ${server}: ${scenario.nodes} nodes, ${pods} pods, kubelets on port ${kubeletPort}`;
 }
 
-/** The first signal to end; a second one of the same kind ends the program as it is. */
-function signalled(): Promise<void> {
+/** Resolves at the first signal; a second one of the same kind ends the process at once. */
+function receiveStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());
@@ -77,8 +77,8 @@ function signalled(): Promise<void> {
 }
 
 /**
- * Has V8 count what lies outside its heap with the heap. Else every 64 MB of connections and responses are a reason to
- * mark hundreds of thousands of pods, some milliseconds with each connection: most of the time in a large cluster.
+ * Counts external memory in V8's heap limit. Otherwise every 64 MB of connections and responses trigger a marking of
+ * hundreds of thousands of pods, most of the time in a large cluster.
  */
 function countExternalMemory(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');

@@ -10,7 +10,7 @@ const range = (from: number, to: number) =>
 
 const labels = z.record(z.string(), z.string());
 
-/** `{ip}` and `{name}` stand for the node's own. */
+/** `{ip}` and `{name}` are replaced by the node's own. */
 const addresses = z.array(
   z.strictObject({
     type: z.enum(['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']),
@@ -20,7 +20,7 @@ const addresses = z.array(
 
 const certificate = z.enum(['valid', 'name-only', 'other-name', 'expired', 'not-yet-valid', 'self-signed']);
 
-/** What can be said of one node apart from the rest. */
+/** Differences of one node from the others. */
 export const nodeOverrideSchema = z.strictObject({
   labels: labels.exactOptional(),
   addresses: addresses.exactOptional(),
@@ -36,11 +36,11 @@ const containerOverride = z.strictObject({
   cpuMillicores: z.number().nonnegative().exactOptional(),
   memoryBytes: z.number().int().nonnegative().exactOptional(),
   swapBytes: z.number().int().nonnegative().exactOptional(),
-  /** What its kubelet fails to learn of it, and reports as 0. */
+  /** Readings that its kubelet fails to take, and reports as 0. */
   unknown: z.array(z.enum(['cpu', 'memory'])).default([]),
 });
 
-/** One pod of which more is said than that it exists. */
+/** One pod that the scenario defines in detail. */
 export const podSchema = z.strictObject({
   namespace: z.string().default('default'),
   name: z.string(),
@@ -76,36 +76,36 @@ const grant = z.strictObject({
   rules: z.array(rule),
 });
 
-/** What a simulated cluster is made of; every field has a default, and an unknown one is an error. */
+/** The contents of a simulated cluster; every field has a default, and an unknown one is an error. */
 const scenarioSchema = z.strictObject({
-  /** Two clusters of one seed have the same pods under the same loads. */
+  /** Clusters with the same seed have the same pods with the same loads. */
   seed: z.number().int().default(1),
-  /** Which Kubernetes 1 the API server behaves like: what it serves differs, as versions of autoscaling. */
+  /** The simulated minor version of Kubernetes 1, on which the served API versions depend. */
   kubernetesMinor: z.number().int().min(MINORS.oldest).default(MINORS.default),
   nodes: z.number().int().min(0).max(50_000).default(3),
-  /** How long a pod that somebody creates takes from being bound to a node to being ready. */
+  /** Time from the binding of a created pod to its readiness. */
   podStartupSeconds: z.number().nonnegative().default(0),
   podsPerNode: z.number().int().min(0).max(1_000).default(10),
   containersPerPod: z.number().int().min(1).max(100).default(1),
-  /** Pods are dealt out to these in turn; a number makes `team-1` to `team-n`. */
+  /** Pods are distributed among these in turn; a number creates `team-1` to `team-n`. */
   namespaces: z
     .union([z.number().int().min(1), z.array(z.string()).min(1)])
     .default(['default', 'kube-system', 'monitoring']),
-  /** How many values the label `app` has in each namespace. */
+  /** Number of values of the label `app` in each namespace. */
   appsPerNamespace: z.number().int().min(1).default(5),
-  /** Of each container, told apart by the seed. */
+  /** The range for each container; the seed selects a value. */
   cpuMillicores: range(5, 250),
   memoryMebibytes: range(8, 256),
-  /** How long ago pods started when the cluster does. */
+  /** Age of pods when the cluster starts. */
   startedSecondsAgo: range(60, 7200),
   nodeCpuCores: z.number().int().min(1).default(8),
   nodeMemoryGibibytes: z.number().int().min(1).default(32),
-  /** 0 turns swap off; else containers have some of their memory there. */
+  /** 0 turns swap off; otherwise containers have a part of their memory there. */
   nodeSwapGibibytes: z.number().int().min(0).default(0),
   nodeLabels: labels.default({}),
   /**
-   * Hostname comes first in the server's default order of preference, so it must resolve without DNS: by
-   * default it is the address itself.
+   * Hostname is first in the server's default order of preference, so it must resolve without DNS: the default is the
+   * address itself.
    */
   addresses: addresses.default([
     { type: 'InternalIP', address: '{ip}' },
@@ -113,40 +113,41 @@ const scenarioSchema = z.strictObject({
   ]),
   certificate: certificate.default('valid'),
   /**
-   * Where kubelets have container usage from: `cri` reads it when asked, as with containerd; `cadvisor` samples
-   * it every 10 to 20 s.
+   * The source of kubelets' container usage: `cri` reads it on request, as with containerd; `cadvisor` samples it every
+   * 10 to 20 s.
    */
   runtime: z.enum(['cri', 'cadvisor']).default('cri'),
-  /** Of kubelets. Those before 1.34 have no `KubeletPSI`: their summaries tell neither pressure nor IO. */
+  /**
+   * Feature gates of kubelets. Those before 1.34 have no `KubeletPSI`: their summaries have neither pressure nor IO.
+   */
   featureGates: z.strictObject({ KubeletPSI: z.boolean().default(true) }).prefault({}),
-  /** Which kubelet endpoints the service account of metrics-server may read. */
+  /** Kubelet endpoints that the service account of metrics-server may read. */
   kubeletAccess: z.array(z.enum(['nodes/metrics', 'nodes/stats'])).default(['nodes/metrics', 'nodes/stats']),
-  /** Bearer tokens and who holds them, beside the service accounts of every cluster. */
+  /** Bearer tokens and their users, in addition to the service accounts of every cluster. */
   tokens: z.record(z.string(), tokenHolder).default({}),
-  /** What is granted to whom beside what every cluster grants; one of a name that is known replaces that. */
+  /** Grants in addition to those of every cluster; one with the name of an existing grant replaces it. */
   grants: z.array(grant).default([]),
-  /** Differences of single nodes, by name (`node-1` and on). */
+  /** Differences of single nodes, by name (`node-1`, …). */
   nodeOverrides: z.record(z.string(), nodeOverrideSchema).default({}),
-  /** Pods beside those that are dealt out. */
+  /** Further pods. */
   pods: z.array(podSchema).default([]),
 });
 
 /** A complete scenario. */
 export type Scenario = z.output<typeof scenarioSchema>;
 
-/** What one writes of it. */
+/** A scenario as written, without defaults. */
 export type ScenarioInput = z.input<typeof scenarioSchema>;
 
-/** How one node differs from the rest. */
 export type NodeOverride = z.output<typeof nodeOverrideSchema>;
 
-/** A pod to be added to a cluster. */
+/** A pod as written, without defaults. */
 export type PodInput = z.input<typeof podSchema>;
 
-/** What one writes of a node. */
+/** A node as written, without defaults. */
 export type NodeInput = z.input<typeof nodeOverrideSchema>;
 
-/** @throws Error naming each wrong field and its rule, on one line */
+/** @throws Error of one line with each invalid field and its rule */
 export function parseScenario(input: unknown, source = 'scenario'): Scenario {
   const parsed = scenarioSchema.safeParse(input);
   if (parsed.success) return parsed.data;

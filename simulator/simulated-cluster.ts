@@ -23,7 +23,7 @@ import type { CertificateKind } from './kubelet/serving-certificate.ts';
 import { steadyLoad } from './machine/running-container.ts';
 import { type ContainerPath, Truth } from './nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from './nodes/node-fleet.ts';
-import { Workloads } from './nodes/pod-runner.ts';
+import { PodRunner } from './nodes/pod-runner.ts';
 import { planNode, planPod, planPods } from './nodes/population.ts';
 import { Scheduler } from './nodes/scheduler.ts';
 import type { KubernetesObject } from './objects/kubernetes-object.ts';
@@ -40,12 +40,12 @@ import {
   type ScenarioInput,
 } from './scenario.ts';
 
-/** A running cluster, and everything that can be done to it. Dispose it to end it. */
+/** A running cluster and the actions on it. Dispose it to stop it. */
 export class SimulatedCluster {
   readonly scenario: Scenario;
   readonly pki: ClusterParts['pki'];
   readonly store: ClusterParts['store'];
-  /** What the API server serves itself. */
+  /** The types that the API server serves itself. */
   readonly registry: ClusterParts['registry'];
   readonly rbac: ClusterParts['rbac'];
   readonly authenticator: ClusterParts['authenticator'];
@@ -54,7 +54,7 @@ export class SimulatedCluster {
   readonly truth: ClusterParts['truth'];
   /** The service account token of metrics-server. */
   readonly metricsServerToken: string;
-  /** The service account token of the controller that scales by metrics. */
+  /** The service account token of the HorizontalPodAutoscaler controller. */
   readonly autoscalerToken: string;
   readonly #options: ClusterOptions;
   readonly #parts: ClusterParts;
@@ -78,7 +78,7 @@ export class SimulatedCluster {
     this.autoscalerToken = this.#issueToken(AUTOSCALER_USER);
   }
 
-  /** Where the API server listens: `https://HOST:PORT`. */
+  /** URL of the API server: `https://HOST:PORT`. */
   get server(): string {
     const { address, port } = this.apiServer.endpoint;
     return `https://${address}:${port}`;
@@ -94,17 +94,17 @@ export class SimulatedCluster {
     return this.kubeconfigFor('kubernetes-admin', this.pki.admin);
   }
 
-  /** Files with credentials and CA certificates, in a directory that goes with the cluster. */
+  /** Files with credentials and CA certificates, in a directory that is removed with the cluster. */
   get files(): ClusterFiles {
     if (!this.#files) throw new Error('Cannot name the files of a cluster that has not started');
     return this.#files;
   }
 
-  /** Used by {@link startCluster}, which undoes a start that fails. */
+  /** Used by {@link startCluster}, which disposes a cluster that fails to start. */
   async start(): Promise<void> {
     createInitialObjects(this.store, this);
     for (let ordinal = 1; ordinal <= this.scenario.nodes; ordinal++) await this.addNode();
-    // What was there from the start has no history, as in a cluster that was compacted.
+    // The first objects have no history, as in a compacted store.
     this.store.compact();
     const { address = '127.0.0.1', port = 0, metricsServer, autoscaler } = this.#options;
     await this.apiServer.start(address, port);
@@ -117,7 +117,7 @@ export class SimulatedCluster {
     });
   }
 
-  /** A kubeconfig for this cluster with whatever credentials. */
+  /** A kubeconfig for this cluster with any credentials. */
   kubeconfigFor(
     user: string,
     credentials:
@@ -134,9 +134,9 @@ export class SimulatedCluster {
   }
 
   /**
-   * Adds a node with the pods that the scenario gives it.
+   * Adds a node with its pods by the scenario.
    *
-   * @param name `node-` and a number unless given
+   * @param name `node-` and a number by default
    * @returns its name
    */
   async addNode(name?: string, input?: NodeInput): Promise<string> {
@@ -148,16 +148,16 @@ export class SimulatedCluster {
     await this.#parts.fleet.add(plan);
     const isTaken = (namespace: string, pod: string) => this.store.get('pods', namespace, pod) !== undefined;
     for (const pod of planPods(this.scenario, plan, isTaken))
-      this.#parts.workloads.add(pod, { isNewHere: false });
+      this.#parts.workloads.add(pod, { startsNow: false });
     return plan.name;
   }
 
-  /** Takes a node's kubelet to another address or port; what is not given stays. */
+  /** Moves a node's kubelet to another address or port; a part that is not given does not change. */
   async moveNode(name: string, to: { readonly address?: string; readonly port?: number }): Promise<void> {
     await this.#parts.fleet.move(name, { ...this.node(name).kubelet.endpoint, ...to });
   }
 
-  /** Takes a node away, with its kubelet and the pods bound to it. */
+  /** Removes a node with its kubelet and pods. */
   async removeNode(name: string): Promise<void> {
     await this.#parts.fleet.remove(name);
     for (const { metadata, spec } of this.store.list('pods').items) {
@@ -180,31 +180,31 @@ export class SimulatedCluster {
 
   /** Creates a pod that runs from now on, or since `startedSecondsAgo`. */
   addPod(input: PodInput): KubernetesObject {
-    return this.#parts.workloads.add(planPod(this.scenario, input), { isNewHere: true });
+    return this.#parts.workloads.add(planPod(this.scenario, input), { startsNow: true });
   }
 
   deletePod(namespace: string, name: string): void {
     this.store.delete('pods', namespace, name);
   }
 
-  /** Starts a container again: its counters fall to zero and its pod counts one restart more. */
+  /** Restarts a container: its counters fall to zero, and the restart count of its pod rises. */
   restartContainer(path: ContainerPath): void {
     this.#parts.workloads.restart(this.truth.container(path), path);
   }
 
-  /** Gives a container another load from now on. */
+  /** Changes the load of a container. */
   setLoad(path: ContainerPath, { cpuMillicores, memoryBytes }: SteadyUsage): void {
     this.truth
       .container(path)
       .changeLoad(steadyLoad(cpuMillicores, memoryBytes), this.#parts.clock.monotonicMs());
   }
 
-  /** Gives a kubelet faults in place of those that it has; none makes it healthy. */
+  /** Replaces a kubelet's faults; without any it is healthy. */
   async setFault(nodeName: string, ...faults: readonly FaultInput[]): Promise<void> {
     await this.node(nodeName).kubelet.setFaults(faults.map(parseFault));
   }
 
-  /** Makes a kubelet serve new connections with another certificate. */
+  /** Replaces a kubelet's certificate for new connections. */
   setCertificate(nodeName: string, kind: CertificateKind): void {
     const node = this.node(nodeName);
     node.certificateKind = kind;
@@ -233,9 +233,9 @@ export class SimulatedCluster {
 const SILENT: Logger = { info: () => {}, warning: () => {}, error: () => {} };
 
 /**
- * Starts a cluster that consists of an API server and kubelets on loopback addresses, and nothing else.
+ * Starts a cluster that consists of an API server and kubelets on loopback addresses.
  *
- * @throws Error when the scenario is wrong or a port is taken
+ * @throws Error when the scenario is invalid or a port is in use
  */
 export async function startCluster(
   scenario: ScenarioInput = {},
@@ -251,26 +251,25 @@ export async function startCluster(
   }
 }
 
-/** Where a cluster listens and what it takes its time from. */
+/** Clock and addresses of a cluster. */
 interface ClusterOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** Of the API server; 127.0.0.1 unless told otherwise. */
+  /** Address of the API server; 127.0.0.1 by default. */
   readonly address?: string;
-  /** Of the API server; 0, the default, for any that is free. */
+  /** Port of the API server; 0, the default, for any free port. */
   readonly port?: number;
-  /** The one port of all kubelets; 0, the default, for any that is free. */
+  /** Port of all kubelets; 0, the default, for any free port. */
   readonly kubeletPort?: number;
-  /** Where metrics.k8s.io is served. */
+  /** Address of the server of metrics.k8s.io. */
   readonly metricsServer?: ServerAddress;
-  /** Where custom.metrics.k8s.io and external.metrics.k8s.io are. */
+  /** Address of the server of custom.metrics.k8s.io and external.metrics.k8s.io. */
   readonly autoscaler?: ServerAddress;
 }
 
-/** What a cluster consists of, put together and not started. */
 type ClusterParts = ReturnType<typeof createClusterParts>;
 
-/** Puts a cluster together: who may do what, what the API server serves, the kubelets, and the controllers. */
+/** Creates the parts of a cluster and starts none. */
 function createClusterParts(
   scenario: Scenario,
   { clock = systemClock, logger = SILENT, address = '127.0.0.1', kubeletPort = 0 }: ClusterOptions,
@@ -293,7 +292,7 @@ function createClusterParts(
       isAllowed: (caller, request) => rbac.decide(caller, request).isAllowed,
     },
   });
-  const workloads = new Workloads({ clock, store, scenario, node: (name) => fleet.get(name) });
+  const workloads = new PodRunner({ clock, store, scenario, node: (name) => fleet.get(name) });
   const scheduler = new Scheduler({
     ...{ clock, store, nodes: () => fleet.values() },
     podStartupMs: scenario.podStartupSeconds * 1000,

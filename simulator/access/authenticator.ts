@@ -1,37 +1,37 @@
-/** Somebody whom the cluster knows, or `system:anonymous`. */
-export interface Caller {
+/** A user of the cluster, or `system:anonymous`. */
+export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
   readonly groups: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a connection and a request show of their sender. */
+/** The credentials of a connection and a request. */
 export interface Credentials {
-  /** Subject of a client certificate that the client CA signed and that is valid. */
+  /** Subject of a valid client certificate that the client CA signed. */
   readonly certificate?: {
     readonly commonName: string;
     readonly organizations: readonly string[];
     readonly sha256: string;
   };
-  /** A client certificate was shown and is none of ours, or no longer. */
-  readonly hasForeignCertificate?: boolean;
+  /** A client certificate was presented that another CA signed, or that has expired. */
+  readonly hasInvalidCertificate?: boolean;
   readonly bearerToken?: string;
 }
 
-/** What is told of somebody who has a token. */
-export interface TokenHolder {
+/** The user of a token. */
+export interface TokenUser {
   readonly username: string;
   readonly uid?: string;
   readonly groups?: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Who is calling, by client certificate or bearer token. */
+/** Authenticates callers by client certificate or bearer token. */
 export class Authenticator {
-  readonly #tokens = new Map<string, TokenHolder>();
+  readonly #tokens = new Map<string, TokenUser>();
 
-  setToken(token: string, holder: TokenHolder): void {
+  setToken(token: string, holder: TokenUser): void {
     this.#tokens.set(token, holder);
   }
 
@@ -39,8 +39,8 @@ export class Authenticator {
     this.#tokens.delete(token);
   }
 
-  /** @returns `undefined` for credentials that are missing or no good */
-  authenticate({ certificate, bearerToken }: Credentials): Caller | undefined {
+  /** @returns `undefined` for missing or invalid credentials */
+  authenticate({ certificate, bearerToken }: Credentials): UserInfo | undefined {
     if (certificate) {
       return {
         username: certificate.commonName,
@@ -51,18 +51,18 @@ export class Authenticator {
     return bearerToken === undefined ? undefined : this.reviewToken(bearerToken);
   }
 
-  /** @returns `undefined` for a token that nobody holds */
-  reviewToken(token: string): Caller | undefined {
+  /** @returns `undefined` for an unknown token */
+  reviewToken(token: string): UserInfo | undefined {
     const holder = this.#tokens.get(token);
     return holder && { ...holder, groups: [...(holder.groups ?? []), 'system:authenticated'] };
   }
 }
 
-/** Who calls without credentials. */
-export const ANONYMOUS: Caller = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+/** The user of requests without credentials. */
+export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** A service account as the API server knows its tokens. */
-export function serviceAccount(namespace: string, name: string, uid: string): TokenHolder {
+/** A service account as the API server authenticates its tokens. */
+export function serviceAccount(namespace: string, name: string, uid: string): TokenUser {
   return {
     username: `system:serviceaccount:${namespace}:${name}`,
     uid,

@@ -1,15 +1,15 @@
 import type { Grant } from './rbac.ts';
 
-/** Who metrics-server is to the API server and to kubelets. */
+/** The user as which metrics-server calls the API server and kubelets. */
 export const METRICS_SERVER_USER = 'system:serviceaccount:kube-system:metrics-server';
 
-/** Who asks for pod metrics on behalf of autoscalers. */
+/** The user that requests pod metrics for autoscalers. */
 export const AUTOSCALER_USER = 'system:serviceaccount:kube-system:horizontal-pod-autoscaler';
 
 /**
- * What every cluster grants, and what metrics-server's manifests do.
+ * The grants of every cluster, and those of metrics-server's manifests.
  *
- * @param kubeletAccess the kubelet endpoints that metrics-server may read; its manifests give `nodes/metrics` alone
+ * @param kubeletAccess the kubelet endpoints that metrics-server may read; its manifests grant `nodes/metrics` alone
  */
 export function defaultGrants(kubeletAccess: readonly string[]): readonly Grant[] {
   return [

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Credentials } from './authenticator.ts';
 
-/** Reads what a request and its connection, whose TLS has asked for a certificate, show of their sender. */
+/** Reads the credentials of a request and its connection, whose TLS requested a client certificate. */
 export function credentialsOf(socket: TLSSocket, headers: IncomingHttpHeaders): Credentials {
   const bearerToken = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   return { ...certificateOf(socket), ...(bearerToken === undefined ? {} : { bearerToken }) };
@@ -11,7 +11,7 @@ export function credentialsOf(socket: TLSSocket, headers: IncomingHttpHeaders): 
 function certificateOf(socket: TLSSocket): Credentials {
   const certificate = socket.getPeerCertificate();
   if (!certificate?.subject) return {};
-  if (!socket.authorized) return { hasForeignCertificate: true };
+  if (!socket.authorized) return { hasInvalidCertificate: true };
   const { CN, O } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
   return {
     certificate: {
@@ -22,7 +22,7 @@ function certificateOf(socket: TLSSocket): Credentials {
   };
 }
 
-/** A request's URL in its two parts. Whatever a client sends has them, so nothing here throws. */
+/** Splits a request's URL into path and query. Never throws, whatever a client sends. */
 export function splitUrl(url: string): { readonly path: string; readonly query: URLSearchParams } {
   const [path = '', ...rest] = url.split('?');
   return { path: path === '' ? '/' : path, query: new URLSearchParams(rest.join('?')) };

@@ -1,6 +1,6 @@
-import type { Caller } from './authenticator.ts';
+import type { UserInfo } from './authenticator.ts';
 
-/** What somebody wants to do: with a resource, or with a path that is none. */
+/** A request to authorize: for a resource, or for another path. */
 export type AccessRequest = ResourceRequest | PathRequest;
 
 /** The attributes of a request for a resource. */
@@ -13,13 +13,13 @@ export interface ResourceRequest {
   readonly name?: string;
 }
 
-/** The attributes of a request for anything else. */
+/** The attributes of a request for another path. */
 export interface PathRequest {
   readonly verb: string;
   readonly path: string;
 }
 
-/** A `PolicyRule` of rbac.authorization.k8s.io/v1; `*` stands for everything. */
+/** A `PolicyRule` of rbac.authorization.k8s.io/v1; `*` matches everything. */
 export interface Rule {
   readonly verbs: readonly string[];
   readonly apiGroups?: readonly string[];
@@ -30,19 +30,19 @@ export interface Rule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Rules given to somebody: a role and its binding in one. */
+/** Rules granted to users and groups: a role and its binding in one. */
 export interface Grant {
-  /** What the binding is called in the reason of a decision. */
+  /** The name of the binding in the reason of a decision. */
   readonly name: string;
   readonly role: string;
   readonly users?: readonly string[];
   readonly groups?: readonly string[];
-  /** Where it holds; everywhere when absent. */
+  /** The namespace of the binding; all namespaces when absent. */
   readonly namespace?: string;
   readonly rules: readonly Rule[];
 }
 
-/** Whether somebody may, and by which grant. */
+/** Whether a request is allowed, and by which grant. */
 export interface Decision {
   readonly isAllowed: boolean;
   readonly reason?: string;
@@ -56,7 +56,7 @@ export class Rbac {
     for (const grant of grants) this.grant(grant);
   }
 
-  /** Adds a grant, in place of one with the same name. */
+  /** Adds a grant; replaces one with the same name. */
   grant(grant: Grant): void {
     this.#grants.set(grant.name, grant);
   }
@@ -65,7 +65,7 @@ export class Rbac {
     this.#grants.delete(name);
   }
 
-  decide(caller: Caller, request: AccessRequest): Decision {
+  decide(caller: UserInfo, request: AccessRequest): Decision {
     if (caller.groups.includes('system:masters')) return { isAllowed: true };
     for (const grant of this.#grants.values()) {
       const subject = subjectOf(grant, caller);
@@ -77,7 +77,7 @@ export class Rbac {
   }
 }
 
-function subjectOf({ users = [], groups = [] }: Grant, caller: Caller): string | undefined {
+function subjectOf({ users = [], groups = [] }: Grant, caller: UserInfo): string | undefined {
   if (users.includes(caller.username)) {
     const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(caller.username) ?? [];
     return name ? `ServiceAccount "${name}/${namespace}"` : `User "${caller.username}"`;

@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../access/authenticator.ts';
+import type { UserInfo } from '../access/authenticator.ts';
 import { splitUrl } from '../access/http-request.ts';
 import { badRequest } from './status.ts';
 
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
 
-/** One request to the API server, read as far as every handler needs it. */
+/** One request to the API server, parsed as far as all handlers need. */
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly url: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly target: RequestTarget;
   readonly verb: string;
-  readonly caller: Caller;
+  readonly caller: UserInfo;
   readonly auditId: string;
   readonly style: ResponseStyle;
   readonly raw: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborts when the caller is gone or the server closes. */
+  /** Aborts when the caller disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** Reads a request's line and headers; whose it is has been found out before. */
+/** Reads a request's line and headers; its user is authenticated before. */
 export function readRequest(
   raw: IncomingMessage,
   response: ServerResponse,
-  { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+  { caller, signal }: { readonly caller: UserInfo; readonly signal: AbortSignal },
 ): ApiRequest {
   const { method = 'GET', url = '/' } = raw;
   const { path, query } = splitUrl(url);
@@ -65,16 +65,16 @@ export async function readBody({ raw }: ApiRequest): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The real server indents for those who look like a person: by wish, or by the name of their program. */
+/** Whether the response is indented: by the parameter `pretty`, or for browsers and curl, as the real server does. */
 function isPretty(query: URLSearchParams, userAgent = ''): boolean {
-  const wish = query.get('pretty');
-  return wish === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent) : isTrue(wish);
+  const parameter = query.get('pretty');
+  return parameter === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent) : isTrue(parameter);
 }
 
-/** What a path of the API names. */
+/** The target of a path of the API. */
 type RequestTarget = ResourceTarget | { readonly isResource: false; readonly path: string };
 
-/** A resource, one of its objects, or a part of an object. */
+/** A resource, an object, or a subresource of an object. */
 export interface ResourceTarget {
   readonly isResource: true;
   readonly path: string;
@@ -87,8 +87,8 @@ export interface ResourceTarget {
 }
 
 /**
- * Reads a path as `RequestInfo` of k8s.io/apiserver does: `/api/VERSION/…` and `/apis/GROUP/VERSION/…`, with
- * `namespaces/NAME/` before resources of a namespace.
+ * Parses a path as `RequestInfo` of k8s.io/apiserver does: `/api/VERSION/…` and `/apis/GROUP/VERSION/…`, with
+ * `namespaces/NAME/` before namespaced resources.
  */
 export function requestTarget(path: string): RequestTarget {
   const segments = path.split('/').filter(Boolean).map(decode);
@@ -113,7 +113,7 @@ export function requestTarget(path: string): RequestTarget {
   };
 }
 
-/** What is no valid encoding stands for itself. */
+/** Decodes a segment; an invalid encoding is returned unchanged. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -122,7 +122,7 @@ function decode(segment: string): string {
   }
 }
 
-/** The verb that authorization knows a request by. */
+/** The verb of a request for authorization. */
 export function verbOf(method: string, target: RequestTarget, query: URLSearchParams): string {
   if (!target.isResource) return method.toLowerCase();
   switch (method) {
@@ -140,12 +140,12 @@ export function verbOf(method: string, target: RequestTarget, query: URLSearchPa
   }
 }
 
-/** What the API machinery takes for true in a query: anything but `false` and `0`. */
+/** Whether a query parameter is true for the API machinery: anything but `false` and `0`. */
 export function isTrue(text: string | null): boolean {
   return text !== null && !['false', '0'].includes(text.toLowerCase());
 }
 
-/** What the writer of a response must know of the request. */
+/** How a response is written. */
 export interface ResponseStyle {
   /** Indented by two spaces, for people. */
   readonly isPretty: boolean;

@@ -4,15 +4,15 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { ANONYMOUS, type Authenticator, type Caller } from '../access/authenticator.ts';
+import { ANONYMOUS, type Authenticator, type UserInfo } from '../access/authenticator.ts';
 import { credentialsOf } from '../access/http-request.ts';
 import type { Rbac } from '../access/rbac.ts';
-import { type ObjectStore, StoreConflict } from '../objects/object-store.ts';
+import { type ObjectStore, StoreError } from '../objects/object-store.ts';
 import type { ClusterPki } from '../pki/certificate-authority.ts';
 import type { ResourceRegistry } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
-import { authorize, impersonated, mayNotImpersonate } from './authorize.ts';
+import { authorize, impersonate, impersonationForbidden } from './authorize.ts';
 import type { ApiFault } from './faults.ts';
 import { sendJson } from './representation.ts';
 import { apiErrorOf, route } from './routes.ts';
@@ -20,14 +20,13 @@ import { ApiError } from './status.ts';
 
 const IDLE_TIMEOUT_MS = 90_000;
 
-/** What the API server serves from and decides by. */
 export interface ApiServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pki: ClusterPki;
   readonly store: ObjectStore;
   readonly registry: ResourceRegistry;
-  /** Of the Kubernetes that it behaves like. */
+  /** The minor version of Kubernetes that it simulates. */
   readonly minor: number;
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
@@ -52,10 +51,10 @@ export class ApiServer {
   }
 
   /**
-   * Begins to listen; after {@link stop}, again on the same port.
+   * Starts to listen; after {@link stop}, again on the same port.
    *
-   * @param port 0 for any that is free
-   * @throws when the port is taken
+   * @param port 0 for any free port
+   * @throws when the port is in use
    */
   async start(address = this.#endpoint.address, port = this.#endpoint.port): Promise<void> {
     const { pki } = this.#options;
@@ -66,7 +65,7 @@ export class ApiServer {
       key: pki.apiServer.privateKeyPem,
       ca: pki.clientCa.certificatePem,
       requestCert: true,
-      rejectUnauthorized: false, // a foreign certificate gets a 401, not with an alert
+      rejectUnauthorized: false, // an invalid certificate is refused with 401, not with a TLS alert
       noDelay: true, // as Go has it: else an event would wait 40 ms for the watcher to acknowledge the one before
     });
     // node's compatibility API gives HTTP/2 requests the methods of HTTP/1.1 ones.
@@ -91,12 +90,12 @@ export class ApiServer {
     this.#server = server;
   }
 
-  /** Replaces the faults that it has; requests under way keep those with which they began. */
+  /** Replaces its faults; requests in flight continue with those with which they began. */
   setFaults(...faults: readonly ApiFault[]): void {
     this.#faults = faults;
   }
 
-  /** Breaks every connection; new ones are accepted. */
+  /** Closes every connection; new ones are accepted. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -117,18 +116,18 @@ export class ApiServer {
   }
 
   async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    response.on('error', () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
+    const disconnected = new AbortController();
+    response.on('close', () => disconnected.abort());
+    response.on('error', () => disconnected.abort());
+    const signal = AbortSignal.any([disconnected.signal, this.#closing.signal]);
     const sender = this.#senderOf(raw);
-    const caller = impersonated(sender ?? ANONYMOUS, raw.headers, this.#options.rbac);
+    const caller = impersonate(sender ?? ANONYMOUS, raw.headers, this.#options.rbac);
     const request = readRequest(raw, response, { caller: caller ?? ANONYMOUS, signal });
     response.setHeader('Audit-Id', request.auditId);
     response.setHeader('Cache-Control', 'no-cache, private');
     try {
       if (!sender) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-      if (!caller) throw mayNotImpersonate(sender, raw.headers);
+      if (!caller) throw impersonationForbidden(sender, raw.headers);
       authorize(request, this.#options.rbac);
       await this.#respond(request, this.#faults);
     } catch (error) {
@@ -143,12 +142,12 @@ export class ApiServer {
     await fault.serve(request, { clock, next: () => this.#respond(request, others) });
   }
 
-  /** @returns `undefined` for credentials that are no good; who shows none is anonymous */
-  #senderOf(request: IncomingMessage): Caller | undefined {
+  /** @returns `undefined` for invalid credentials; the anonymous user for none */
+  #senderOf(request: IncomingMessage): UserInfo | undefined {
     const credentials = credentialsOf(request.socket as TLSSocket, request.headers);
     const caller = this.#options.authenticator.authenticate(credentials);
     if (caller) return caller;
-    return credentials.bearerToken || credentials.hasForeignCertificate ? undefined : ANONYMOUS;
+    return credentials.bearerToken || credentials.hasInvalidCertificate ? undefined : ANONYMOUS;
   }
 
   #fail(request: ApiRequest, error: unknown): void {
@@ -156,7 +155,7 @@ export class ApiServer {
     const apiError =
       error instanceof ApiError
         ? error
-        : error instanceof StoreConflict
+        : error instanceof StoreError
           ? apiErrorOf(error, request)
           : new ApiError(500, 'InternalError', 'Internal error occurred', {});
     if (apiError.code === 500) {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../access/authenticator.ts';
+import type { UserInfo } from '../access/authenticator.ts';
 import type { AccessRequest, Rbac } from '../access/rbac.ts';
 import { parseFieldSelector } from '../objects/field-selector.ts';
 import type { ApiRequest } from './api-request.ts';
 import { ApiError } from './status.ts';
 
-/** @throws ApiError 403 in the words of the real server */
+/** @throws ApiError 403 with the message of the real server */
 export function authorize(request: ApiRequest, rbac: Rbac): void {
   const access = accessOf(request);
   if (rbac.decide(request.caller, access).isAllowed) return;
@@ -31,7 +31,7 @@ function nameInSelector(fieldSelector: string, resource: string): string | undef
   try {
     return parseFieldSelector(fieldSelector, { resource }).name;
   } catch {
-    return undefined; // the handler will refuse it
+    return undefined; // the handler refuses it
   }
 }
 
@@ -54,12 +54,16 @@ function forbidden({ caller, target }: ApiRequest, access: AccessRequest): ApiEr
 }
 
 /**
- * Whom a request is made as: by `Impersonate-User` and `Impersonate-Group`, which `kubectl --as` sends, somebody
- * other than who sent it.
+ * The effective user of a request: the sender, or the user in `Impersonate-User` and `Impersonate-Group`, which
+ * `kubectl --as` sends.
  *
- * @returns `undefined` when the sender may not be that user
+ * @returns `undefined` when the sender may not impersonate that user
  */
-export function impersonated(sender: Caller, headers: IncomingHttpHeaders, rbac: Rbac): Caller | undefined {
+export function impersonate(
+  sender: UserInfo,
+  headers: IncomingHttpHeaders,
+  rbac: Rbac,
+): UserInfo | undefined {
   const username = headers['impersonate-user'];
   if (typeof username !== 'string') return sender;
   const access = { verb: 'impersonate', group: '', resource: 'users', name: username };
@@ -71,8 +75,8 @@ export function impersonated(sender: Caller, headers: IncomingHttpHeaders, rbac:
   return { username, groups: [...groups, 'system:authenticated'] };
 }
 
-/** 403 for a sender who may not be somebody else. */
-export function mayNotImpersonate(sender: Caller, headers: IncomingHttpHeaders): ApiError {
+/** 403 for a sender that may not impersonate the user. */
+export function impersonationForbidden(sender: UserInfo, headers: IncomingHttpHeaders): ApiError {
   const name = String(headers['impersonate-user']);
   return new ApiError(
     403,

@@ -9,16 +9,17 @@ import { clausesOf } from './representation.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;
 
-/** The media type of a whole discovery document; unlike others it is responded to with its parameters. */
+/** The media type of aggregated discovery; unlike others, it is returned with its parameters. */
 export const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Whether a caller would rather have everything in one document (apidiscovery.k8s.io/v2). */
+/** Whether a caller prefers aggregated discovery (apidiscovery.k8s.io/v2). */
 export function wantsAggregatedDiscovery(accept: string | undefined): boolean {
   for (const { type, parameters } of clausesOf(accept ?? '*/*')) {
     if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
-    const asked = parameters.get('as');
-    if (asked === undefined) return false;
-    const isGroupList = asked === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io';
+    const requested = parameters.get('as');
+    if (requested === undefined) return false;
+    const isGroupList =
+      requested === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io';
     if (isGroupList && parameters.get('v') === 'v2') return true;
   }
   return false;
@@ -49,13 +50,15 @@ export function apiGroupList(
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
-/** One entry of `/apis`; the response to `/apis/GROUP` has kind and version before it. The first version is preferred. */
+/**
+ * One entry of `/apis`; the response to `/apis/GROUP` has kind and version in addition. The first version is preferred.
+ */
 export function apiGroup(group: string, versions: readonly string[]) {
   const entries = versions.map((version) => ({ groupVersion: groupVersion({ group, version }), version }));
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
-/** The versions of each named group that is served here, those that are preferred first. */
+/** The versions of each named group of this server, the preferred first. */
 export function ownGroups(registry: Registry): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   const types = registry.all().filter(({ group }) => group !== '');
@@ -67,7 +70,7 @@ export function ownGroups(registry: Registry): ReadonlyMap<string, readonly stri
   return groups;
 }
 
-/** What others serve, by group, those versions first that are preferred. */
+/** The versions of aggregated groups, the preferred first. */
 function byGroup<T extends Pick<AggregatedGroup, 'group' | 'version'>>(
   aggregated: readonly T[],
 ): ReadonlyMap<string, readonly T[]> {
@@ -75,7 +78,7 @@ function byGroup<T extends Pick<AggregatedGroup, 'group' | 'version'>>(
   return Map.groupBy(sorted, ({ group }) => group);
 }
 
-/** The response to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when nothing of it is served here. */
+/** The response to `/api/v1` and `/apis/GROUP/VERSION`; `undefined` when this server does not serve the version. */
 export function apiResourceList(registry: Registry, group: string, version: string) {
   const types = typesOf(registry, group, version);
   if (types.length === 0) return undefined;
@@ -87,14 +90,14 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   };
 }
 
-/** The one document for `/api`. */
+/** The aggregated discovery document of `/api`. */
 export function coreDiscovery(registry: Registry) {
   return discoveryList([
     discoveryItem('', [versionItem('v1', typesOf(registry, '', 'v1').map(discoveryOfOwn))]),
   ]);
 }
 
-/** The one document for `/apis`. */
+/** The aggregated discovery document of `/apis`. */
 export function groupDiscovery(registry: Registry, aggregated: readonly AggregatedGroup[]) {
   const own = [...ownGroups(registry)].map(([group, versions]) =>
     discoveryItem(

@@ -11,14 +11,14 @@ export interface ListPage {
   readonly resourceVersion: number;
   readonly items: readonly KubernetesObject[];
   readonly continueToken?: string;
-  /** Only without selectors: to know it with them, the server would have to read on. */
+  /** Only without selectors: with them the server would have to read all remaining objects. */
   readonly remainingItemCount?: number;
 }
 
 /**
  * Lists a resource, page by page of one snapshot.
  *
- * @throws ApiError 400 for a foreign token, 410 for one whose snapshot is gone, 504 for a version yet to come
+ * @throws ApiError 400 for an invalid token, 410 for one whose snapshot is evicted, 504 for a future version
  */
 export function listPage(
   store: ObjectStore,
@@ -67,9 +67,9 @@ function snapshotFor(
   return { snapshot };
 }
 
-/** 504: the caller has seen a version that this server has not. */
-export function versionTooLarge(asked: number, current: number): ApiError {
-  return new ApiError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+/** 504: the caller requests a version that this server has not reached. */
+export function versionTooLarge(requested: number, current: number): ApiError {
+  return new ApiError(504, 'Timeout', `Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });
@@ -79,7 +79,7 @@ function keyOfObject({ metadata }: KubernetesObject): string {
   return keyOf(metadata.namespace, metadata.name);
 }
 
-/** Where the next page of a list starts. */
+/** The position at which the next page of a list starts. */
 interface ContinueToken {
   readonly resourceVersion: number;
   /** The first key that may be on the page. */
@@ -92,7 +92,7 @@ export function writeContinueToken(resourceVersion: number, lastKey: string): st
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** @throws ApiError 400 for a token that this server has not written */
+/** @throws ApiError 400 for a token that this server did not write */
 export function readContinueToken(token: string): ContinueToken {
   const text = Buffer.from(token, 'base64url').toString();
   try {
@@ -110,12 +110,12 @@ export function readContinueToken(token: string): ContinueToken {
   );
 }
 
-/** `metav1.ListOptions`, read and checked. */
+/** `metav1.ListOptions`, parsed and validated. */
 export interface ListOptions {
   readonly namespace: string | undefined;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  /** `undefined` where the caller left it to the server. */
+  /** `undefined` when the caller does not set it. */
   readonly resourceVersion: number | undefined;
   readonly limit: number;
   readonly continueToken: string;
@@ -124,7 +124,7 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** @throws ApiError 400 or 422 as the real server has it */
+/** @throws ApiError 400 or 422, as the real server */
 export function listOptions(target: ResourceTarget, query: URLSearchParams): ListOptions {
   const options = {
     namespace: target.namespace,
@@ -141,7 +141,7 @@ export function listOptions(target: ResourceTarget, query: URLSearchParams): Lis
   return options;
 }
 
-/** Whether an object belongs into the response. */
+/** Whether the response contains an object. */
 export function isSelected({ namespace, labels, fields }: ListOptions, object: KubernetesObject): boolean {
   return (
     (namespace === undefined || object.metadata.namespace === namespace) &&

@@ -11,7 +11,9 @@ const INFO = { title: 'Kubernetes', version: 'v1.34.2' };
 const V2_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** Serves OpenAPI v3 of everything, and v2 of the aggregated groups alone: a client that asks for v2 today asks for these. */
+/**
+ * Serves OpenAPI v3 of everything, and v2 of the aggregated groups alone: the clients that request v2 need only these.
+ */
 export async function serveOpenApi(
   request: ApiRequest,
   { aggregator, registry }: { readonly aggregator: Aggregator; readonly registry: ResourceRegistry },
@@ -23,7 +25,7 @@ export async function serveOpenApi(
       response.end(emptyV2());
       return;
     }
-    const parts = await aggregator.askAll('/openapi/v2', signal);
+    const parts = await aggregator.fetchAll('/openapi/v2', signal);
     const merged = {
       swagger: '2.0',
       info: INFO,
@@ -33,7 +35,7 @@ export async function serveOpenApi(
     return sendJson(response, 200, merged, style);
   }
   if (path === '/openapi/v3') {
-    const parts = await aggregator.askAll('/openapi/v3', signal);
+    const parts = await aggregator.fetchAll('/openapi/v3', signal);
     const all = Object.entries(fieldsOf(parts, 'paths'));
     const aggregated = Object.fromEntries(all.filter(([name]) => aggregator.backendFor(`/${name}`)));
     return sendJson(response, 200, { paths: { ...openApiPaths(registry), ...aggregated } }, style);
@@ -46,7 +48,9 @@ export async function serveOpenApi(
   return sendJson(response, 200, document, style);
 }
 
-/** A `openapi.v2.Document` that describes nothing: kubectl, which asks for it of a `v1 List`, checks no kind that it does not find. */
+/**
+ * An empty `openapi.v2.Document`: kubectl, which requests it for a `v1 List`, validates only kinds that it contains.
+ */
 function emptyV2(): Uint8Array {
   const text = (writer: BinaryWriter, field: number, value: string) =>
     writer.tag(field, WireType.LengthDelimited).string(value);
@@ -61,7 +65,7 @@ function fieldsOf(parts: readonly unknown[], field: string): Record<string, unkn
 
 type Registry = Pick<ResourceRegistry, 'all'>;
 
-/** `apis/apps/v1` and so on, as `/openapi/v3` lists them, with where each is. */
+/** The paths of `/openapi/v3`, such as `apis/apps/v1`, and the URL of each. */
 function openApiPaths(registry: Registry): Readonly<Record<string, { readonly serverRelativeURL: string }>> {
   const groups = new Map(registry.all().map((type) => [pathOf(type), type]));
   return Object.fromEntries(
@@ -75,7 +79,7 @@ function openApiPaths(registry: Registry): Readonly<Record<string, { readonly se
   );
 }
 
-/** The OpenAPI v3 of one group version: for each resource a schema, and paths as far as kubectl looks at them. */
+/** The OpenAPI v3 of one group version: a schema for each resource, and the paths that kubectl reads. */
 function openApiDocument(registry: Registry, { group, version }: Pick<ResourceType, 'group' | 'version'>) {
   const types = registry.all().filter((type) => type.group === group && type.version === version);
   return {
@@ -86,7 +90,7 @@ function openApiDocument(registry: Registry, { group, version }: Pick<ResourceTy
   };
 }
 
-/** The group version whose document a path below `/openapi/v3/` is of. */
+/** The group version of a path below `/openapi/v3/`. */
 function groupVersionAt(path: string): { readonly group: string; readonly version: string } | undefined {
   const [prefix, ...rest] = path.split('/');
   if (prefix === 'api' && rest.length === 1) return { group: '', version: rest[0] ?? '' };
@@ -99,7 +103,7 @@ function pathOf(type: Pick<ResourceType, 'group' | 'version'>): string {
   return `${type.group ? 'apis' : 'api'}/${groupVersion(type)}`;
 }
 
-/** As Kubernetes names them: the group's labels back to front. */
+/** A schema's name as in Kubernetes: the labels of the group in reverse order. */
 function schemaName({ group, version, kind, isCustom }: ResourceType): string {
   if (isCustom) return [...group.split('.').reverse(), version, kind].join('.');
   return `io.k8s.api.${group.split('.')[0] || 'core'}.${version}.${kind}`;
@@ -137,7 +141,7 @@ function pathsOf(type: ResourceType): Readonly<Record<string, unknown>> {
   };
 }
 
-// By these kubectl knows that the server checks fields itself.
+// kubectl leaves the validation of fields to servers that declare these parameters.
 const WRITE_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({
   name,
   in: 'query',

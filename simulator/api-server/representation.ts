@@ -6,24 +6,24 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { type Column, rowOf } from '../resources/columns.ts';
 import { columnsOf } from '../resources/kinds/columns-by-kind.ts';
-import { groupVersion, presented, type ResourceType } from '../resources/resource-type.ts';
+import { convertFromStorage, groupVersion, type ResourceType } from '../resources/resource-type.ts';
 import type { ResponseStyle } from './api-request.ts';
 import type { ListPage } from './list.ts';
 import { ApiError } from './status.ts';
 
-/** What `includeObject` may ask to have with each row of a Table. */
+/** Values of `includeObject`: the part of the object in each row of a Table. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** How objects of one resource are shown to one caller. */
+/** How objects of one resource are represented for one caller. */
 export interface ViewOptions extends Negotiated {
   readonly type: ResourceType;
   readonly includeObject: IncludeObject;
   readonly clock: Clock;
 }
 
-/** One stored object as asked for: itself, its metadata, or a Table of one row. */
-export function viewOfObject(stored: KubernetesObject, options: ViewOptions): unknown {
-  const object = presented(stored, options.type);
+/** One stored object as requested: complete, as metadata, or as a Table with one row. */
+export function representObject(stored: KubernetesObject, options: ViewOptions): unknown {
+  const object = convertFromStorage(stored, options.type);
   switch (options.view) {
     case 'Object':
       return object;
@@ -34,21 +34,21 @@ export function viewOfObject(stored: KubernetesObject, options: ViewOptions): un
   }
 }
 
-/** The head of a list, to which the caller adds items (rows, for a Table) one by one. */
+/** The head of a list, to which the caller adds items (rows, for a Table). */
 interface ListView {
   readonly head: Readonly<Record<string, unknown>>;
   readonly itemsField: 'items' | 'rows';
   item(object: KubernetesObject): unknown;
 }
 
-/** Lists of custom resources tell that there is no more; Go leaves out the empty text of others. */
+/** Lists of custom resources have an empty `continue` at the end; Go omits the empty text in others. */
 function continueOf({ continueToken }: ListPage, { type, view }: ViewOptions): { continue?: string } {
   if (continueToken !== undefined) return { continue: continueToken };
   return type.isCustom && view === 'Object' ? { continue: '' } : {};
 }
 
-/** A list as asked for, in parts, because a whole one may not fit into a string. */
-export function viewOfList(page: ListPage, options: ViewOptions): ListView {
+/** A list as requested, in parts, because a complete one may exceed the length of a string. */
+export function representList(page: ListPage, options: ViewOptions): ListView {
   const { type, view, viewVersion } = options;
   const metadata = {
     resourceVersion: String(page.resourceVersion),
@@ -61,8 +61,8 @@ export function viewOfList(page: ListPage, options: ViewOptions): ListView {
         head: { kind: type.listKind, apiVersion: groupVersion(type), metadata },
         itemsField: 'items',
         item: (stored) => {
-          const { kind, apiVersion, ...rest } = presented(stored, type);
-          // Custom resources are told with their kind, which no decoder can add.
+          const { kind, apiVersion, ...rest } = convertFromStorage(stored, type);
+          // Custom resources have their kind in lists, too: decoders cannot add it.
           return type.isCustom ? { apiVersion, kind, ...rest } : rest;
         },
       };
@@ -77,13 +77,13 @@ export function viewOfList(page: ListPage, options: ViewOptions): ListView {
       return {
         head: tableHead(metadata, columns, options),
         itemsField: 'rows',
-        item: (stored) => row(presented(stored, type), columns, options),
+        item: (stored) => row(convertFromStorage(stored, type), columns, options),
       };
     }
   }
 }
 
-/** A bookmark's object: nothing of it but its version means anything. */
+/** A bookmark's object, of which only the version has a meaning. */
 export function bookmarkObject(
   resourceVersion: number,
   options: ViewOptions,
@@ -105,7 +105,7 @@ function table(objects: readonly KubernetesObject[], metadata: object, options: 
   const columns = columnsOf(options.type);
   return {
     ...tableHead(metadata, columns, options),
-    rows: objects.map((object) => row(presented(object, options.type), columns, options)),
+    rows: objects.map((object) => row(convertFromStorage(object, options.type), columns, options)),
   };
 }
 
@@ -140,13 +140,13 @@ function partial({ metadata }: KubernetesObject, { viewVersion }: ViewOptions) {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${viewVersion}`, metadata };
 }
 
-/** The form in which a response is wanted: as stored, reduced to metadata, or as rows for a person. */
+/** The requested form: as stored, reduced to metadata, or rows for a person. */
 type View = 'Object' | 'PartialObjectMetadata' | 'Table';
 
-/** What an Accept header comes down to. */
+/** The result of content negotiation. */
 interface Negotiated {
   readonly view: View;
-  /** `v1` or `v1beta1` of meta.k8s.io; only where a view was asked for. */
+  /** `v1` or `v1beta1` of meta.k8s.io; empty unless a view is requested. */
   readonly viewVersion: string;
 }
 
@@ -157,17 +157,17 @@ const VIEWS: Readonly<Record<string, View>> = {
 };
 
 /**
- * Picks the first clause that the simulator can serve; it speaks JSON alone, which every client of Kubernetes
- * takes besides protobuf.
+ * Selects the first clause that the simulator can serve. It serves JSON only, which all Kubernetes clients accept
+ * beside protobuf.
  *
- * @throws ApiError 406 when no clause will do
+ * @throws ApiError 406 when no clause is acceptable
  */
 export function negotiate(accept: string | undefined): Negotiated {
   for (const { type, parameters } of clausesOf(accept ?? '*/*')) {
     if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
-    const asked = parameters.get('as');
-    if (asked === undefined) return { view: 'Object', viewVersion: 'v1' };
-    const view = VIEWS[asked];
+    const requested = parameters.get('as');
+    if (requested === undefined) return { view: 'Object', viewVersion: 'v1' };
+    const view = VIEWS[requested];
     const version = parameters.get('v') ?? '';
     if (view && parameters.get('g') === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(version)) {
       return { view, viewVersion: version };
@@ -182,7 +182,7 @@ interface AcceptClause {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The clauses of an Accept header, the most wanted first. */
+/** The clauses of an Accept header, the most preferred first. */
 export function clausesOf(accept: string): readonly AcceptClause[] {
   return accept
     .split(',')
@@ -220,7 +220,7 @@ export function sendJson(
   response.end(body);
 }
 
-/** Sends a list in pieces of text, so that the largest one costs no more memory than a few of them. */
+/** Sends a list in chunks of text, so that the memory does not grow with its length. */
 export async function sendPieces(
   response: ServerResponse,
   pieces: Iterable<string>,

@@ -7,7 +7,6 @@ import { type ApiRequest, readBody } from './api-request.ts';
 import { sendJson } from './representation.ts';
 import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 
-/** Who knows the responses to reviews. */
 interface ReviewContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
@@ -41,7 +40,7 @@ const review = z.looseObject({
 
 type Review = z.output<typeof review>;
 
-/** Responds to a TokenReview or one of the access reviews; nothing of them is stored. */
+/** Responds to a TokenReview or an access review; nothing is stored. */
 export async function serveReview(
   request: ApiRequest,
   type: ResourceType,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { StoreConflict } from '../objects/object-store.ts';
+import type { StoreError } from '../objects/object-store.ts';
 import { compareVersions, type ResourceType } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
 import type { ApiRequest, ResourceTarget } from './api-request.ts';
@@ -22,11 +22,11 @@ import { serveOpenApi } from './openapi.ts';
 import {
   type IncludeObject,
   negotiate,
+  representList,
+  representObject,
   sendJson,
   sendPieces,
   type ViewOptions,
-  viewOfList,
-  viewOfObject,
 } from './representation.ts';
 import { serveReview } from './reviews.ts';
 import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
@@ -39,19 +39,18 @@ import { readStructured } from './writes/read-object.ts';
 import { serveScale } from './writes/scale.ts';
 import { updateObject } from './writes/update-object.ts';
 
-/** What routes need besides the request. */
 interface RouteContext extends ResourceContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
   readonly aggregator: Aggregator;
-  /** Address and port that discovery tells. */
+  /** Address and port in discovery. */
   readonly serverAddress: string;
 }
 
 /**
- * Serves a request that is allowed.
+ * Serves an authorized request.
  *
- * @throws ApiError for what fails in a known way
+ * @throws ApiError for expected failures
  */
 export async function route(request: ApiRequest, context: RouteContext): Promise<void> {
   const { target, path } = request;
@@ -112,7 +111,7 @@ function groupResponse({ path }: ApiRequest, { aggregator, registry }: RouteCont
     : { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group, versions) };
 }
 
-/** Sends a whole discovery document, with the tag that clients keep it by. */
+/** Sends an aggregated discovery document with its ETag. */
 function sendDiscovery({ raw, response, style }: ApiRequest, document: unknown): void {
   const tag = `"${createHash('sha512').update(JSON.stringify(document)).digest('hex').toUpperCase()}"`;
   response.setHeader('Cache-Control', 'public');
@@ -126,7 +125,7 @@ function sendDiscovery({ raw, response, style }: ApiRequest, document: unknown):
   sendJson(response, 200, document, style);
 }
 
-/** What `/version` tells: the Kubernetes 1.`minor` that this API server behaves like. */
+/** The response to `/version` for Kubernetes 1.`minor`. */
 function versionInfo(minor: number) {
   return {
     major: '1',
@@ -145,7 +144,7 @@ function versionInfo(minor: number) {
   } as const;
 }
 
-/** Serves a request for a stored resource, or one of its objects. */
+/** Serves a request for a stored resource or object. */
 async function serveResource(
   request: ApiRequest,
   target: ResourceTarget,
@@ -159,7 +158,7 @@ async function serveResource(
     sendJson(
       request.response,
       status,
-      viewOfObject(object, viewOptions(request, type, context)),
+      representObject(object, viewOptions(request, type, context)),
       request.style,
     );
   if (target.subresource === 'scale' && type.scale)
@@ -209,8 +208,8 @@ async function serveResource(
   }
 }
 
-/** A refusal of the store in the words of the API. */
-export function apiErrorOf(error: StoreConflict, { target }: ApiRequest): ApiError {
+/** Translates an error of the store into a Status. */
+export function apiErrorOf(error: StoreError, { target }: ApiRequest): ApiError {
   if (!target.isResource) return badRequest(error.message);
   const { name = '' } = target;
   switch (error.kind) {
@@ -226,7 +225,7 @@ export function apiErrorOf(error: StoreConflict, { target }: ApiRequest): ApiErr
 }
 
 async function serveList(request: ApiRequest, page: ListPage, view: ViewOptions): Promise<void> {
-  const { head, itemsField, item } = viewOfList(page, view);
+  const { head, itemsField, item } = representList(page, view);
   if (request.style.isPretty) {
     return sendJson(request.response, 200, { ...head, [itemsField]: page.items.map(item) }, request.style);
   }
@@ -247,8 +246,8 @@ function existing(target: ResourceTarget, type: ResourceType, { store }: Resourc
 }
 
 function viewOptions(request: ApiRequest, type: ResourceType, { clock }: ResourceContext): ViewOptions {
-  const asked = request.query.get('includeObject') ?? 'Metadata';
-  if (!['None', 'Metadata', 'Object'].includes(asked))
-    throw badRequest(`unrecognized includeObject value: ${asked}`);
-  return { ...negotiate(request.raw.headers.accept), type, clock, includeObject: asked as IncludeObject };
+  const requested = request.query.get('includeObject') ?? 'Metadata';
+  if (!['None', 'Metadata', 'Object'].includes(requested))
+    throw badRequest(`unrecognized includeObject value: ${requested}`);
+  return { ...negotiate(request.raw.headers.accept), type, clock, includeObject: requested as IncludeObject };
 }

@@ -13,7 +13,6 @@ export interface Status {
   readonly code?: number;
 }
 
-/** What a failure was about. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -30,7 +29,7 @@ export interface StatusDetails {
 /** A request that fails with a Status; handlers throw it. */
 export class ApiError extends Error {
   readonly code: number;
-  /** Empty where the real server gives none. */
+  /** Empty where the real server has none. */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
@@ -60,7 +59,7 @@ export function badRequest(message: string): ApiError {
   return new ApiError(400, 'BadRequest', message);
 }
 
-/** 404 of an object whose resource is known. */
+/** 404 of an object of a served resource. */
 export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, {
     name,
@@ -69,7 +68,7 @@ export function notFound(resource: GroupResource, name: string): ApiError {
   });
 }
 
-/** 404 of a path that means nothing. */
+/** 404 of an unknown path. */
 export function noSuchPath(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
@@ -84,12 +83,12 @@ export function methodNotAllowed(): ApiError {
   );
 }
 
-/** 410 of a version that history no longer reaches. */
+/** 410 of a version that is no longer in the history. */
 export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message);
 }
 
-/** 422 of an object that breaks rules. */
+/** 422 of an invalid object. */
 export function invalidObject(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
@@ -106,7 +105,7 @@ export function invalidObject(
   });
 }
 
-/** 409 of a write that was made from an older state, or whose preconditions do not hold. */
+/** 409 of a write from an older state, or with preconditions that fail. */
 export function conflict(resource: GroupResource, name: string, why: string): ApiError {
   return new ApiError(
     409,

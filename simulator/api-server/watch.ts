@@ -4,7 +4,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
 import { isSelected, type ListOptions, versionTooLarge } from './list.ts';
-import { bookmarkObject, type ViewOptions, viewOfObject } from './representation.ts';
+import { bookmarkObject, representObject, type ViewOptions } from './representation.ts';
 import { expired } from './status.ts';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
@@ -13,27 +13,26 @@ const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 const SLOW_WATCHER_BYTES = 16 * 1024 * 1024;
 
-/** A change as one watcher is told of it. */
+/** A change as a watcher receives it. */
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: unknown;
 }
 
-/** What a watch needs. */
 export interface WatchOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly list: ListOptions;
   readonly view: ViewOptions;
-  /** Aborts when the caller is gone or the server closes. */
+  /** Aborts when the caller disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Streams the changes of a resource, one JSON object a line, until the watch times out or the caller leaves. A
- * watcher that does not keep up is cut off, as by the real server.
+ * Streams the changes of a resource, one JSON object per line, until the watch times out or the caller disconnects. A
+ * watcher that reads too slowly is disconnected, as by the real server.
  *
- * @throws ApiError 504 for a version yet to come, before anything is sent
+ * @throws ApiError 504 for a future version, before anything is sent
  */
 export async function serveWatch(response: ServerResponse, options: WatchOptions): Promise<void> {
   const { store, list, view } = options;
@@ -44,7 +43,7 @@ export async function serveWatch(response: ServerResponse, options: WatchOptions
   response.writeHead(200, { 'Content-Type': 'application/json' });
   response.flushHeaders();
   const stream = new WatchStream(response);
-  const past = pastOf(options);
+  const past = initialEvents(options);
   using _subscription = store.subscribe((change) => {
     const event = change.resource === storage ? eventFor(change, options) : undefined;
     if (event) stream.send(event);
@@ -52,14 +51,14 @@ export async function serveWatch(response: ServerResponse, options: WatchOptions
   await stream.sendPast(past, options.signal);
   const isTooOld = past.at(-1)?.type === 'ERROR';
   if (!isTooOld) {
-    await keepUp(options, () =>
+    await waitForEnd(options, () =>
       stream.send({ type: 'BOOKMARK', object: bookmarkObject(store.resourceVersion, view) }),
     );
   }
   response.end();
 }
 
-/** Lines to one watcher: first what was before the watch, with back-pressure, then what happens, as it happens. */
+/** Lines to one watcher: first the initial events, with back pressure, then live events. */
 class WatchStream {
   readonly #response: ServerResponse;
   #waiting: WatchEvent[] | undefined = [];
@@ -88,8 +87,11 @@ class WatchStream {
   }
 }
 
-/** What there is when the watch begins: the present state, or the changes since a version; an error if it is too old. */
-function pastOf({ store, list, view }: WatchOptions): readonly WatchEvent[] {
+/**
+ * The initial events of a watch: the current state, or the changes since a version; an error when the version is too
+ * old.
+ */
+function initialEvents({ store, list, view }: WatchOptions): readonly WatchEvent[] {
   const { storage } = view.type;
   const { resourceVersion = 0 } = list;
   if (!list.sendInitialEvents && resourceVersion > 0) {
@@ -101,7 +103,7 @@ function pastOf({ store, list, view }: WatchOptions): readonly WatchEvent[] {
   const events: WatchEvent[] = store
     .list(storage)
     .items.filter((object) => isSelected(list, object))
-    .map((object) => lazily('ADDED', () => viewOfObject(object, view)));
+    .map((object) => lazily('ADDED', () => representObject(object, view)));
   if (list.sendInitialEvents && list.allowWatchBookmarks) {
     const end = bookmarkObject(store.resourceVersion, view, { 'k8s.io/initial-events-end': 'true' });
     events.push({ type: 'BOOKMARK', object: end });
@@ -109,7 +111,7 @@ function pastOf({ store, list, view }: WatchOptions): readonly WatchEvent[] {
   return events;
 }
 
-/** An event whose object is made when it is written: an initial list may have very many. */
+/** An event whose object is built when it is written: an initial list may be very long. */
 function lazily(type: WatchEvent['type'], makeObject: () => unknown): WatchEvent {
   return {
     type,
@@ -119,7 +121,7 @@ function lazily(type: WatchEvent['type'], makeObject: () => unknown): WatchEvent
   };
 }
 
-/** An object that begins or ceases to be selected is added or deleted for this watcher. */
+/** An object that starts or stops matching the selector is ADDED or DELETED for this watcher. */
 function eventFor(
   change: StoreEvent,
   { list, view }: Pick<WatchOptions, 'list' | 'view'>,
@@ -127,17 +129,17 @@ function eventFor(
   const { object, previous } = change;
   const isIn = change.type !== 'DELETED' && isSelected(list, object);
   const wasIn = previous !== undefined && isSelected(list, previous);
-  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object: viewOfObject(object, view) };
+  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object: representObject(object, view) };
   if (!wasIn || !previous) return undefined;
-  return { type: 'DELETED', object: viewOfObject(lastState(previous, change.resourceVersion), view) };
+  return { type: 'DELETED', object: representObject(lastState(previous, change.resourceVersion), view) };
 }
 
 function lastState(object: KubernetesObject, version: number): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
-/** Waits until the watch ends, with bookmarks for those who want them. */
-async function keepUp({ clock, list, signal }: WatchOptions, sendBookmark: () => void): Promise<void> {
+/** Waits for the end of the watch, and sends bookmarks to watchers that allow them. */
+async function waitForEnd({ clock, list, signal }: WatchOptions, sendBookmark: () => void): Promise<void> {
   const timeoutMs = list.timeoutSeconds ? list.timeoutSeconds * 1000 : DEFAULT_TIMEOUT_MS;
   const endsAtMs = clock.monotonicMs() + timeoutMs;
   const lastBookmarkAtMs = endsAtMs - LAST_BOOKMARK_BEFORE_END_MS;

@@ -4,7 +4,6 @@ import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
 import type { ResourceRegistry } from '../resources/resource-type.ts';
 
-/** What the controllers read and write. */
 export interface ControllerContext {
   readonly store: ObjectStore;
   readonly clock: Clock;
@@ -23,59 +22,59 @@ const ownerReferences = z.array(
   }),
 );
 
-/** An owner as its dependents name it. */
+/** An entry of `metadata.ownerReferences`. */
 export type OwnerReference = z.output<typeof ownerReferences>[number];
 
-/** Where an object is in the store. */
-export interface Place {
+/** The key of an object in the store. */
+export interface ObjectKey {
   readonly storage: string;
   readonly namespace: string | undefined;
   readonly name: string;
 }
 
-/** The owners of an object; what is no list of these is none. */
+/** The owners of an object; empty when its list of owners is invalid. */
 export function ownersOf({ metadata }: KubernetesObject): readonly OwnerReference[] {
   if (metadata.ownerReferences === undefined || metadata.ownerReferences.length === 0) return [];
   return ownerReferences.safeParse(metadata.ownerReferences).data ?? [];
 }
 
-/** Which objects name which owners: kept as the store changes, since nothing else can tell without reading everything. */
+/** Indexes objects by their owners as the store changes. */
 export class Dependents {
   readonly #store: ObjectStore;
-  readonly #byOwner = new Map<string, Map<string, Place>>();
+  readonly #byOwner = new Map<string, Map<string, ObjectKey>>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
   }
 
-  follow({ type, resource, object, previous }: StoreEvent): void {
+  observe({ type, resource, object, previous }: StoreEvent): void {
     const owners = type === 'DELETED' ? [] : ownersOf(object);
     for (const { uid } of previous ? ownersOf(previous) : []) {
       if (owners.some((owner) => owner.uid === uid)) continue;
-      const places = this.#byOwner.get(uid);
-      places?.delete(identity(resource, object));
-      if (places?.size === 0) this.#byOwner.delete(uid);
+      const keys = this.#byOwner.get(uid);
+      keys?.delete(identity(resource, object));
+      if (keys?.size === 0) this.#byOwner.delete(uid);
     }
     const { namespace, name } = object.metadata;
     for (const { uid } of owners) {
-      const places = this.#byOwner.get(uid) ?? new Map<string, Place>();
-      places.set(identity(resource, object), { storage: resource, namespace, name });
-      this.#byOwner.set(uid, places);
+      const keys = this.#byOwner.get(uid) ?? new Map<string, ObjectKey>();
+      keys.set(identity(resource, object), { storage: resource, namespace, name });
+      this.#byOwner.set(uid, keys);
     }
   }
 
-  /** Everything that names an owner, in the order in which it came to do so. */
-  of(ownerUid: string): readonly (Place & { readonly object: KubernetesObject })[] {
-    return [...(this.#byOwner.get(ownerUid)?.values() ?? [])].flatMap((place) => {
-      const object = this.#store.get(place.storage, place.namespace, place.name);
-      return object ? [{ ...place, object }] : [];
+  /** All dependents of an owner, in the order in which they became dependents. */
+  of(ownerUid: string): readonly (ObjectKey & { readonly object: KubernetesObject })[] {
+    return [...(this.#byOwner.get(ownerUid)?.values() ?? [])].flatMap((key) => {
+      const object = this.#store.get(key.storage, key.namespace, key.name);
+      return object ? [{ ...key, object }] : [];
     });
   }
 
   /** The objects of one resource that an owner controls. */
   controlledBy(ownerUid: string, storage: string): readonly KubernetesObject[] {
     return this.of(ownerUid)
-      .filter((place) => place.storage === storage)
+      .filter((key) => key.storage === storage)
       .map(({ object }) => object)
       .filter((object) =>
         ownersOf(object).some(({ uid, controller }) => uid === ownerUid && controller === true),

@@ -1,19 +1,18 @@
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import { type ControllerContext, Dependents, ownersOf, type Place } from './controller-context.ts';
+import { type ControllerContext, Dependents, type ObjectKey, ownersOf } from './controller-context.ts';
 import { syncDeployment } from './deployment.ts';
 import { GarbageCollector, syncNamespace } from './garbage-collector.ts';
 import { syncJob } from './job.ts';
 import { syncReplicaSet } from './replica-set.ts';
 import { syncStatefulSet } from './stateful-set.ts';
 
-/** What the controllers work with. */
 export type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'> & {
   readonly logger: Logger;
 };
 
-/** Brings the world nearer to what an object wants, and does nothing where it is there. */
+/** Reconciles one object; does nothing when its state is the desired one. */
 type Sync = (object: KubernetesObject, context: ControllerContext) => void;
 
 const SYNCS: Readonly<Record<string, Sync>> = {
@@ -25,15 +24,15 @@ const SYNCS: Readonly<Record<string, Sync>> = {
 };
 
 /**
- * What kube-controller-manager does, as far as scaled workloads need it. Changes are taken up in microtasks after
- * them, so that time need not pass, and watchers see what was asked for before what came of it.
+ * Does the part of kube-controller-manager that scaled workloads need. Changes are reconciled in microtasks, so that no
+ * time passes, and watchers receive the change before its consequences.
  */
 export class Controllers {
   readonly #context: ControllerContext;
   readonly #logger: Logger;
   readonly #garbageCollector: GarbageCollector;
   readonly #subscription: Disposable;
-  readonly #queue = new Map<string, Place>();
+  readonly #queue = new Map<string, ObjectKey>();
   #isWorking = false;
 
   constructor({ logger, ...options }: ControllersOptions) {
@@ -41,20 +40,20 @@ export class Controllers {
     const dependents = new Dependents(options.store);
     this.#context = { ...options, dependents };
     this.#garbageCollector = new GarbageCollector(this.#context);
-    this.#subscription = options.store.subscribe((event) => this.#follow(event));
+    this.#subscription = options.store.subscribe((event) => this.#observe(event));
   }
 
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
   }
 
-  #follow(event: StoreEvent): void {
+  #observe(event: StoreEvent): void {
     const { resource, object, type } = event;
     const { namespace, name, ownerReferences } = object.metadata;
-    // Most of what a large cluster starts with is nobody's, and must cost next to nothing.
+    // Most objects that a large cluster starts with have no owner; skipping them early saves seconds.
     if (type === 'ADDED' && ownerReferences === undefined && !(resource in SYNCS)) return;
-    this.#context.dependents.follow(event);
-    this.#garbageCollector.follow(event);
+    this.#context.dependents.observe(event);
+    this.#garbageCollector.observe(event);
     if (resource in SYNCS && type !== 'DELETED') this.#add({ storage: resource, namespace, name });
     for (const owner of ownersOf(object)) if (owner.controller) this.#addOwner(owner, namespace);
     if (type === 'DELETED' && namespace !== undefined && this.#isTerminating(namespace))
@@ -76,8 +75,8 @@ export class Controllers {
     if (storage in SYNCS) this.#add({ storage, namespace, name });
   }
 
-  #add(place: Place): void {
-    this.#queue.set(`${place.storage}/${place.namespace ?? ''}/${place.name}`, place);
+  #add(key: ObjectKey): void {
+    this.#queue.set(`${key.storage}/${key.namespace ?? ''}/${key.name}`, key);
     if (this.#isWorking) return;
     this.#isWorking = true;
     queueMicrotask(() => this.#work());
@@ -92,7 +91,7 @@ export class Controllers {
     this.#isWorking = false;
   }
 
-  /** What a stored object makes impossible costs that object alone. */
+  /** An error in one object does not stop the reconciliation of others. */
   #sync(object: KubernetesObject, storage: string): void {
     try {
       SYNCS[storage]?.(object, this.#context);

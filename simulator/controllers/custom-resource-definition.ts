@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { deleteObject, updateOrFinish } from '../objects/deletion.ts';
+import { deleteObject, updateOrRemove } from '../objects/deletion.ts';
 import { fieldAt, formatTimestamp, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { ObjectStore, StoreEvent } from '../objects/object-store.ts';
 import { customResourceTypes } from '../resources/custom-resource-type.ts';
 import type { ResourceRegistry } from '../resources/resource-type.ts';
 
-/** Where the store keeps CustomResourceDefinitions. */
+/** The storage of CustomResourceDefinitions. */
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** What the definitions are followed in and served by. */
 interface CustomResourcesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -21,8 +20,8 @@ interface CustomResourcesOptions {
 }
 
 /**
- * Has custom resources served as their definitions say, from the moment these are stored, and tells so in their
- * conditions. A definition that goes takes all its objects with it first.
+ * Serves custom resources from the moment in which their definitions are stored, and sets the definitions' conditions.
+ * A definition that is deleted waits until all its objects are removed.
  */
 export class CustomResources {
   readonly #options: CustomResourcesOptions;
@@ -30,14 +29,14 @@ export class CustomResources {
 
   constructor(options: CustomResourcesOptions) {
     this.#options = options;
-    this.#subscription = options.store.subscribe((event) => this.#follow(event));
+    this.#subscription = options.store.subscribe((event) => this.#observe(event));
   }
 
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
   }
 
-  #follow({ resource, type, object }: StoreEvent): void {
+  #observe({ resource, type, object }: StoreEvent): void {
     if (resource !== DEFINITIONS) {
       if (type === 'DELETED') this.#finishSoon(resource);
       return;
@@ -50,11 +49,11 @@ export class CustomResources {
       logger.error('Cannot serve a custom resource', error, { name });
       return;
     }
-    // Not within the change itself, or other watchers would see the conditions before the definition.
+    // In a microtask: other watchers must receive the definition before its conditions.
     if (type !== 'DELETED') queueMicrotask(() => this.#reconcile(name));
   }
 
-  /** When the last object of a definition that goes is gone, so is the definition. */
+  /** Removes a definition that is being deleted when its last object is removed. */
   #finishSoon(storage: string): void {
     const definition = this.#options.store.get(DEFINITIONS, undefined, storage);
     if (definition?.metadata.deletionTimestamp === undefined) return;
@@ -81,7 +80,7 @@ export class CustomResources {
     }
     const finalizers = (definition.metadata.finalizers ?? []).filter((one) => one !== CLEANUP);
     if (finalizers.length === definition.metadata.finalizers?.length) return;
-    updateOrFinish(
+    updateOrRemove(
       { ...definition, metadata: { ...definition.metadata, finalizers } },
       { store, storage: DEFINITIONS },
     );

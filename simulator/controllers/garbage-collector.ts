@@ -1,10 +1,15 @@
-import { deleteObject, FOREGROUND_FINALIZER, updateOrFinish } from '../objects/deletion.ts';
+import { deleteObject, FOREGROUND_FINALIZER, updateOrRemove } from '../objects/deletion.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
-import { type ControllerContext, type OwnerReference, ownersOf, type Place } from './controller-context.ts';
+import {
+  type ControllerContext,
+  type ObjectKey,
+  type OwnerReference,
+  ownersOf,
+} from './controller-context.ts';
 
 /**
- * Deletes what has lost its last owner. An owner that is deleted in the foreground waits for its dependents.
+ * Deletes objects whose last owner is removed. An owner that is deleted in the foreground waits for its dependents.
  */
 export class GarbageCollector {
   readonly #context: ControllerContext;
@@ -13,9 +18,9 @@ export class GarbageCollector {
     this.#context = context;
   }
 
-  follow({ type, resource, object, previous }: StoreEvent): void {
+  observe({ type, resource, object, previous }: StoreEvent): void {
     const { uid, namespace, name, finalizers = [], deletionTimestamp } = object.metadata;
-    // Not within the change itself, or other watchers would see what follows before it.
+    // In microtasks: other watchers must receive the change before its consequences.
     if (type === 'DELETED') {
       if (this.#context.dependents.of(uid).length > 0) queueMicrotask(() => this.#collect(uid));
       for (const owner of ownersOf(previous ?? object))
@@ -23,18 +28,18 @@ export class GarbageCollector {
       return;
     }
     if (type === 'ADDED' && ownersOf(object).length > 0)
-      queueMicrotask(() => this.#judge({ storage: resource, namespace, name }));
+      queueMicrotask(() => this.#deleteIfOrphaned({ storage: resource, namespace, name }));
     if (deletionTimestamp === undefined || finalizers.length === 0) return;
     if (finalizers.includes(FOREGROUND_FINALIZER))
       queueMicrotask(() => this.#deleteForeground({ storage: resource, namespace, name }));
   }
 
   #collect(ownerUid: string): void {
-    for (const place of this.#context.dependents.of(ownerUid)) this.#judge(place);
+    for (const key of this.#context.dependents.of(ownerUid)) this.#deleteIfOrphaned(key);
   }
 
-  /** Deletes an object of whose owners none is there; one that keeps some loses the others. */
-  #judge({ storage, namespace, name }: Place): void {
+  /** Deletes an object without existing owners; else removes its references to owners that do not exist. */
+  #deleteIfOrphaned({ storage, namespace, name }: ObjectKey): void {
     const { store, clock } = this.#context;
     const object = store.get(storage, namespace, name);
     if (!object || object.metadata.deletionTimestamp !== undefined) return;
@@ -57,7 +62,7 @@ export class GarbageCollector {
     return object && { object, storage: type.storage };
   }
 
-  #deleteForeground({ storage, namespace, name }: Place): void {
+  #deleteForeground({ storage, namespace, name }: ObjectKey): void {
     const { store, clock, dependents } = this.#context;
     const owner = store.get(storage, namespace, name);
     if (!owner?.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) return;
@@ -88,14 +93,14 @@ export class GarbageCollector {
 
   #removeFinalizer(owner: KubernetesObject, storage: string): void {
     const finalizers = (owner.metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
-    updateOrFinish(
+    updateOrRemove(
       { ...owner, metadata: { ...owner.metadata, finalizers } },
       { store: this.#context.store, storage },
     );
   }
 }
 
-/** Empties a namespace that is to go, and lets it go when nothing is left in it. */
+/** Deletes the objects in a namespace that is being deleted, and removes the namespace after the last of them. */
 export function syncNamespace(
   namespace: KubernetesObject,
   { store, clock, registry }: ControllerContext,
@@ -107,13 +112,13 @@ export function syncNamespace(
     if (!isNamespaced) continue;
     for (const object of store.list(storage).items) {
       if (object.metadata.namespace !== name) continue;
-      const isGone =
+      const isRemoved =
         object.metadata.deletionTimestamp === undefined &&
-        deleteObject(object, { store, clock, storage }).isGone;
-      if (!isGone) remaining++;
+        deleteObject(object, { store, clock, storage }).isRemoved;
+      if (!isRemoved) remaining++;
     }
   }
   if (remaining > 0) return;
   const spec = { ...(namespace.spec as object | undefined), finalizers: [] };
-  updateOrFinish({ ...namespace, spec }, { store, storage: 'namespaces' });
+  updateOrRemove({ ...namespace, spec }, { store, storage: 'namespaces' });
 }

@@ -14,7 +14,7 @@ import {
 
 const JOBS = 'jobs.batch';
 
-/** Runs pods of a Job until as many have succeeded as it wants, or more have failed than it bears. */
+/** Runs pods of a Job until `completions` have succeeded or more than `backoffLimit` have failed. */
 export function syncJob(job: KubernetesObject, context: ControllerContext): void {
   const { name, namespace, uid, deletionTimestamp } = job.metadata;
   if (deletionTimestamp !== undefined) return;
@@ -25,13 +25,13 @@ export function syncJob(job: KubernetesObject, context: ControllerContext): void
   const failed = podsNow().filter((pod) => phaseOf(pod) === 'Failed').length;
   const outcome = decide(spec, { succeeded, failed, active: podsNow().filter(isActive).length });
   const remaining = spec.completions === undefined ? spec.parallelism : spec.completions - succeeded;
-  // Without a number of completions the first success ends the work, and nothing new begins.
-  const mayBegin = outcome === undefined && (spec.completions !== undefined || succeeded === 0);
-  const wanted = outcome === undefined ? Math.min(spec.parallelism, remaining) : 0;
+  // Without completions, no pod starts after the first success.
+  const mayStart = outcome === undefined && (spec.completions !== undefined || succeeded === 0);
+  const desired = outcome === undefined ? Math.min(spec.parallelism, remaining) : 0;
   const active = podsNow().filter(isActive);
-  if (mayBegin) for (let missing = wanted - active.length; missing > 0; missing--) createPod(job, context);
-  for (const pod of active.slice(wanted))
-    if (mayBegin || wanted === 0) deleteControlled(pod, 'pods', context);
+  if (mayStart) for (let missing = desired - active.length; missing > 0; missing--) createPod(job, context);
+  for (const pod of active.slice(desired))
+    if (mayStart || desired === 0) deleteControlled(pod, 'pods', context);
   const present = podsNow().filter(isActive);
   const now = formatTimestamp(context.clock.nowMs());
   const status = {

@@ -2,10 +2,10 @@ import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts'
 import type { ControllerContext } from './controller-context.ts';
 import { createPod, deleteControlled, isActive, isReady, workloadSpec, writeStatus } from './workload.ts';
 
-/** Where the store keeps ReplicaSets. */
+/** The storage of ReplicaSets. */
 export const REPLICA_SETS = 'replicasets.apps';
 
-/** Keeps as many pods of a ReplicaSet as it wants. */
+/** Creates and deletes pods until there are `spec.replicas`. */
 export function syncReplicaSet(replicaSet: KubernetesObject, context: ControllerContext): void {
   const { dependents } = context;
   const { uid, deletionTimestamp } = replicaSet.metadata;
@@ -15,7 +15,7 @@ export function syncReplicaSet(replicaSet: KubernetesObject, context: Controller
     for (let missing = spec.replicas - pods.length; missing > 0; missing--) createPod(replicaSet, context);
     const surplus = pods.length - spec.replicas;
     if (surplus > 0)
-      for (const pod of byWorth(pods).slice(0, surplus)) deleteControlled(pod, 'pods', context);
+      for (const pod of byDeletionOrder(pods).slice(0, surplus)) deleteControlled(pod, 'pods', context);
   }
   const present = dependents.controlledBy(uid, 'pods').filter(isActive);
   const ready = present.filter(isReady).length;
@@ -33,10 +33,10 @@ export function syncReplicaSet(replicaSet: KubernetesObject, context: Controller
   writeStatus(current, REPLICA_SETS, { status, context });
 }
 
-/** Those that are least missed first: not running, then not ready, then the youngest. */
-function byWorth(pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
+/** Pods in the order in which they are deleted: not running, then not ready, then the youngest. */
+function byDeletionOrder(pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const worth = (pod: KubernetesObject) =>
     (fieldAt(pod, 'spec', 'nodeName') === undefined ? 0 : 2) + (isReady(pod) ? 1 : 0);
-  // The youngest come last, and go first among equals.
+  // The youngest are last in the list, and first among equals here.
   return [...pods].reverse().sort((left, right) => worth(left) - worth(right));
 }

@@ -30,20 +30,20 @@ const specSchema = z.looseObject({
   backoffLimit: z.number().default(6),
 });
 
-/** What the controllers read of a workload's `spec`. */
+/** The fields of a workload's `spec` that controllers read. */
 export type WorkloadSpec = z.output<typeof specSchema>;
 
-/** Reads a workload that may have come into the store unchecked; what makes no sense wants nothing. */
+/** Parses a workload that may be unvalidated; an invalid one has no replicas. */
 export function workloadSpec(workload: KubernetesObject): WorkloadSpec {
   return specSchema.safeParse(workload.spec).data ?? specSchema.parse({ replicas: 0 });
 }
 
-/** A short name of a template, by which pods and ReplicaSets of it are told from others. */
+/** A hash that identifies the template of pods and ReplicaSets. */
 export function templateHash(template: WorkloadSpec['template']): string {
   return createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 10);
 }
 
-/** The reference by which an object is controlled by another. */
+/** The owner reference of a controlled object. */
 export function controllerReference({ apiVersion, kind, metadata }: KubernetesObject) {
   return {
     apiVersion,
@@ -81,7 +81,7 @@ export function createPod(
   store.create('pods', pod);
 }
 
-/** Deletes a pod, or anything else that a controller has made. */
+/** Deletes a pod or another controlled object. */
 export function deleteControlled(
   object: KubernetesObject,
   storage: string,
@@ -90,12 +90,11 @@ export function deleteControlled(
   if (object.metadata.deletionTimestamp === undefined) deleteObject(object, { store, clock, storage });
 }
 
-/** Whether a pod counts for its controller: it has neither ended nor begun to go. */
+/** Whether a pod counts for its controller: it has not ended, and is not being deleted. */
 export function isActive(pod: KubernetesObject): boolean {
   return !['Succeeded', 'Failed'].includes(phaseOf(pod)) && pod.metadata.deletionTimestamp === undefined;
 }
 
-/** `status.phase` of a pod. */
 export function phaseOf(pod: KubernetesObject): string {
   return String(fieldAt(pod, 'status', 'phase') ?? '');
 }
@@ -108,7 +107,7 @@ export function isReady(pod: KubernetesObject): boolean {
   );
 }
 
-/** Stores a status that differs from the present one, and its conditions with the times at which they changed. */
+/** Stores a status that differs from the current one. */
 export function writeStatus(
   object: KubernetesObject,
   storage: string,
@@ -122,7 +121,7 @@ export function writeStatus(
   if (!isDeepStrictEqual(next, object.status)) context.store.update(storage, { ...object, status: next });
 }
 
-/** A condition that keeps its times while it stays as it was. */
+/** A condition that retains its times while it does not change. */
 export function condition(
   object: KubernetesObject,
   {

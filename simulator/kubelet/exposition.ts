@@ -8,10 +8,10 @@ import {
 import { latestHousekeeping, sampleContainer } from './usage-sample.ts';
 
 /**
- * A kubelet's response to `/metrics/resource` in the Prometheus text format, with the families, order, label order
- * and millisecond stamps of a kubelet 1.34.
+ * A kubelet's response to `/metrics/resource` in the Prometheus text format, with the families, order, label order and
+ * millisecond timestamps of a kubelet 1.34.
  */
-export function expositionOf(machine: NodeMachine): string {
+export function formatExposition(machine: NodeMachine): string {
   const nowMs = machine.clock.nowMs();
   const stamp = (momentMs: number) => Math.floor(machine.clock.stampMs(momentMs));
   const containers = containerRows(machine, nowMs);
@@ -112,11 +112,11 @@ export function expositionOf(machine: NodeMachine): string {
 interface Row {
   readonly labels: string;
   readonly value: number;
-  /** Absent where the kubelet leaves the moment to the scraper. */
+  /** Absent for families without timestamps. */
   readonly stampMs?: number;
 }
 
-/** A family without a single row is left out altogether, as by every Prometheus client. */
+/** A family without rows is omitted, as by every Prometheus client. */
 function family(name: string, type: string, help: string, rows: readonly Row[]): string {
   if (rows.length === 0) return '';
   const lines = rows.map(({ labels, value, stampMs }) => {
@@ -126,13 +126,13 @@ function family(name: string, type: string, help: string, rows: readonly Row[]):
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Sorted by the values of the labels in their order: container, namespace, pod. */
+/** Sorted by the values of the labels: container, namespace, pod. */
 function containerRows(machine: NodeMachine, nowMs: number) {
   return [...machine.pods()]
     .flatMap((pod) =>
       runningContainers(pod, nowMs).map((container) => ({
         labels: `{container="${container.name}",namespace="${pod.namespace}",pod="${pod.name}"}`,
-        sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true }),
+        sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime, startsInterval: true }),
         swapBytes: container.swapBytes(nowMs),
       })),
     )

@@ -8,40 +8,39 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 
 /**
- * One way in which a kubelet misbehaves. A kubelet may have several: of those that take the port or connections
- * the first counts, and responses pass through all in their order.
+ * One way in which a kubelet misbehaves. A kubelet may have several: of those that take over the port or connections
+ * the first is effective; responses pass through all in their order.
  */
 export interface Fault {
-  /** Takes the kubelet's port over, which has been closed before, until the result is disposed. */
+  /** Takes over the kubelet's port, which is closed before, until the result is disposed. */
   takePort?(endpoint: { readonly address: string; readonly port: number }): Promise<AsyncDisposable>;
 
-  /** Takes a TCP connection over before TLS; the kubelet closes it when it is itself closed. */
+  /** Takes over a TCP connection before TLS; the kubelet closes it when it is itself closed. */
   takeConnection?(socket: Socket): void;
 
-  /** Makes of what a healthy kubelet would respond something else. */
+  /** Changes the response of a healthy kubelet. */
   change?(reply: KubeletResponse): KubeletResponse;
 
-  /** Sends the response in a manner of its own. */
+  /** Sends the response itself. */
   deliver?(reply: KubeletResponse, response: ServerResponse, context: DeliveryContext): Promise<void>;
 }
 
-/** What a fault needs to take its time. */
 interface DeliveryContext {
   readonly clock: Clock;
-  /** Aborts when the caller is gone or the kubelet closes. */
+  /** Aborts when the caller disconnects or the kubelet closes. */
   readonly signal: AbortSignal;
-  /** Breaks the TCP connection so that the caller sees a reset and not an end. */
+  /** Resets the TCP connection. */
   resetConnection(): void;
-  /** Goes on as if this fault were not there. */
+  /** Delivers the response without this fault. */
   next(reply: KubeletResponse): Promise<void>;
 }
 
-// How many connections the kernel completes for a listener that never accepts is its own affair: one or two.
+// The kernel completes one or two connections for a listener that never accepts.
 const FILLERS = 4;
 
 /**
- * Packets vanish: a listener that never accepts has its queue full, so that the kernel drops further SYNs and the
- * caller's connection attempt hangs. Only a thread that sleeps for good can hold such a listener.
+ * Packets are lost: the queue of a listener that never accepts is full, so that the kernel drops further SYNs and
+ * connection attempts hang. Only a thread that sleeps permanently can have such a listener.
  */
 const blackHole: Fault = {
   takePort: async (endpoint) => {
@@ -60,11 +59,11 @@ const blackHole: Fault = {
 
 function fill({ address, port }: { readonly address: string; readonly port: number }): Socket {
   const socket = connect({ host: address, port });
-  socket.on('error', () => {}); // it may still hang when the fault ends
+  socket.on('error', () => {}); // it may be connecting when the fault ends
   return socket;
 }
 
-/** Responds to the TLS greeting with something that is no TLS, as a plain HTTP server on that port would. */
+/** Responds to the TLS handshake with plain HTTP. */
 const breakTls: Fault = {
   takeConnection: (socket) => {
     socket.once('data', () => socket.end('HTTP/1.0 400 Bad Request\r\n\r\n'));
@@ -84,7 +83,7 @@ const changeTypes: Fault = {
   }),
 };
 
-/** The response as it should be, late. */
+/** Delays the response. */
 function delay(durationMs: number): Fault {
   return {
     deliver: async (reply, _response, { clock, signal, next }) => {
@@ -94,7 +93,7 @@ function delay(durationMs: number): Fault {
   };
 }
 
-/** Sends headers at once and then one byte of the body after another. */
+/** Sends headers at once and the body byte by byte. */
 function drip(bytesPerSecond: number): Fault {
   return {
     deliver: async ({ status, headers, body }, response, { clock, signal }) => {
@@ -111,7 +110,7 @@ function drip(bytesPerSecond: number): Fault {
 
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
 
-/** Goes on with white space, which JSON allows, for as long as the caller reads. */
+/** Sends white space, which JSON allows, until the caller disconnects. */
 const endlessBody: Fault = {
   deliver: async ({ status, headers }, response, { signal }) => {
     response.writeHead(status, headers);
@@ -121,26 +120,26 @@ const endlessBody: Fault = {
   },
 };
 
-/** The kubelet is down: the kernel refuses connections, and those that were open are closed. */
+/** The kubelet is down: connections are refused, and open ones are closed. */
 const refuse: Fault = {
   takePort: async () => ({ [Symbol.asyncDispose]: async () => {} }),
 };
 
-/** Accepts the connection and says nothing: not even TLS begins. */
+/** Accepts connections and sends nothing, not even in the TLS handshake. */
 const hang: Fault = {
   takeConnection: (socket) => {
     socket.resume();
   },
 };
 
-/** Ends the connection as soon as the caller has said something, in the middle of the TLS handshake. */
+/** Closes the connection during the TLS handshake. */
 const hangUp: Fault = {
   takeConnection: (socket) => {
     socket.once('data', () => socket.destroy());
   },
 };
 
-/** A successful response whose body is neither JSON nor an exposition, and not even UTF-8. */
+/** A successful response with a body that is not JSON, not an exposition, and not UTF-8. */
 const respondGarbage: Fault = {
   change: (reply) => ({
     ...reply,
@@ -148,12 +147,12 @@ const respondGarbage: Fault = {
   }),
 };
 
-/** A complete HTTP response whose body breaks off in the middle. */
+/** A complete HTTP response with half of the body. */
 const truncateBody: Fault = {
   change: (reply) => ({ ...reply, body: reply.body.subarray(0, Math.floor(reply.body.length / 2)) }),
 };
 
-/** Bytes here and there that are NUL or that no UTF-8 text has, as from a broken disk. */
+/** NUL bytes and invalid UTF-8 at some positions, as from a broken disk. */
 const spoilText: Fault = {
   change: (reply) => {
     const body = Buffer.from(reply.body);
@@ -169,7 +168,7 @@ const EVERY = 97;
 const NUL = 0x00;
 const NEVER_UTF8 = 0xff;
 
-/** Sends headers and then nothing. */
+/** Sends headers and no body. */
 const stall: Fault = {
   deliver: async ({ status, headers }, response) => {
     response.writeHead(status, headers);
@@ -177,7 +176,7 @@ const stall: Fault = {
   },
 };
 
-/** Sends half of the body and then resets the connection. */
+/** Sends half of the body and resets the connection. */
 const resetMidBody: Fault = {
   deliver: async ({ status, headers, body }, response, { signal, resetConnection }) => {
     response.writeHead(status, { ...headers, 'Content-Length': body.length });
@@ -188,10 +187,10 @@ const resetMidBody: Fault = {
   },
 };
 
-/** A mebibyte of white space compressed; any number of them in a row are a valid gzip file, too. */
+/** A compressed mebibyte of white space; several in a row are a valid gzip file, too. */
 const MEMBER = gzipSync(Buffer.alloc(1024 * 1024, ' '), { level: 9 });
 
-/** A response of about a megabyte that says it is compressed, to every client, and unpacks to so many mebibytes. */
+/** A compressed response of about a megabyte, whatever the client accepts, that decompresses to this size. */
 function gzipBomb(mebibytes: number): Fault {
   return {
     change: (reply) => ({
@@ -202,7 +201,7 @@ function gzipBomb(mebibytes: number): Fault {
   };
 }
 
-/** A complete response, made as long as told by white space, which JSON allows. */
+/** A complete response of a given length, filled with white space, which JSON allows. */
 function hugeBody(bytes: number): Fault {
   return {
     deliver: async ({ status, headers }, response, { signal }) => {
@@ -215,7 +214,7 @@ function hugeBody(bytes: number): Fault {
   };
 }
 
-/** Lists in lists, down so many levels. */
+/** Nested lists. */
 function nestDeeply(levels: number): Fault {
   return {
     change: (reply) => ({ ...reply, body: Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`) }),
@@ -225,7 +224,7 @@ function nestDeeply(levels: number): Fault {
 /**
  * Another status instead of the response.
  *
- * @param headers more headers, such as `Location` or `Retry-After`
+ * @param headers further headers, such as `Location` or `Retry-After`
  */
 function respondStatus(status: number, headers: Readonly<Record<string, string>> = {}): Fault {
   return {

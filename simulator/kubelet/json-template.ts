@@ -1,47 +1,46 @@
 import { formatTimestamp } from '../objects/kubernetes-object.ts';
 
-/** What fills a hole: JSON, a finite number, or what appends its JSON itself. */
-type HoleFiller = JsonPiece | string | number | (() => void);
+/** The value of a placeholder: JSON, a finite number, or a function that appends JSON. */
+type PlaceholderValue = JsonChunk | string | number | (() => void);
 
 /**
- * JSON, indented as a kubelet does, some values of which are told only when it is filled. Most of a long response is the
- * same every time: it is written once, and filling copies its pieces.
+ * JSON with placeholders, indented as by a kubelet. The constant parts are encoded once and copied into each response.
  */
-export class JsonTemplate<Hole extends string> {
-  /** What comes before each hole; the last one comes after all. */
-  readonly #pieces: readonly JsonPiece[];
-  readonly #holes: readonly Hole[];
+export class JsonTemplate<Placeholder extends string> {
+  /** The JSON before each placeholder, and the JSON after the last one. */
+  readonly #pieces: readonly JsonChunk[];
+  readonly #placeholders: readonly Placeholder[];
 
   /**
-   * @param shape JSON in which the text `<hole>` stands for a value
-   * @param depth in how many objects and lists it will be nested
+   * @param shape JSON in which the text `<name>` is a placeholder
+   * @param depth number of objects and lists in which it will be nested
    */
   constructor(shape: unknown, depth: number) {
     const text = JSON.stringify(shape, null, 1).replaceAll('\n', newLine(depth));
     const parts = text.split(/"<(\w+)>"/);
     const pieces = parts.filter((_part, index) => index % 2 === 0);
-    this.#pieces = pieces.map((piece) => new JsonPiece(piece));
-    this.#holes = parts.filter((_part, index) => index % 2 === 1) as Hole[];
+    this.#pieces = pieces.map((piece) => new JsonChunk(piece));
+    this.#placeholders = parts.filter((_part, index) => index % 2 === 1) as Placeholder[];
   }
 
-  /** @param fillers those without a hole go nowhere */
-  append(bytes: JsonBytes, fillers: Readonly<Record<Hole, HoleFiller>>): void {
-    bytes.appendPiece(this.#pieces[0] as JsonPiece);
-    for (let index = 0; index < this.#holes.length; index++) {
-      const filler: HoleFiller = fillers[this.#holes[index] as Hole];
+  /** @param fillers values without a placeholder are ignored */
+  append(bytes: JsonBytes, fillers: Readonly<Record<Placeholder, PlaceholderValue>>): void {
+    bytes.appendChunk(this.#pieces[0] as JsonChunk);
+    for (let index = 0; index < this.#placeholders.length; index++) {
+      const filler: PlaceholderValue = fillers[this.#placeholders[index] as Placeholder];
       if (typeof filler === 'number') bytes.appendNumber(filler);
       else if (typeof filler === 'string') bytes.appendText(filler);
       else if (typeof filler === 'function') filler();
-      else bytes.appendPiece(filler);
-      bytes.appendPiece(this.#pieces[index + 1] as JsonPiece);
+      else bytes.appendChunk(filler);
+      bytes.appendChunk(this.#pieces[index + 1] as JsonChunk);
     }
   }
 }
 
 /**
- * Appends a list of what appends itself.
+ * Appends a list.
  *
- * @param depth in how many objects and lists the items are nested
+ * @param depth number of objects and lists in which the items are nested
  */
 export function appendList<Item>(
   bytes: JsonBytes,
@@ -65,8 +64,8 @@ const DIGITS_AT_ONCE = 8;
 const LIMIT = 10 ** DIGITS_AT_ONCE;
 const WORD_BYTES = 4;
 
-/** JSON that is told again and again, as it is copied the quickest: in words, of which the last may be filled up. */
-export class JsonPiece {
+/** JSON that is appended repeatedly, as whole words, which are the fastest to copy; the last word is padded. */
+export class JsonChunk {
   readonly words: Int32Array;
   readonly length: number;
 
@@ -80,16 +79,13 @@ export class JsonPiece {
   }
 }
 
-/**
- * Puts JSON together as UTF-8, from its start to its end, in memory that is used again and again: that costs less than
- * joining strings and encoding them.
- */
+/** Builds JSON as UTF-8 in a reused buffer, which is faster than joining strings and encoding them. */
 export class JsonBytes {
   #bytes = Buffer.alloc(128 * 1024);
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  appendPiece({ words, length }: JsonPiece): void {
+  appendChunk({ words, length }: JsonChunk): void {
     let at = this.#reserve(length);
     const view = this.#view;
     for (let index = 0; index < words.length; index++) {
@@ -123,7 +119,7 @@ export class JsonBytes {
     }
   }
 
-  /** Gives all of it away, and starts again. */
+  /** Returns the JSON and resets the buffer. */
   take(): Buffer {
     const taken = Buffer.allocUnsafe(this.#length);
     taken.set(this.#bytes.subarray(0, this.#length));
@@ -148,7 +144,7 @@ export class JsonBytes {
     this.#bytes.write(text, start);
   }
 
-  /** @returns where to put that many bytes; there is space for a word that is filled up behind them */
+  /** @returns the offset of that many bytes, with space for the padding of a word behind them */
   #reserve(length: number): number {
     const start = this.#length;
     this.#length += length;
@@ -172,21 +168,21 @@ function digitsOf(value: number): number {
   return count;
 }
 
-/** More distinct seconds than this are hardly told within a few minutes, by however many nodes. */
-const KEPT = 20_000;
+/** Requests within a few minutes contain fewer distinct seconds than this. */
+const MAX_TIMESTAMPS = 20_000;
 
-/** Stamps of whole seconds in JSON, put together once for all that tell of the same second. */
-export class Stamps {
-  readonly #pieces = new Map<number, JsonPiece>();
+/** Timestamps of whole seconds in JSON, encoded once for all responses. */
+export class TimestampCache {
+  readonly #pieces = new Map<number, JsonChunk>();
 
-  at(epochMs: number): JsonPiece {
+  at(epochMs: number): JsonChunk {
     const second = Math.floor(Math.trunc(epochMs) / 1000);
     return this.#pieces.get(second) ?? this.#add(second);
   }
 
-  #add(second: number): JsonPiece {
-    const piece = new JsonPiece(`"${formatTimestamp(second * 1000)}"`);
-    if (this.#pieces.size >= KEPT) this.#pieces.clear();
+  #add(second: number): JsonChunk {
+    const piece = new JsonChunk(`"${formatTimestamp(second * 1000)}"`);
+    if (this.#pieces.size >= MAX_TIMESTAMPS) this.#pieces.clear();
     this.#pieces.set(second, piece);
     return piece;
   }

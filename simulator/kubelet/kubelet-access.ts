@@ -1,14 +1,13 @@
-import type { Caller, Credentials } from '../access/authenticator.ts';
+import type { Credentials, UserInfo } from '../access/authenticator.ts';
 import type { ResourceRequest } from '../access/rbac.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 
-/** Whom the cluster knows and what it lets them do; kubelets ask it by TokenReview and SubjectAccessReview. */
+/** Authenticates and authorizes a kubelet's callers, as TokenReview and SubjectAccessReview do. */
 export interface KubeletGate {
-  authenticate(credentials: Credentials): Awaitable<Caller | undefined>;
-  isAllowed(caller: Caller, request: ResourceRequest): Awaitable<boolean>;
+  authenticate(credentials: Credentials): Awaitable<UserInfo | undefined>;
+  isAllowed(caller: UserInfo, request: ResourceRequest): Awaitable<boolean>;
 }
 
-/** Told at once, as within one process, or after asking elsewhere. */
 type Awaitable<T> = T | Promise<T>;
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -21,11 +20,11 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides as a kubelet with webhook authentication and authorization and without anonymous access does.
+ * Checks access as a kubelet with webhook authentication and authorization and without anonymous access.
  *
- * @returns the refusal, or `undefined` when the caller may go on
+ * @returns the refusal, or `undefined` when access is allowed
  */
-export async function refusalOf(
+export async function checkAccess(
   gate: KubeletGate,
   credentials: Credentials,
   request: { readonly method: string; readonly path: string; readonly nodeName: string },
@@ -44,7 +43,10 @@ export async function refusalOf(
   );
 }
 
-/** Any one of these suffices: since 1.33 some paths have a permission of their own beside `nodes/proxy`. */
+/**
+ * The subresources of a path, of which one permission suffices: since 1.33 some paths have their own beside
+ * `nodes/proxy`.
+ */
 function subresourcesOf(path: string): readonly string[] {
   const isUnder = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
   if (isUnder('/stats')) return ['stats'];

@@ -8,12 +8,12 @@ import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-// A kubelet closes connections that were idle this long (kubelet/pkg/server).
+// A kubelet closes connections that are idle this long (kubelet/pkg/server).
 const IDLE_TIMEOUT_MS = 90_000;
 
 /**
- * The HTTP side of every kubelet of a cluster: one HTTP/1.1 and one HTTP/2 server take the connections that the
- * kubelets' own ports have accepted, which costs less than two servers for each of thousands.
+ * The HTTP side of all kubelets of a cluster: one HTTP/1.1 and one HTTP/2 server handle the connections that the
+ * kubelets' ports accept, which is cheaper than two servers for each of thousands.
  */
 export class KubeletServer {
   readonly #http: Server;
@@ -27,17 +27,17 @@ export class KubeletServer {
     this.#http2 = createHttp2Server();
     // node's compatibility API gives HTTP/2 requests the methods of HTTP/1.1 ones.
     this.#http2.on('request', handle as never);
-    this.#http2.on('sessionError', () => {}); // the peer went away or talks nonsense: its own loss
+    this.#http2.on('sessionError', () => {}); // the peer disconnected or violates the protocol
   }
 
-  /** Sends requests that arrive at an address and port to a handler, until that is disposed. */
+  /** Routes requests to an address and port to a handler, until that is disposed. */
   handle(address: string, port: number, handler: RequestHandler): Disposable {
     const end = `${address}:${port}`;
     this.#handlers.set(end, handler);
     return { [Symbol.dispose]: () => this.#handlers.delete(end) };
   }
 
-  /** Serves one connection whose TLS handshake is done. */
+  /** Serves one connection after its TLS handshake. */
   serve(socket: TLSSocket): void {
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http;
     server.emit('connection', socket);
@@ -49,26 +49,26 @@ export class KubeletServer {
   }
 }
 
-/** Serves one request; it sees to its own errors. */
+/** Serves one request and handles its own errors. */
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 function localEndOf({ localAddress, localPort }: Socket): string {
   return `${localAddress}:${localPort}`;
 }
 
-/** What a kubelet responds, before it is put on the wire. */
+/** A kubelet's response before it is sent. */
 export interface KubeletResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-// Go's HTTP server announces the length of a response that fits its buffer, and chunks what is longer.
+// Go's HTTP server sends the length of a response that fits its buffer, and chunks longer ones.
 const GO_BUFFER_BYTES = 2048;
 
 /**
- * Puts a response on the wire as Go's `net/http` does: no Connection header, a length for what is short and for
- * what is compressed, chunks for the rest.
+ * Sends a response as Go's `net/http` does: no Connection header, a Content-Length for short and compressed bodies,
+ * chunks for others.
  */
 export function sendResponse({ status, headers, body }: KubeletResponse, response: ServerResponse): void {
   response.removeHeader('Connection');

@@ -1,26 +1,26 @@
 import { gzipSync } from 'node:zlib';
 import type { NodeMachine } from '../machine/node-machine.ts';
-import { expositionOf } from './exposition.ts';
+import { formatExposition } from './exposition.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
 import type { SummaryWriter } from './summary.ts';
 
-/** What a kubelet is asked, once it has let the caller in. */
+/** A request of an authorized caller. */
 interface KubeletRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly acceptsGzip: boolean;
 }
 
-/** Where a kubelet finds its responses. */
+/** The sources of a kubelet's responses. */
 export interface KubeletSources {
   readonly machine: NodeMachine;
   readonly requests: RequestCounts;
   readonly summaries: SummaryWriter;
-  /** The Pod objects bound to this node, as the API server has them. */
+  /** The Pod objects of this node in the API server. */
   pods(): Iterable<unknown>;
 }
 
-/** Responds as a healthy kubelet does. Like a kubelet it does not mind the method. */
+/** Responds as a healthy kubelet does, which ignores the method. */
 export function routedResponse(
   request: KubeletRequest,
   { machine, requests, summaries, pods }: KubeletSources,
@@ -39,13 +39,13 @@ export function routedResponse(
     case '/metrics':
       return exposition(requests.exposition(), machine, request.acceptsGzip);
     case '/metrics/resource':
-      return exposition(expositionOf(machine), machine, request.acceptsGzip);
+      return exposition(formatExposition(machine), machine, request.acceptsGzip);
     default:
       return withHeaders(textResponse(404, '404 page not found\n'), { 'X-Content-Type-Options': 'nosniff' });
   }
 }
 
-/** The summary goes uncompressed even to those who would take it compressed. */
+/** The summary is not compressed, even for clients that accept it. */
 function json(body: Buffer): KubeletResponse {
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
@@ -64,12 +64,12 @@ function withHeaders(reply: KubeletResponse, headers: Readonly<Record<string, st
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** What Go's `strconv.ParseBool` takes for true. */
+/** Whether Go's `strconv.ParseBool` returns true. */
 function isTrue(text: string | null): boolean {
   return text !== null && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text);
 }
 
-/** How often a kubelet was asked for what, as its own `/metrics` tells it. */
+/** Requests of a kubelet by path, as in its own `/metrics`. */
 export class RequestCounts {
   readonly #counts = new Map<string, number>();
 
@@ -78,7 +78,7 @@ export class RequestCounts {
     this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + 1);
   }
 
-  /** In the Prometheus text format, with the name, help and labels that a kubelet has. */
+  /** In the Prometheus text format, with the name, help and labels of a kubelet. */
   exposition(): string {
     const name = 'kubelet_http_requests_total';
     const head = [`# HELP ${name} [ALPHA] Number of the http requests received since the server started`];

@@ -5,12 +5,11 @@ import type { Clock } from '#lib/time/clock.ts';
 import { credentialsOf, splitUrl } from '../access/http-request.ts';
 import type { KeyedCertificate } from '../pki/certificate-authority.ts';
 import type { Fault } from './faults.ts';
-import { type KubeletGate, refusalOf } from './kubelet-access.ts';
+import { checkAccess, type KubeletGate } from './kubelet-access.ts';
 import { type KubeletResponse, type KubeletServer, sendResponse } from './kubelet-http.ts';
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
 import { type SummaryTools, SummaryWriter } from './summary.ts';
 
-/** What a kubelet needs of its cluster. */
 export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {
   readonly clock: Clock;
   readonly gate: KubeletGate;
@@ -18,13 +17,13 @@ export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summa
   readonly summaryTools: SummaryTools;
   /** PEM of the CA whose client certificates it accepts. */
   readonly clientCaPem: string;
-  /** Called by {@link Kubelet.prepareTls} or when the first connection comes, and after {@link Kubelet.renewCertificate}. */
+  /** Called by {@link Kubelet.prepareTls} or for the first connection, and after {@link Kubelet.renewCertificate}. */
   certificate(): KeyedCertificate;
 }
 
 /**
- * One kubelet: a port on an address of its own, TLS with a certificate of its own, and the faults that it has at
- * the moment. Thousands fit into a process, as HTTP is shared.
+ * One kubelet: its own address, its own certificate, and its current faults. HTTP is shared, so that thousands fit into
+ * a process.
  */
 export class Kubelet {
   readonly nodeName: string;
@@ -47,31 +46,31 @@ export class Kubelet {
     this.#sources = { machine, pods, summaries, requests: this.#requests };
   }
 
-  /** Where it listens, or would if it were not refusing. */
+  /** The address at which it listens, or would listen if it were not down. */
   get endpoint(): { readonly address: string; readonly port: number } {
     return this.#endpoint;
   }
 
-  /** How many connections are open. */
+  /** The number of open connections. */
   get connectionCount(): number {
     return this.#connections.size;
   }
 
   /**
-   * @param port 0 for any that is free
-   * @throws when the port is taken
+   * @param port 0 for any free port
+   * @throws when the port is in use
    */
   async listen(address: string, port: number): Promise<void> {
     this.#endpoint = { address, port };
     await this.#open();
   }
 
-  /** Makes now what else the first connection would wait for: thousands may come within a second. */
+  /** Prepares TLS before the first connection: thousands may arrive within a second. */
   prepareTls(): void {
     this.#tlsServer();
   }
 
-  /** Replaces the faults it has; faults of ports and connections end those connections that are open. */
+  /** Replaces its faults; faults of ports and connections close the open connections. */
   async setFaults(faults: readonly Fault[]): Promise<void> {
     this.#faults = faults;
     const portTaker = faults.find((fault) => fault.takePort);
@@ -87,9 +86,9 @@ export class Kubelet {
   }
 
   /**
-   * Goes to another address or port, as a machine does that comes back elsewhere: every connection breaks.
+   * Moves to another address or port, as a replaced machine does: every connection breaks.
    *
-   * @throws when the port is taken
+   * @throws when the port is in use
    */
   async move(address: string, port: number): Promise<void> {
     this.#dropConnections();
@@ -97,7 +96,7 @@ export class Kubelet {
     await this.listen(address, port);
   }
 
-  /** Serves new connections with a certificate that is asked for again. */
+  /** Requests the certificate for new connections again. */
   renewCertificate(): void {
     this.#tls = undefined;
   }
@@ -143,7 +142,7 @@ export class Kubelet {
     const end = remoteEndOf(socket);
     this.#connections.set(end, { socket });
     socket.once('close', () => this.#connections.delete(end));
-    socket.on('error', () => {}); // the caller's end of the connection is its own affair
+    socket.on('error', () => {}); // the caller may disconnect at any time
     const taker = this.#faults.find((fault) => fault.takeConnection);
     if (taker) taker.takeConnection?.(socket);
     else this.#tlsServer().emit('connection', socket);
@@ -161,7 +160,7 @@ export class Kubelet {
       key: privateKeyPem,
       ca: this.#options.clientCaPem,
       requestCert: true,
-      rejectUnauthorized: false, // a foreign certificate gets a 401, not with an alert
+      rejectUnauthorized: false, // an invalid certificate is refused with 401, not with a TLS alert
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
     });
@@ -176,27 +175,27 @@ export class Kubelet {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     response.on('close', () => {
-      if (!response.writableFinished) gone.abort(); // the reason, with its stack, costs more than all of a short response
+      if (!response.writableFinished) disconnected.abort(); // without a reason: its stack costs more than a short response
     });
     const connection = this.#connections.get(remoteEndOf(request.socket));
     this.#respond(request)
       .then((reply) =>
         this.#deliver(reply, response, {
           faults: this.#faults.filter((fault) => fault.deliver),
-          signal: gone.signal,
+          signal: disconnected.signal,
           resetConnection: () => connection?.socket.resetAndDestroy(),
         }),
       )
-      .catch(() => response.destroy()); // the caller left while a fault took its time, or the gate cannot tell
+      .catch(() => response.destroy()); // the caller disconnected during a fault, or the gate failed
   }
 
   async #respond(request: IncomingMessage): Promise<KubeletResponse> {
     const { path, query } = splitUrl(request.url ?? '/');
     const { method = 'GET' } = request;
     this.#requests.count(method, path);
-    const refusal = await refusalOf(
+    const refusal = await checkAccess(
       this.#options.gate,
       credentialsOf(request.socket as TLSSocket, request.headers),
       {

@@ -7,7 +7,7 @@ import {
   privateKeyPem,
 } from '../pki/certificate-authority.ts';
 
-/** What is right or wrong with the certificate that a kubelet serves with. */
+/** The kinds of serving certificates of a kubelet. */
 export type CertificateKind =
   | 'valid'
   | 'name-only'
@@ -16,7 +16,7 @@ export type CertificateKind =
   | 'not-yet-valid'
   | 'self-signed';
 
-/** Issues a kubelet's serving certificate. All kubelets share one key, as making one for each takes longer. */
+/** Issues a kubelet's serving certificate. All kubelets share one key, as generating one for each takes longer. */
 export function kubeletCertificate(
   kind: CertificateKind,
   node: { readonly name: string; readonly address: string },
@@ -48,7 +48,7 @@ function validityOf(kind: CertificateKind) {
   return kind === 'not-yet-valid' ? { validity: decadeFrom(1) } : {};
 }
 
-/** @param decades how many after that which is around now */
+/** @param decades number of decades after the current one */
 function decadeFrom(decades: number) {
   const { notBefore, notAfter } = decadeAround();
   const shiftMs = decades * (notAfter.getTime() - notBefore.getTime());

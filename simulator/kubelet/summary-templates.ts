@@ -1,14 +1,14 @@
 import { JsonTemplate } from './json-template.ts';
 
-/** What decides which fields a summary has. */
+/** The options on which the fields of a summary depend. */
 export interface SummaryFields {
-  /** No disks, no network, and memory in more detail. */
+  /** Omits disks and network, and has memory in more detail. */
   readonly onlyCpuAndMemory: boolean;
-  /** Pressure and IO, too. */
+  /** Includes pressure (PSI) and IO. */
   readonly kubeletPsi: boolean;
 }
 
-/** The parts of a summary with holes for what changes: fields and order are those that a kubelet 1.34 gives. */
+/** Templates of the parts of a summary, with the fields and order of a kubelet 1.34. */
 export interface SummaryTemplates {
   readonly summary: JsonTemplate<'node' | 'pods'>;
   readonly node: JsonTemplate<NodeHole>;
@@ -41,14 +41,14 @@ type NodeHole =
 type PodHole = UsageHole | 'podRef' | 'containers';
 type ContainerHole = UsageHole | 'name' | 'swapAvailableBytes' | 'disksReadAt';
 
-/** Nested in the summary, in its list of pods, and in a pod's list of containers. */
+/** Number of objects and lists around each part. */
 const DEPTHS = { summary: 0, node: 1, pod: 2, container: 4 };
-/** In how many objects and lists an item of each list is nested. */
+/** Number of objects and lists around an item of the list. */
 export const POD_DEPTH: number = DEPTHS.pod;
 /** See {@link POD_DEPTH}. */
 export const CONTAINER_DEPTH: number = DEPTHS.container;
 
-/** Makes the templates of all summaries that have the same fields. */
+/** Builds the templates of all summaries with the same fields. */
 export function summaryTemplates(fields: SummaryFields): SummaryTemplates {
   return {
     summary: new JsonTemplate({ node: '<node>', pods: '<pods>' }, DEPTHS.summary),
@@ -158,7 +158,7 @@ function io({ kubeletPsi }: SummaryFields) {
   return kubeletPsi ? { io: { time: '<time>', ...PSI } } : {};
 }
 
-/** Memory as cAdvisor reads it of a cgroup; a pod has no limit, so none available either. */
+/** Memory of a cgroup as cAdvisor reports it; pods have no limit, and so no available memory. */
 function cgroupMemory(fields: SummaryFields) {
   return { ...WORKING_SET, rssBytes: '<rssBytes>', ...faults(fields) };
 }

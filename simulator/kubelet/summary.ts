@@ -6,26 +6,25 @@ import {
   type RunningPod,
 } from '../machine/node-machine.ts';
 import type { RunningContainer } from '../machine/running-container.ts';
-import { appendList, JsonBytes, type JsonPiece, Stamps } from './json-template.ts';
+import { appendList, JsonBytes, type JsonChunk, TimestampCache } from './json-template.ts';
 import { CONTAINER_DEPTH, POD_DEPTH, type SummaryTemplates, summaryTemplates } from './summary-templates.ts';
 import {
   ContainerSampler,
   housekeepingIntervalMs,
   latestHousekeeping,
-  latestLook,
-  usageAtLook,
+  latestSample,
+  sampleCounter,
 } from './usage-sample.ts';
 
-/** What `/stats/summary` is asked for. */
 export interface SummaryOptions {
-  /** `?only_cpu_and_memory=true`: no disks, no network, and memory in more detail. */
+  /** `?only_cpu_and_memory=true`: omits disks and network, and has memory in more detail. */
   readonly onlyCpuAndMemory: boolean;
 }
 
 /**
  * A kubelet's responses to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
- * order and stamps of whole seconds that a kubelet 1.34 gives; without `psi` and `io` where its machine says so.
- * Written without the objects, as thousands of kubelets in one process are asked every few seconds.
+ * order and timestamps of whole seconds of a kubelet 1.34, and without `psi` and `io` when its machine has no
+ * KubeletPSI. Written without intermediate objects: thousands of kubelets of one process are scraped every few seconds.
  */
 export class SummaryWriter {
   readonly #machine: NodeMachine;
@@ -42,17 +41,17 @@ export class SummaryWriter {
     const { bytes } = this.#tools;
     const templates =
       TEMPLATES[machine.kubeletPsi ? 'withPsi' : 'withoutPsi'][onlyCpuAndMemory ? 'few' : 'all'];
-    const moment = new SummaryMoment(machine, templates, this.#tools);
+    const moment = new SummaryContext(machine, templates, this.#tools);
     templates.summary.append(bytes, {
       node: () => appendNode(moment),
       pods: () =>
-        appendList(bytes, this.#knownPods(), { depth: POD_DEPTH, append: (pod) => pod.append(moment) }),
+        appendList(bytes, this.#podSummaries(), { depth: POD_DEPTH, append: (pod) => pod.append(moment) }),
     });
     return bytes.take();
   }
 
-  /** Keeps what is known of the pods that are still there, and of no others. */
-  #knownPods(): readonly PodSummary[] {
+  /** Caches the parts of pods that still exist. */
+  #podSummaries(): readonly PodSummary[] {
     const pods = new Map<RunningPod, PodSummary>();
     for (const pod of this.#machine.pods()) pods.set(pod, this.#pods.get(pod) ?? new PodSummary(pod));
     this.#pods = pods;
@@ -60,13 +59,13 @@ export class SummaryWriter {
   }
 }
 
-/** Makes what all kubelets of a process can share. */
+/** Builds the parts that all kubelets of a process share. */
 export function summaryTools(): SummaryTools {
-  return { bytes: new JsonBytes(), stamps: new Stamps() };
+  return { bytes: new JsonBytes(), stamps: new TimestampCache() };
 }
 
-/** {@link SummaryWriter} for those who ask once. */
-export function summaryOf(machine: NodeMachine, options: SummaryOptions): string {
+/** {@link SummaryWriter} for a single request. */
+export function formatSummary(machine: NodeMachine, options: SummaryOptions): string {
   return new SummaryWriter(machine, summaryTools()).write(options).toString();
 }
 
@@ -81,12 +80,12 @@ const TEMPLATES = {
   },
 };
 
-function appendNode(moment: SummaryMoment): void {
+function appendNode(moment: SummaryContext): void {
   const { machine } = moment;
-  const look = latestHousekeeping(machine.nodeName, machine.bootedAtMs, moment.nowMs);
-  const { takenAtMs } = look;
-  const podsCpu = usageAtLook(look, (atMs) => machine.podsCoreNanoseconds(atMs));
-  const cpu = usageAtLook(look, (atMs) => machine.coreNanoseconds(atMs));
+  const times = latestHousekeeping(machine.nodeName, machine.bootedAtMs, moment.nowMs);
+  const { takenAtMs } = times;
+  const podsCpu = sampleCounter(times, (atMs) => machine.podsCoreNanoseconds(atMs));
+  const cpu = sampleCounter(times, (atMs) => machine.coreNanoseconds(atMs));
   const podsBytes = machine.podsMemoryBytes(takenAtMs);
   const workingSetBytes = machine.workingSetBytes(takenAtMs);
   const swapUsageBytes = machine.swapUsageBytes(takenAtMs);
@@ -111,7 +110,7 @@ function appendNode(moment: SummaryMoment): void {
   });
 }
 
-/** One container's part in the summaries of its kubelet, with what is the same in all of them. */
+/** One container's part in summaries, with its constant parts encoded once. */
 class ContainerSummary {
   readonly #container: RunningContainer;
   readonly #name: string;
@@ -127,9 +126,9 @@ class ContainerSummary {
     return this.#container.isRunning(atMs);
   }
 
-  append(moment: SummaryMoment): void {
+  append(moment: SummaryContext): void {
     const { machine, nowMs } = moment;
-    const sample = this.#sampler.sample({ nowMs, runtime: machine.runtime, asks: true });
+    const sample = this.#sampler.sample({ nowMs, runtime: machine.runtime, startsInterval: true });
     const swapUsageBytes = this.#container.swapBytes(sample.takenAtMs);
     moment.templates.container.append(moment.bytes, {
       name: this.#name,
@@ -147,7 +146,7 @@ class ContainerSummary {
   }
 }
 
-/** One pod's part in the summaries of its kubelet, with what is the same in all of them. */
+/** One pod's part in summaries, with its constant parts encoded once. */
 class PodSummary {
   readonly #pod: RunningPod;
   readonly #reference: string;
@@ -161,11 +160,11 @@ class PodSummary {
     this.#containers = pod.containers.map((container) => new ContainerSummary(pod, container));
   }
 
-  append(moment: SummaryMoment): void {
+  append(moment: SummaryContext): void {
     const pod = this.#pod;
-    const look = latestLook(this.#housekeepingIntervalMs, pod.startedAtMs, moment.nowMs);
-    const { takenAtMs } = look;
-    const cpu = usageAtLook(look, (atMs) => podCoreNanoseconds(pod, atMs));
+    const times = latestSample(this.#housekeepingIntervalMs, pod.startedAtMs, moment.nowMs);
+    const { takenAtMs } = times;
+    const cpu = sampleCounter(times, (atMs) => podCoreNanoseconds(pod, atMs));
     const workingSetBytes = podMemoryBytes(pod, takenAtMs);
     moment.templates.pod.append(moment.bytes, {
       podRef: this.#reference,
@@ -181,8 +180,8 @@ class PodSummary {
     });
   }
 
-  /** Without one that waits to be restarted after a crash. */
-  #appendContainers(moment: SummaryMoment): void {
+  /** Omits containers that wait for a restart. */
+  #appendContainers(moment: SummaryContext): void {
     const running = this.#containers.filter((container) => container.isRunning(moment.nowMs));
     appendList(moment.bytes, running, {
       depth: CONTAINER_DEPTH,
@@ -196,25 +195,25 @@ function referenceTo({ name, namespace, uid }: RunningPod): string {
   return JSON.stringify({ name, namespace, uid }, null, 1).replaceAll('\n', indent);
 }
 
-/** What the summaries of all kubelets of a process are written with. */
+/** The shared parts of all summaries of a process. */
 export interface SummaryTools {
   readonly bytes: JsonBytes;
-  readonly stamps: Stamps;
+  readonly stamps: TimestampCache;
 }
 
-/** Disks are looked at now and then, and what was seen is told until the next time. */
+/** Age of disk usage, which kubelets read periodically. */
 const DISKS_READ_AGO_MS = 3000;
 
-/** What all parts of one summary have in common. */
-class SummaryMoment {
+/** The values that all parts of one summary share. */
+class SummaryContext {
   readonly machine: NodeMachine;
   readonly templates: SummaryTemplates;
   readonly bytes: JsonBytes;
   readonly nowMs: number;
-  /** Stamps in JSON, as all that {@link stamp} gives. */
-  readonly now: JsonPiece;
-  readonly disksReadAt: JsonPiece;
-  readonly #stamps: Stamps;
+  /** The current time in JSON. */
+  readonly now: JsonChunk;
+  readonly disksReadAt: JsonChunk;
+  readonly #stamps: TimestampCache;
   readonly #stampMs: (momentMs: number) => number;
 
   constructor(machine: NodeMachine, templates: SummaryTemplates, { bytes, stamps }: SummaryTools) {
@@ -229,12 +228,12 @@ class SummaryMoment {
   }
 
   /** @param momentMs of the node's monotonic clock */
-  stamp(momentMs: number): JsonPiece {
+  stamp(momentMs: number): JsonChunk {
     return this.#stamps.at(this.#stampMs(momentMs));
   }
 }
 
-/** Whole pages of a working set that are not file cache: nine tenths will do. */
+/** The part of a working set that is not file cache, in whole pages: nine tenths. */
 function anonymousShare(bytes: number): number {
   return Math.floor((bytes * 0.9) / 4096) * 4096;
 }

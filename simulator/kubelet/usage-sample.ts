@@ -2,7 +2,7 @@ import type { RunningPod, RuntimeKind } from '../machine/node-machine.ts';
 import type { RunningContainer } from '../machine/running-container.ts';
 import { seededBetween } from '../random.ts';
 
-/** What a kubelet knows of one container when it is asked. */
+/** A kubelet's sample of one container. */
 interface ContainerSample {
   readonly startedAtMs: number;
   readonly takenAtMs: number;
@@ -11,17 +11,16 @@ interface ContainerSample {
   readonly workingSetBytes: number;
 }
 
-/** How to sample. */
 interface SamplingOptions {
   readonly nowMs: number;
   readonly runtime: RuntimeKind;
-  /** Whether this request counts as one for the runtime's rate since anybody last asked. */
-  readonly asks: boolean;
+  /** Whether this request starts a new interval for the runtime's rate. */
+  readonly startsInterval: boolean;
 }
 
 /**
- * Samples a container as its runtime does: `cri` a few milliseconds ago, one container after another;
- * `cadvisor` at the latest housekeeping.
+ * Samples a container as its runtime does: `cri` a few milliseconds ago, one container after another; `cadvisor` at the
+ * latest housekeeping.
  */
 export class ContainerSampler {
   readonly #container: RunningContainer;
@@ -35,11 +34,13 @@ export class ContainerSampler {
     this.#housekeepingIntervalMs = housekeepingIntervalMs(id);
   }
 
-  sample({ nowMs, runtime, asks }: SamplingOptions): ContainerSample {
+  sample({ nowMs, runtime, startsInterval }: SamplingOptions): ContainerSample {
     const container = this.#container;
     const bornAtMs = container.startedAtMs(nowMs);
     const { takenAtMs, usageNanoCores, usageCoreNanoSeconds } =
-      runtime === 'cri' ? this.#readNow(bornAtMs, { nowMs, asks }) : this.#lookedAt(bornAtMs, nowMs);
+      runtime === 'cri'
+        ? this.#readNow(bornAtMs, { nowMs, startsInterval })
+        : this.#readHousekeeping(bornAtMs, nowMs);
     const knowsCpu = !container.unknown.includes('cpu');
     return {
       startedAtMs: bornAtMs,
@@ -50,27 +51,27 @@ export class ContainerSampler {
     };
   }
 
-  #readNow(bornAtMs: number, { nowMs, asks }: Pick<SamplingOptions, 'nowMs' | 'asks'>) {
+  #readNow(bornAtMs: number, { nowMs, startsInterval }: Pick<SamplingOptions, 'nowMs' | 'startsInterval'>) {
     const takenAtMs = Math.max(bornAtMs, nowMs - this.#readAgoMs);
     return {
       takenAtMs,
-      usageNanoCores: asks ? this.#container.nanocoresSinceLastAsked(takenAtMs) : 0,
+      usageNanoCores: startsInterval ? this.#container.nanocoresSinceLastRequest(takenAtMs) : 0,
       usageCoreNanoSeconds: this.#container.cpuCoreNanoseconds(takenAtMs),
     };
   }
 
-  #lookedAt(bornAtMs: number, nowMs: number) {
-    const look = latestLook(this.#housekeepingIntervalMs, bornAtMs, nowMs);
-    const usage = usageAtLook(look, (atMs) => this.#container.cpuCoreNanoseconds(atMs));
+  #readHousekeeping(bornAtMs: number, nowMs: number) {
+    const times = latestSample(this.#housekeepingIntervalMs, bornAtMs, nowMs);
+    const usage = sampleCounter(times, (atMs) => this.#container.cpuCoreNanoseconds(atMs));
     return {
-      takenAtMs: look.takenAtMs,
+      takenAtMs: times.takenAtMs,
       usageNanoCores: usage.nanocores,
       usageCoreNanoSeconds: usage.coreNanoseconds,
     };
   }
 }
 
-/** {@link ContainerSampler} for those who ask once. */
+/** {@link ContainerSampler} for a single request. */
 export function sampleContainer(
   pod: RunningPod,
   container: RunningContainer,
@@ -79,45 +80,45 @@ export function sampleContainer(
   return new ContainerSampler(pod, container).sample(options);
 }
 
-/** When cAdvisor last looked at a cgroup, and when before that. */
+/** The last two moments at which cAdvisor sampled a cgroup. */
 interface HousekeepingSample {
   readonly takenAtMs: number;
-  /** `undefined` at the first look, from which no rate can be told. */
+  /** `undefined` for the first sample, which has no rate. */
   readonly previousAtMs: number | undefined;
 }
 
 /**
- * The moments at which cAdvisor samples a cgroup: once as it appears, then every 10 to 20 s, each cgroup in a
- * rhythm of its own.
+ * The moments at which cAdvisor samples a cgroup: once when it appears, then every 10 to 20 s, at an interval that
+ * depends on the cgroup.
  */
 export function latestHousekeeping(id: string, startedAtMs: number, nowMs: number): HousekeepingSample {
-  return latestLook(housekeepingIntervalMs(id), startedAtMs, nowMs);
+  return latestSample(housekeepingIntervalMs(id), startedAtMs, nowMs);
 }
 
-/** How long after each other cAdvisor looks at a cgroup. */
+/** The interval at which cAdvisor samples a cgroup. */
 export function housekeepingIntervalMs(id: string): number {
   return seededBetween({ from: 10_000, to: 20_000 }, 0, id);
 }
 
-/** {@link latestHousekeeping} of a cgroup whose interval is known. */
-export function latestLook(intervalMs: number, startedAtMs: number, nowMs: number): HousekeepingSample {
+/** {@link latestHousekeeping} of a cgroup with this interval. */
+export function latestSample(intervalMs: number, startedAtMs: number, nowMs: number): HousekeepingSample {
   const rounds = Math.max(0, Math.floor((nowMs - startedAtMs) / intervalMs));
   const takenAtMs = startedAtMs + rounds * intervalMs;
   return { takenAtMs, previousAtMs: rounds > 0 ? takenAtMs - intervalMs : undefined };
 }
 
-/** What cAdvisor tells of a counter: its value at the latest look, and the mean rate since the one before. */
-interface LookedAtUsage {
+/** A counter as cAdvisor reports it: its value in the latest sample, and the mean rate since the one before. */
+interface SampledCounter {
   readonly coreNanoseconds: number;
-  /** 0 when there was only one look. */
+  /** 0 for the first sample. */
   readonly nanocores: number;
 }
 
-/** Looks at a counter. */
-export function usageAtLook(
+/** Samples a counter. */
+export function sampleCounter(
   { takenAtMs, previousAtMs }: HousekeepingSample,
   cpuCoreNanoseconds: (atMs: number) => number,
-): LookedAtUsage {
+): SampledCounter {
   const coreNanoseconds = cpuCoreNanoseconds(takenAtMs);
   if (previousAtMs === undefined) return { coreNanoseconds, nanocores: 0 };
   const used = coreNanoseconds - cpuCoreNanoseconds(previousAtMs);
@@ -125,10 +126,10 @@ export function usageAtLook(
   return { coreNanoseconds, nanocores };
 }
 
-/** The mean rate between the two latest looks, in nanocores; 0 when there was only one. */
-export function nanocoresBetweenLooks(
-  look: HousekeepingSample,
+/** The mean rate between the two latest samples, in nanocores; 0 for the first sample. */
+export function nanocoresBetweenSamples(
+  times: HousekeepingSample,
   cpuCoreNanoseconds: (atMs: number) => number,
 ): number {
-  return usageAtLook(look, cpuCoreNanoseconds).nanocores;
+  return sampleCounter(times, cpuCoreNanoseconds).nanocores;
 }

@@ -1,21 +1,21 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-/** How a node's wall clock was set, and since when: a monotonic moment, minus infinity for how it always was. */
+/** A setting of a node's wall clock, and the monotonic moment from which it holds; minus infinity for the first. */
 export interface ClockSetting {
   readonly sinceMs: number;
-  /** How far it has been ahead of the cluster's since then. */
+  /** How far it is ahead of the cluster's clock. */
   readonly skewMs: number;
 }
 
 /**
- * The wall clock shows whole milliseconds and the monotonic one parts of them, so that they seem to lie now closer together and now
- * further apart. A moment whose stamp followed that would go back and forth by a millisecond, as no kubelet's does.
+ * The wall clock has whole milliseconds and the monotonic clock fractions of them, so that their offset varies by a
+ * millisecond. Timestamps of one moment must not vary with it, as those of kubelets do not.
  */
 const SAME_OFFSET_MS = 2;
 
 /**
- * Time on one node: counters follow the monotonic clock, stamps the wall clock, which may be wrong on this node and be
- * stepped. What was stamped before a step keeps its stamp.
+ * Time on one node: counters follow the monotonic clock, timestamps the wall clock, which may be wrong on this node and
+ * may be stepped. Timestamps from before a step do not change.
  */
 export class NodeClock {
   readonly #clock: Clock;
@@ -37,17 +37,17 @@ export class NodeClock {
     this.#settings.push({ sinceMs: this.#clock.monotonicMs(), skewMs });
   }
 
-  /** How the wall clock was set, the earliest setting first. */
+  /** The settings of the wall clock, the earliest first. */
   get settings(): readonly ClockSetting[] {
     return this.#settings;
   }
 
-  /** Milliseconds that never step back. */
+  /** The monotonic clock, in milliseconds. */
   nowMs(): number {
     return this.#clock.monotonicMs();
   }
 
-  /** What the node's wall clock showed at a monotonic moment, in milliseconds since the epoch. */
+  /** The node's wall clock at a monotonic moment, in milliseconds since the epoch. */
   stampMs(momentMs: number): number {
     return this.reading()(momentMs);
   }
@@ -65,11 +65,11 @@ export class NodeClock {
   }
 
   /**
-   * The moment that a stamp tells of, and how the wall clock was set then; the latest, where a step back made it show the
-   * same twice.
+   * Finds the moment of a timestamp, and the setting of the wall clock then; the latest one where a step back made the
+   * wall clock show the same time twice.
    *
-   * @param finenessMs by how much less than the wall clock showed a stamp may be, as it is rounded down
-   * @returns `undefined` where it has never shown that
+   * @param finenessMs the unit to which timestamps are rounded down
+   * @returns `undefined` for a time that the wall clock never showed
    */
   trace(
     stampMs: number,

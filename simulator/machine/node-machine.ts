@@ -1,29 +1,29 @@
 import type { NodeClock } from './node-clock.ts';
 import type { Load, RunningContainer } from './running-container.ts';
 
-/** Where a kubelet has container usage from. */
+/** The source of a kubelet's container usage. */
 export type RuntimeKind = 'cri' | 'cadvisor';
 
-/** Nobody asks for what the machine did longer ago, pod by pod; what left before then counts as a plain sum. */
-const DEPARTED_KEPT_MS = 900_000;
+/** How long the usage of removed pods is retained per pod; older usage is part of a sum. */
+const DEPARTED_RETENTION_MS = 900_000;
 
-/** One machine and what runs on it: the truth that its kubelet reports, sampled and rounded. */
+/** One machine and its pods: the actual usage, which its kubelet reports sampled and rounded. */
 export class NodeMachine {
   readonly nodeName: string;
   readonly clock: NodeClock;
   readonly runtime: RuntimeKind;
   readonly memoryBytes: number;
-  /** How much can be swapped out; 0 where swap is off. */
+  /** Capacity of swap; 0 when swap is off. */
   readonly swapBytes: number;
   readonly bootedAtMs: number;
-  /** Whether its kubelet tells of pressure (PSI) and IO, as those since 1.34 do unless told otherwise. */
+  /** Whether its kubelet reports pressure (PSI) and IO, as kubelets do since 1.34 by default. */
   readonly kubeletPsi: boolean;
   readonly #system: Load;
-  readonly #tenants = new Map<string, Tenant>();
-  #departed: Tenant[] = [];
-  #usedByForgotten = 0;
+  readonly #tenants = new Map<string, PodRecord>();
+  #departed: PodRecord[] = [];
+  #usedByExpired = 0;
 
-  /** @param system what runs beside pods: kernel, kubelet, runtime */
+  /** @param system load beside pods: kernel, kubelet, runtime */
   constructor(
     nodeName: string,
     clock: NodeClock,
@@ -57,7 +57,7 @@ export class NodeMachine {
   /**
    * Runs a pod.
    *
-   * @param arrivedAtMs since when it is here; what it used before is not of this machine's time
+   * @param arrivedAtMs when it started on this machine; earlier usage does not count
    */
   start(pod: RunningPod, arrivedAtMs = pod.startedAtMs): void {
     const usedBefore = podCoreNanoseconds(pod, arrivedAtMs);
@@ -70,14 +70,14 @@ export class NodeMachine {
     const nowMs = this.clock.nowMs();
     this.#tenants.delete(uid);
     this.#departed.push({ ...tenant, leftAtMs: nowMs });
-    const forgotten = this.#departed.filter(({ leftAtMs }) => leftAtMs < nowMs - DEPARTED_KEPT_MS);
-    for (const old of forgotten) this.#usedByForgotten += usedBy(old, nowMs);
-    this.#departed = this.#departed.filter((one) => !forgotten.includes(one));
+    const expired = this.#departed.filter(({ leftAtMs }) => leftAtMs < nowMs - DEPARTED_RETENTION_MS);
+    for (const old of expired) this.#usedByExpired += usedBy(old, nowMs);
+    this.#departed = this.#departed.filter((one) => !expired.includes(one));
   }
 
-  /** CPU time of all pods since they came here, in core-nanoseconds. */
+  /** CPU time of all pods since they started here, in core-nanoseconds. */
   podsCoreNanoseconds(atMs: number): number {
-    let sum = this.#usedByForgotten;
+    let sum = this.#usedByExpired;
     for (const tenant of this.#departed) sum += usedBy(tenant, atMs);
     for (const tenant of this.#tenants.values()) sum += usedBy(tenant, atMs);
     return sum;
@@ -85,12 +85,12 @@ export class NodeMachine {
 
   podsMemoryBytes(atMs: number): number {
     let sum = 0;
-    for (const tenant of this.#departed) sum += heldBy(tenant, atMs);
-    for (const tenant of this.#tenants.values()) sum += heldBy(tenant, atMs);
+    for (const tenant of this.#departed) sum += memoryOf(tenant, atMs);
+    for (const tenant of this.#tenants.values()) sum += memoryOf(tenant, atMs);
     return sum;
   }
 
-  /** What pods have swapped out; the system has nothing there. */
+  /** Swapped memory of pods; the system has none. */
   swapUsageBytes(atMs: number): number {
     let sum = 0;
     for (const { pod } of this.#tenants.values()) sum += podSwapBytes(pod, atMs);
@@ -107,20 +107,20 @@ export class NodeMachine {
   }
 }
 
-/** A pod on this machine, while it is there and for some time after. */
-interface Tenant {
+/** A pod on this machine, or one that left it recently. */
+interface PodRecord {
   readonly pod: RunningPod;
-  /** Core-nanoseconds that it had used when it came. */
+  /** Core-nanoseconds of the pod before it started here. */
   readonly usedBefore: number;
   readonly arrivedAtMs: number;
   readonly leftAtMs: number;
 }
 
-function usedBy({ pod, usedBefore, leftAtMs }: Tenant, atMs: number): number {
+function usedBy({ pod, usedBefore, leftAtMs }: PodRecord, atMs: number): number {
   return Math.max(0, podCoreNanoseconds(pod, Math.min(atMs, leftAtMs)) - usedBefore);
 }
 
-function heldBy({ pod, arrivedAtMs, leftAtMs }: Tenant, atMs: number): number {
+function memoryOf({ pod, arrivedAtMs, leftAtMs }: PodRecord, atMs: number): number {
   return arrivedAtMs <= atMs && atMs < leftAtMs ? podMemoryBytes(pod, atMs) : 0;
 }
 
@@ -133,7 +133,7 @@ export interface RunningPod {
   readonly containers: readonly RunningContainer[];
 }
 
-/** The pause container that every pod has beside its own. */
+/** The pause container of each pod. */
 const SANDBOX_MEMORY_BYTES = 901_120;
 
 /** CPU time of all of a pod's containers, in core-nanoseconds. */
@@ -148,12 +148,12 @@ export function podMemoryBytes(pod: RunningPod, atMs: number): number {
   return pod.containers.reduce((sum, container) => sum + container.memoryBytes(atMs), SANDBOX_MEMORY_BYTES);
 }
 
-/** Memory of all of a pod's containers that was swapped out. */
+/** Swapped memory of a pod's containers. */
 export function podSwapBytes(pod: RunningPod, atMs: number): number {
   return pod.containers.reduce((sum, container) => sum + container.swapBytes(atMs), 0);
 }
 
-/** The containers that a kubelet tells of: one that waits to be restarted after a crash is left out. */
+/** The containers that a kubelet reports: all but those that wait for a restart. */
 export function runningContainers({ containers }: RunningPod, atMs: number): readonly RunningContainer[] {
   return containers.filter((container) => container.isRunning(atMs));
 }

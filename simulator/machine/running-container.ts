@@ -1,28 +1,28 @@
-/** A stretch of time under one load, or stopped; a restart begins a new life with a counter from zero. */
-interface Stretch {
+/** An interval under one load, or stopped; a restart begins a new life with a counter from zero. */
+interface LoadInterval {
   readonly fromMs: number;
   readonly lifeFromMs: number;
   readonly load: Load;
   readonly isStopped: boolean;
-  /** Core-nanoseconds that this life, and all lives, had used when the stretch began. */
+  /** Core-nanoseconds of this life, and of all lives, when the interval began. */
   readonly usedInLife: number;
   readonly usedInAll: number;
 }
 
-/** What a kubelet fails to learn of a container, and then reports as 0. */
-export type UnknownToKubelet = 'cpu' | 'memory';
+/** A reading of a container that its kubelet fails to take, and reports as 0. */
+export type MissingReading = 'cpu' | 'memory';
 
-/** One container through its lives. Moments are of the node's monotonic clock. */
+/** One container and its restarts. Moments are of the node's monotonic clock. */
 export class RunningContainer {
   readonly name: string;
-  readonly unknown: readonly UnknownToKubelet[];
-  readonly #stretches: Stretch[];
+  readonly unknown: readonly MissingReading[];
+  readonly #stretches: LoadInterval[];
   #lastAsked: { readonly atMs: number; readonly coreNanoseconds: number } | undefined;
 
   constructor(
     name: string,
     load: Load,
-    { startedAtMs, unknown = [] }: { startedAtMs: number; unknown?: readonly UnknownToKubelet[] },
+    { startedAtMs, unknown = [] }: { startedAtMs: number; unknown?: readonly MissingReading[] },
   ) {
     this.name = name;
     this.unknown = unknown;
@@ -38,23 +38,23 @@ export class RunningContainer {
     ];
   }
 
-  /** Whether it runs, and so whether its kubelet tells of it. */
+  /** Whether it runs, and its kubelet reports it. */
   isRunning(atMs: number): boolean {
     return !this.#at(atMs).isStopped;
   }
 
-  /** When the life began that the container was in at a moment. */
+  /** Start of the life that the container had at a moment. */
   startedAtMs(atMs: number): number {
     return this.#at(atMs).lifeFromMs;
   }
 
-  /** CPU time of the life that the container was in at a moment. */
+  /** CPU time of the life that the container had at a moment. */
   cpuCoreNanoseconds(atMs: number): number {
     const stretch = this.#at(atMs);
     return stretch.usedInLife + usedIn(stretch, atMs);
   }
 
-  /** CPU time of all lives: what the node as a whole has spent on this container. */
+  /** CPU time of all lives, which the node as a whole has used for this container. */
   lifetimeCoreNanoseconds(atMs: number): number {
     const stretch = this.#at(atMs);
     return stretch.usedInAll + usedIn(stretch, atMs);
@@ -71,10 +71,10 @@ export class RunningContainer {
   }
 
   /**
-   * The rate that a CRI runtime calls `usageNanoCores`: over the time since anybody last asked, however short
-   * that is. 0 for the first who asks.
+   * `usageNanoCores` of a CRI runtime: the rate since the last request, however short that interval is; 0 for the first
+   * request.
    */
-  nanocoresSinceLastAsked(atMs: number): number {
+  nanocoresSinceLastRequest(atMs: number): number {
     const now = { atMs, coreNanoseconds: this.cpuCoreNanoseconds(atMs) };
     const before = this.#lastAsked;
     this.#lastAsked = now;
@@ -94,7 +94,7 @@ export class RunningContainer {
     });
   }
 
-  /** Begins a new life, also after a stop. */
+  /** Starts a new life, also after a stop. */
   restart(atMs: number): void {
     const { load } = this.#at(atMs);
     const usedInAll = this.lifetimeCoreNanoseconds(atMs);
@@ -103,14 +103,14 @@ export class RunningContainer {
     this.#lastAsked = undefined;
   }
 
-  /** Ends its life, as when it crashes; it uses nothing until it is restarted. */
+  /** Stops it, as a crash does; it uses nothing until it is restarted. */
   stop(atMs: number): void {
     const { load, lifeFromMs } = this.#at(atMs);
     const [usedInLife, usedInAll] = [this.cpuCoreNanoseconds(atMs), this.lifetimeCoreNanoseconds(atMs)];
     this.#stretches.push({ fromMs: atMs, lifeFromMs, load, isStopped: true, usedInLife, usedInAll });
   }
 
-  #at(atMs: number): Stretch {
+  #at(atMs: number): LoadInterval {
     const latest = this.#stretches[this.#stretches.length - 1];
     if (latest && latest.fromMs <= atMs) return latest;
     const stretch = this.#stretches.findLast(({ fromMs }) => fromMs <= atMs) ?? this.#stretches[0];
@@ -119,18 +119,18 @@ export class RunningContainer {
   }
 }
 
-/** CPU time of a stretch until a moment in it, in core-nanoseconds. */
-function usedIn({ load, fromMs, isStopped }: Stretch, atMs: number): number {
+/** CPU time of an interval until a moment in it, in core-nanoseconds. */
+function usedIn({ load, fromMs, isStopped }: LoadInterval, atMs: number): number {
   return isStopped ? 0 : load.cpuCoreNanoseconds(atMs - fromMs);
 }
 
-/** What a container or a node's system does to its machine, as a function of how long it lives. */
+/** The load of a container or a node's system, as a function of its age. */
 export interface Load {
   /** CPU time used since the start, in core-nanoseconds; never falls. */
   cpuCoreNanoseconds(lifeMs: number): number;
   /** Working set in bytes. */
   memoryBytes(lifeMs: number): number;
-  /** Memory that was swapped out, in bytes; absent where none ever is. */
+  /** Swapped memory in bytes; absent when it is always 0. */
   swapBytes?(lifeMs: number): number;
 }
 
@@ -139,14 +139,14 @@ const CORE_NANOSECONDS_PER_MS = 1e6;
 const MILLICORE_NANOSECONDS_PER_MS = 1e3;
 
 /**
- * A constant load as the kernel's CFS quota lets it through: what is due in each tenth of a second is burnt at
- * its start. Averages over seconds are exact; a rate over a few milliseconds says nothing, as on real machines.
+ * A constant load as CFS quotas distribute it: the CPU time of each tenth of a second is used at its start. Averages
+ * over seconds are exact; a rate over a few milliseconds is not representative, as on real machines.
  */
 export function steadyLoad(cpuMillicores: number, memoryBytes: number, { swapBytes = 0 } = {}): Load {
   return new SteadyLoad(cpuMillicores, memoryBytes, swapBytes);
 }
 
-/** A class and not closures, as hundreds of thousands of them are in a large cluster. */
+/** A class rather than closures: a large cluster has hundreds of thousands of them. */
 class SteadyLoad implements Load {
   readonly #cpuMillicores: number;
   readonly #memoryBytes: number;

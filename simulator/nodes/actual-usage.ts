@@ -2,26 +2,26 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { NodeMachine, RunningPod } from '../machine/node-machine.ts';
 import type { RunningContainer } from '../machine/running-container.ts';
 
-/** A stretch of time by the cluster's wall clock, in milliseconds since the epoch. */
+/** An interval of the cluster's wall clock, in milliseconds since the epoch. */
 export interface TruthWindow {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What was really used: CPU on average over a window, memory at its end. */
+/** Actual usage: CPU on average over a window, memory at its end. */
 export interface TrueUsage {
   readonly cpuNanocores: number;
   readonly memoryBytes: number;
 }
 
-/** Names a container that runs now. */
+/** The path of a running container. */
 export interface ContainerPath {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
 }
 
-/** What no kubelet tells exactly: how much everything really uses. */
+/** The actual usage of everything, which kubelets report inexactly. */
 export class Truth {
   readonly #clock: Clock;
   readonly #machines: () => Iterable<NodeMachine>;
@@ -41,7 +41,7 @@ export class Truth {
   }
 
   /**
-   * The sum over a pod's containers, as `kubectl top pod` means it: without the pause container.
+   * The sum over a pod's containers, as in `kubectl top pod`: without the pause container.
    *
    * @throws Error when no such pod runs
    */
@@ -58,7 +58,7 @@ export class Truth {
   /** @throws Error when there is no such node */
   nodeUsage(nodeName: string, window: TruthWindow): TrueUsage {
     const machine = [...this.#machines()].find((one) => one.nodeName === nodeName);
-    if (!machine) throw new Error(`Cannot tell the usage of node "${nodeName}": there is none`);
+    if (!machine) throw new Error(`Cannot compute the usage of node "${nodeName}": there is none`);
     return this.#usage(window, {
       cpu: (atMs) => machine.coreNanoseconds(atMs),
       memory: (atMs) => machine.workingSetBytes(atMs),
@@ -80,7 +80,7 @@ export class Truth {
     throw new Error(`Cannot find pod "${namespace}/${name}": it does not run`);
   }
 
-  /** Everything that runs, with its node. */
+  /** All running pods with their nodes. */
   *pods(): Generator<{ readonly nodeName: string; readonly pod: RunningPod }> {
     for (const machine of this.#machines()) {
       for (const pod of machine.pods()) yield { nodeName: machine.nodeName, pod };

@@ -14,27 +14,26 @@ import type { ObjectStore } from '../objects/object-store.ts';
 import { type ClusterPki, generateKeys } from '../pki/certificate-authority.ts';
 import { seededBetween } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
-import { nodeObject, withPlace } from './node-object.ts';
+import { nodeObject, withAddress } from './node-object.ts';
 import type { NodePlan } from './population.ts';
 
-/** A node: the machine, its kubelet, and what was planned. */
+/** A node: its machine, its kubelet, and its plan. */
 export interface SimulatedNode {
   readonly plan: NodePlan;
   readonly machine: NodeMachine;
   readonly kubelet: Kubelet;
-  /** Where it is now; planned was where it began. */
+  /** The current address; the plan has the first one. */
   address: string;
   certificateKind: CertificateKind;
 }
 
-/** What all nodes have in common. */
 interface FleetOptions {
   readonly clock: Clock;
   readonly scenario: Scenario;
   readonly store: ObjectStore;
   readonly pki: ClusterPki;
   readonly gate: KubeletGate;
-  /** 0 for any that is free on all addresses. */
+  /** 0 for any port that is free at all addresses. */
   readonly kubeletPort: number;
 }
 
@@ -68,7 +67,7 @@ export class NodeFleet {
     return this.#nodes.values();
   }
 
-  /** @throws Error when its kubelet's port is taken */
+  /** @throws Error when the port of its kubelet is in use */
   async add(plan: NodePlan): Promise<SimulatedNode> {
     const { scenario, store } = this.#options;
     const machine = this.#machine(plan);
@@ -102,9 +101,9 @@ export class NodeFleet {
   }
 
   /**
-   * Takes a node's kubelet to another address or port, and has the API server say so.
+   * Moves a node's kubelet to another address or port, and updates the Node.
    *
-   * @throws Error when there is no such node or the port is taken
+   * @throws Error when there is no such node or the port is in use
    */
   async move(name: string, to: { readonly address: string; readonly port: number }): Promise<void> {
     const { store } = this.#options;
@@ -115,7 +114,7 @@ export class NodeFleet {
     node.address = to.address;
     node.kubelet.renewCertificate();
     await node.kubelet.move(to.address, to.port);
-    store.update('nodes', withPlace(object, { from, ...to }));
+    store.update('nodes', withAddress(object, { from, ...to }));
   }
 
   async remove(name: string): Promise<void> {
@@ -133,7 +132,7 @@ export class NodeFleet {
 
   #machine({ name, override }: NodePlan): NodeMachine {
     const { clock, scenario } = this.#options;
-    // Machines were not switched on at the same moment, so that they are not sampled at the same moments.
+    // Different boot times, so that nodes are not sampled at the same moments.
     const upMs = DAY_MS + seededBetween({ from: 0, to: 3_600_000 }, scenario.seed, 'boot', name);
     return new NodeMachine(name, new NodeClock(clock, override.clockSkewMs ?? 0), {
       runtime: scenario.runtime,
@@ -176,7 +175,7 @@ export class NodeFleet {
   }
 }
 
-/** A port that nobody has on any address, and so free on all addresses of nodes. */
+/** Finds a port that is free at all addresses, and so at those of nodes. */
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '0.0.0.0');
   await once(server, 'listening');

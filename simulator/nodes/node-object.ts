@@ -1,6 +1,5 @@
 import { formatTimestamp, type KubernetesObject, type NewObject } from '../objects/kubernetes-object.ts';
 
-/** What a Node object is made from. */
 interface NodeFacts {
   readonly name: string;
   readonly ordinal: number;
@@ -9,16 +8,16 @@ interface NodeFacts {
   readonly kubeletPort: number;
   readonly cpuCores: number;
   readonly memoryBytes: number;
-  /** 0 where swap is off. */
+  /** 0 when swap is off. */
   readonly swapBytes: number;
   readonly isReady: boolean;
   readonly createdAtMs: number;
 }
 
-/** The kubelet version that nodes claim to run. */
+/** The kubelet version in the status of nodes. */
 const KUBELET_VERSION = 'v1.34.2';
 
-/** A Node as its kubelet and the node controller have written it. */
+/** A Node as its kubelet and the node controller write it. */
 export function nodeObject(facts: NodeFacts): NewObject {
   const createdAt = formatTimestamp(facts.createdAtMs);
   const podCidr = `10.${128 + (facts.ordinal >> 8)}.${facts.ordinal & 0xff}.0/24`;
@@ -66,10 +65,10 @@ export function nodeObject(facts: NodeFacts): NewObject {
   };
 }
 
-/** A node whose kubelet listens elsewhere now. */
-export function withPlace(
+/** The Node after its kubelet has moved. */
+export function withAddress(
   node: KubernetesObject,
-  place: { readonly from: string; readonly address: string; readonly port: number },
+  move: { readonly from: string; readonly address: string; readonly port: number },
 ): KubernetesObject {
   const { status } = node as unknown as { readonly status: NodeStatus };
   return {
@@ -78,9 +77,9 @@ export function withPlace(
       ...status,
       addresses: status.addresses.map(({ type, address }) => ({
         type,
-        address: address === place.from ? place.address : address,
+        address: address === move.from ? move.address : address,
       })),
-      daemonEndpoints: { kubeletEndpoint: { Port: place.port } },
+      daemonEndpoints: { kubeletEndpoint: { Port: move.port } },
     },
   };
 }

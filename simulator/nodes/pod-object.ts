@@ -1,9 +1,8 @@
 import { formatTimestamp, type NewObject } from '../objects/kubernetes-object.ts';
 
-/** The life cycle of a pod, as `status.phase` tells it. */
+/** `status.phase` of a pod. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
-/** What a Pod object is made from. */
 interface PodFacts {
   readonly namespace: string;
   readonly name: string;
@@ -67,7 +66,7 @@ function containerStatus(name: string, startedAt: string, restartCount = 0) {
   };
 }
 
-/** The Pod after one of its containers was started again. */
+/** The Pod after a restart of one of its containers. */
 export function withRestartedContainer<T extends NewObject>(pod: T, container: string, atMs: number): T {
   const status = pod.status as { containerStatuses?: readonly ReturnType<typeof containerStatus>[] };
   return {
@@ -110,7 +109,7 @@ function conditions(phase: PodPhase, since: string) {
   }));
 }
 
-// Shared by all pods: at 150,000 of them a copy each would be most of the simulator's memory.
+// Shared by all pods: copies for 150,000 pods would be most of the simulator's memory.
 const CONTAINER = {
   image: 'registry.k8s.io/pause:3.10',
   resources: {},
@@ -139,7 +138,7 @@ const POD_SPEC = {
   preemptionPolicy: 'PreemptLowerPriority',
 };
 
-// Most of what a metadata-only client receives of a real pod are these.
+// Most of the metadata of a real pod.
 const MANAGED_FIELDS = [
   {
     manager: 'kube-controller-manager',

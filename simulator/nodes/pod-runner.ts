@@ -9,7 +9,6 @@ import type { SimulatedNode } from './node-fleet.ts';
 import { podObject, withRestartedContainer } from './pod-object.ts';
 import { type ContainerPlan, type PodPlan, planContainer, podAddress } from './population.ts';
 
-/** Where workloads live. */
 interface WorkloadsOptions {
   readonly clock: Clock;
   readonly store: ObjectStore;
@@ -18,10 +17,10 @@ interface WorkloadsOptions {
 }
 
 /**
- * Creates pods, and runs on each machine those that the API server has bound to it: they start when they appear
- * as running, however they came to be, and stop when they end or are deleted.
+ * Creates pods, and runs the pods of the API server on their machines: they start when they are bound and running, and
+ * stop when they end or are deleted.
  */
-export class Workloads {
+export class PodRunner {
   readonly #options: WorkloadsOptions;
   readonly #expected = new Map<string, ExpectedPod>();
   readonly #subscription: Disposable;
@@ -29,17 +28,17 @@ export class Workloads {
   constructor(options: WorkloadsOptions) {
     this.#options = options;
     this.#subscription = options.store.subscribe((event) => {
-      if (event.resource === 'pods') this.#follow(event);
+      if (event.resource === 'pods') this.#observe(event);
     });
   }
 
   /**
-   * Creates a pod, which runs if its phase says so.
+   * Creates a pod, and runs it when its phase is Running.
    *
-   * @param isNewHere whether it has come to its node only now, however old it is
-   * @throws Error when there is no such node, StoreConflict when there is such a pod
+   * @param startsNow whether it starts on its node now, however old it is
+   * @throws Error when there is no such node, StoreError when the pod exists
    */
-  add(plan: PodPlan, { isNewHere }: { readonly isNewHere: boolean }): KubernetesObject {
+  add(plan: PodPlan, { startsNow }: { readonly startsNow: boolean }): KubernetesObject {
     const { store, clock, node } = this.#options;
     const { address, ordinal } = node(plan.nodeName)?.plan ?? {};
     if (address === undefined || ordinal === undefined) {
@@ -52,11 +51,11 @@ export class Workloads {
       startedAtMs: clock.nowMs() - plan.startedMsAgo,
       containerNames: plan.containers.map(({ name }) => name),
     });
-    this.#expected.set(keyOf(plan.namespace, plan.name), { plan, isNewHere });
+    this.#expected.set(keyOf(plan.namespace, plan.name), { plan, startsNow });
     return store.create('pods', draft);
   }
 
-  /** Starts a container again, and tells the API server. */
+  /** Restarts a container, and updates its Pod. */
   restart(container: RunningContainer, { namespace, pod }: ContainerPath): void {
     const { clock, store } = this.#options;
     container.restart(clock.monotonicMs());
@@ -68,7 +67,7 @@ export class Workloads {
     this.#subscription[Symbol.dispose]();
   }
 
-  #follow({ type, object, previous }: StoreEvent): void {
+  #observe({ type, object, previous }: StoreEvent): void {
     const { uid } = object.metadata;
     const machine = this.#machineOf(object);
     const before = previous && this.#machineOf(previous);
@@ -99,11 +98,11 @@ export class Workloads {
     );
     machine.start(
       { namespace, name, uid, startedAtMs, containers },
-      expected?.isNewHere ? nowMs : startedAtMs,
+      expected?.startsNow ? nowMs : startedAtMs,
     );
   }
 
-  /** A pod that came through the API has loads from the seed, too. */
+  /** Pods created through the API have loads from the seed, too. */
   #containersOf(pod: KubernetesObject): readonly ContainerPlan[] {
     const containers = fieldAt(pod, 'spec', 'containers');
     if (!Array.isArray(containers)) return [];
@@ -116,5 +115,5 @@ export class Workloads {
 
 interface ExpectedPod {
   readonly plan: PodPlan;
-  readonly isNewHere: boolean;
+  readonly startsNow: boolean;
 }

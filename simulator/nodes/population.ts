@@ -1,19 +1,19 @@
-import type { UnknownToKubelet } from '../machine/running-container.ts';
+import type { MissingReading } from '../machine/running-container.ts';
 import { seededBetween, seededFraction, seededSuffix } from '../random.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
 import type { PodPhase } from './pod-object.ts';
 
-/** A node to be. */
+/** The plan of a node. */
 export interface NodePlan {
   readonly name: string;
   readonly ordinal: number;
-  /** Where its kubelet listens. */
+  /** The address of its kubelet. */
   readonly address: string;
   readonly addresses: readonly { readonly type: string; readonly address: string }[];
   readonly override: NodeOverride;
 }
 
-/** A pod to be. */
+/** The plan of a pod. */
 export interface PodPlan {
   readonly namespace: string;
   readonly name: string;
@@ -25,21 +25,21 @@ export interface PodPlan {
   readonly containers: readonly ContainerPlan[];
 }
 
-/** A container to be, and its load. */
+/** The plan of a container and its load. */
 export interface ContainerPlan {
   readonly name: string;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
   readonly swapBytes: number;
-  readonly unknown: readonly UnknownToKubelet[];
+  readonly unknown: readonly MissingReading[];
 }
 
 const PAGE_BYTES = 4096;
 const MEBIBYTE = 1024 * 1024;
-/** Up to 16 MiB of a container lie in swap, where there is any. */
+/** Up to 16 MiB of a container are in swap, where the node has swap. */
 const SWAPPED_PAGES = { from: 1, to: 4096 };
 
-/** @param ordinal from 1; the name is `node-` and this, unless another is given */
+/** @param ordinal from 1; the name is `node-` and this number by default */
 export function planNode(
   scenario: Scenario,
   ordinal: number,
@@ -56,9 +56,9 @@ export function planNode(
 }
 
 /**
- * The pods that a node has when the cluster starts, one after another.
+ * Plans the pods that a node has when the cluster starts.
  *
- * @param isTaken whether there is such a pod already: suffixes are short enough to meet twice
+ * @param isTaken whether the name exists: suffixes are short enough to collide
  */
 export function* planPods(
   scenario: Scenario,
@@ -70,7 +70,7 @@ export function* planPods(
   for (const pod of scenario.pods) if (pod.node === node.name) yield planPod(scenario, pod);
 }
 
-/** A pod that is told apart from the rest, with what is not told filled in from the seed. */
+/** Plans one pod; fields that the input does not set come from the seed. */
 export function planPod(scenario: Scenario, input: PodInput): PodPlan {
   const pod = podSchema.parse(input);
   const names = pod.containers ?? containerNames(scenario).map((name) => ({ name, unknown: [] }));
@@ -89,7 +89,7 @@ export function planPod(scenario: Scenario, input: PodInput): PodPlan {
   };
 }
 
-/** The load that the seed gives to a container. */
+/** The load of a container by the seed. */
 export function planContainer(
   { seed, cpuMillicores, memoryMebibytes, nodeSwapGibibytes }: Scenario,
   pod: { readonly namespace: string; readonly name: string },
@@ -107,7 +107,7 @@ export function planContainer(
   };
 }
 
-/** The namespaces that a cluster starts with. */
+/** The first namespaces of a cluster. */
 export function planNamespaces(scenario: Scenario): readonly string[] {
   const always = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
   return [
@@ -158,8 +158,8 @@ function containerNames({ containersPerPod }: Scenario): readonly string[] {
 }
 
 /**
- * The loopback address of a node: all of 127.0.0.0/8 is this machine, so every kubelet can have an address of its
- * own and all of them the same port.
+ * The loopback address of a node. All of 127.0.0.0/8 is this machine, so that each kubelet has its own address and all
+ * have the same port.
  *
  * @param ordinal 1 for the first node, 127.1.0.1
  */
@@ -167,7 +167,7 @@ export function nodeAddress(ordinal: number): string {
   return `127.${1 + (ordinal >> 16)}.${(ordinal >> 8) & 0xff}.${ordinal & 0xff}`;
 }
 
-/** An address out of the node's range; nothing listens there. */
+/** A pod address of the node's range; nothing listens there. */
 export function podAddress(nodeOrdinal: number): string {
   return `10.${128 + (nodeOrdinal >> 8)}.${nodeOrdinal & 0xff}.2`;
 }

@@ -5,16 +5,15 @@ import type { SimulatedNode } from './node-fleet.ts';
 import { podObject } from './pod-object.ts';
 import { podAddress } from './population.ts';
 
-/** What there is to be scheduled, and onto what. */
 interface SchedulerOptions {
   readonly clock: Clock;
   readonly store: ObjectStore;
   nodes(): Iterable<SimulatedNode>;
-  /** How long a pod takes from being bound to being ready. */
+  /** Time from the binding of a pod to its readiness. */
   readonly podStartupMs: number;
 }
 
-/** Binds pods that somebody created without a node to nodes in turn, where they run at once or after a while. */
+/** Binds pods that are created without a node to nodes in turn. They become ready at once or after a time. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #subscription: Disposable;
@@ -25,7 +24,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#subscription = options.store.subscribe(({ type, resource, object }) => {
-      // Not within the change itself, or other watchers would see the binding before the creation.
+      // In a microtask: other watchers must receive the creation before the binding.
       if (resource === 'nodes' && type === 'ADDED' && this.#unbound.size > 0)
         queueMicrotask(() => this.#bindWaiting());
       if (resource !== 'pods' || type !== 'ADDED' || fieldAt(object, 'spec', 'nodeName')) return;
@@ -64,7 +63,7 @@ export class Scheduler {
     this.#starting.add(timer);
   }
 
-  /** The pod as it is now, unless it is gone or another of its name. */
+  /** The current pod; `undefined` when it is removed or replaced. */
   #present({ namespace, name, uid }: KubernetesObject['metadata']): KubernetesObject | undefined {
     const pod = this.#options.store.get('pods', namespace, name);
     return pod?.metadata.uid === uid && pod.metadata.deletionTimestamp === undefined ? pod : undefined;

@@ -2,45 +2,44 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from './kubernetes-object.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** What becomes of an object's dependents when it is deleted. */
+/** How dependents of an object are deleted. */
 export type PropagationPolicy = 'Background' | 'Foreground';
 
 /** The finalizer of an owner whose dependents the garbage collector deletes first. */
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
-/** What a deletion needs beside the object. */
 export interface DeletionOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
-  /** Where the object is in the store. */
+  /** The storage of the object. */
   readonly storage: string;
   readonly propagation?: PropagationPolicy;
 }
 
-/** An object after it was asked to go: marked, if it has finalizers, else gone. */
+/** A deleted object: marked if it has finalizers, else removed. */
 export interface Deletion {
   readonly object: KubernetesObject;
-  readonly isGone: boolean;
+  readonly isRemoved: boolean;
 }
 
-/** Deletes an object, or marks it as to be deleted while it has finalizers. */
+/** Removes an object, or marks it for deletion while it has finalizers. */
 export function deleteObject(object: KubernetesObject, options: DeletionOptions): Deletion {
   const { store, storage } = options;
   const { namespace, name } = object.metadata;
-  const marked = markedForDeletion(object, options);
-  if (marked === undefined) return { object: store.delete(storage, namespace, name), isGone: true };
-  return { object: marked === object ? object : store.update(storage, marked), isGone: false };
+  const marked = markForDeletion(object, options);
+  if (marked === undefined) return { object: store.delete(storage, namespace, name), isRemoved: true };
+  return { object: marked === object ? object : store.update(storage, marked), isRemoved: false };
 }
 
-/** The object as it waits for its finalizers; `undefined` where it need not wait. */
-export function markedForDeletion(
+/** The object marked for deletion; `undefined` when it has no finalizers. */
+export function markForDeletion(
   object: KubernetesObject,
   { clock, propagation = 'Background' }: Pick<DeletionOptions, 'clock' | 'propagation'>,
 ): KubernetesObject | undefined {
   const { metadata } = object;
   const others = (metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
   const own = propagation === 'Foreground' ? [FOREGROUND_FINALIZER] : [];
-  // Who has begun to go keeps to what was asked first.
+  // The first deletion decides the propagation.
   const finalizers =
     metadata.deletionTimestamp === undefined ? [...others, ...own] : (metadata.finalizers ?? []);
   if (finalizers.length === 0 && !hasOwnFinalizers(object)) return undefined;
@@ -60,8 +59,8 @@ export function markedForDeletion(
   };
 }
 
-/** Stores a new state; one that was waiting for its finalizers and has none left goes. */
-export function updateOrFinish(
+/** Updates an object, and removes it when it is marked for deletion and has no finalizers left. */
+export function updateOrRemove(
   next: NewObject,
   { store, storage }: Pick<DeletionOptions, 'store' | 'storage'>,
 ): Deletion {
@@ -69,11 +68,11 @@ export function updateOrFinish(
   const isWaiting = metadata.deletionTimestamp !== undefined;
   const isFinished = isWaiting && (metadata.finalizers ?? []).length === 0 && !hasOwnFinalizers(next);
   const object = store.update(storage, next);
-  if (!isFinished) return { object, isGone: false };
-  return { object: store.delete(storage, metadata.namespace, metadata.name), isGone: true };
+  if (!isFinished) return { object, isRemoved: false };
+  return { object: store.delete(storage, metadata.namespace, metadata.name), isRemoved: true };
 }
 
-/** A namespace waits for what it holds by a finalizer of its own. */
+/** A namespace has finalizers in its spec, too. */
 function hasOwnFinalizers({ kind, apiVersion, spec }: NewObject): boolean {
   if (kind !== 'Namespace' || apiVersion !== 'v1') return false;
   const { finalizers = [] } = (spec ?? {}) as { readonly finalizers?: readonly string[] };

@@ -1,9 +1,9 @@
 import { fieldAt, type KubernetesObject } from './kubernetes-object.ts';
 
-/** Conditions on fields that an object must meet, all of them. */
+/** Requirements on fields, all of which an object must meet. */
 export interface FieldSelector {
   matches(object: KubernetesObject): boolean;
-  /** The name that `metadata.name=` asks for; authorization knows the request by it. */
+  /** The name in `metadata.name=`, by which the request is authorized. */
   readonly name: string | undefined;
   readonly isEverything: boolean;
 }
@@ -31,9 +31,9 @@ const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads a field selector: `metadata.name=a,status.phase!=Running`.
+ * Parses a field selector: `metadata.name=a,status.phase!=Running`.
  *
- * @throws Error saying what is wrong, as for a field that the resource can't be selected by
+ * @throws Error for an invalid selector or an unsupported field
  */
 export function parseFieldSelector(text: string, { resource }: { readonly resource: string }): FieldSelector {
   const terms = text
@@ -57,7 +57,7 @@ function parseTerm(term: string, resource: string) {
 }
 
 function valueAt(object: KubernetesObject, field: string): string {
-  // Objects are selected as they are stored, and events are stored as the core group has them.
+  // Selectors apply to stored objects, and events are stored as in the core group.
   const stored = field
     .replace(/^regarding\./, 'involvedObject.')
     .replace('reportingController', 'reportingComponent');

@@ -7,7 +7,7 @@ export interface ObjectMeta {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation?: number;
-  /** RFC 3339 in whole seconds, as all stamps of the API. */
+  /** RFC 3339 in whole seconds, as all timestamps of the API. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
@@ -18,7 +18,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly unknown[];
 }
 
-/** An object of the API as it is stored and served: immutable, and in the field order of the real server. */
+/** An object as stored and served: immutable, in the field order of the real server. */
 export interface KubernetesObject {
   readonly kind: string;
   readonly apiVersion: string;
@@ -26,7 +26,7 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** An object before the store has given it what only a store can give. */
+/** An object before it is stored: without the metadata that the store adds. */
 export interface NewObject extends Omit<KubernetesObject, 'metadata'> {
   readonly kind: string;
   readonly apiVersion: string;
@@ -34,12 +34,12 @@ export interface NewObject extends Omit<KubernetesObject, 'metadata'> {
   readonly [field: string]: unknown;
 }
 
-/** A moment as the API writes it: RFC 3339, the second that has begun. */
+/** Formats a timestamp of the API: RFC 3339, rounded down to seconds. */
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** A field of an object at a path, `undefined` where any step is missing. */
+/** A field at a path, `undefined` when a part of the path is missing. */
 export function fieldAt(object: unknown, ...path: readonly string[]): unknown {
   let current = object;
   for (const key of path) {

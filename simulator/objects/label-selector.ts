@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Conditions on labels that an object must meet, all of them. */
+/** Requirements on labels, all of which an object must meet. */
 export interface LabelSelector {
   matches(labels: Readonly<Record<string, string>>): boolean;
   readonly isEverything: boolean;
@@ -11,14 +11,14 @@ type Requirement = LabelSelector['matches'];
 type Operator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt';
 
 /**
- * Reads a label selector of any form that Kubernetes knows: `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1,m<2`.
+ * Parses a label selector of any form of Kubernetes: `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1,m<2`.
  *
- * @throws Error saying what is wrong with the text
+ * @throws Error for an invalid selector
  */
 export function parseLabelSelector(text: string): LabelSelector {
   const requirements = splitOutsideParentheses(text).map(parseRequirement);
   return {
-    matches: (labels) => requirements.every((holds) => holds(labels)),
+    matches: (labels) => requirements.every((isMet) => isMet(labels)),
     isEverything: requirements.length === 0,
   };
 }
@@ -96,18 +96,18 @@ const selectorSchema = z.looseObject({
     .optional(),
 });
 
-/** Whether a `metav1.LabelSelector` selects an object by its labels; one that is none selects nothing. */
+/** Whether a `metav1.LabelSelector` selects labels; an invalid one selects none. */
 export function selectsLabels(selector: unknown, labels: Readonly<Record<string, string>>): boolean {
   const parsed = selectorSchema.safeParse(selector);
   if (!parsed.success) return false;
   const { matchLabels = {}, matchExpressions = [] } = parsed.data;
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => holds(operator, labels[key], values))
+    matchExpressions.every(({ key, operator, values = [] }) => isMet(operator, labels[key], values))
   );
 }
 
-function holds(
+function isMet(
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist',
   value: string | undefined,
   values: readonly string[],
@@ -124,7 +124,7 @@ function holds(
   }
 }
 
-/** The selector as queries have it: `app=web,tier in (a,b),!old`. */
+/** Formats a selector for a query: `app=web,tier in (a,b),!old`. */
 export function formatSelector(selector: unknown): string | undefined {
   const parsed = selectorSchema.safeParse(selector);
   if (!parsed.success) return undefined;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from './kubernetes-object.ts';
 
-/** One change of one object, as watches tell it. */
+/** One change of one object. */
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** Plural name of the resource, such as `pods`. */
   readonly resource: string;
   readonly resourceVersion: number;
-  /** The new state; of a deleted object the last one, with the version of its deletion. */
+  /** The new state; for a deleted object the last state, with the version of the deletion. */
   readonly object: KubernetesObject;
-  /** The state before; `undefined` for a new object. */
+  /** The previous state; `undefined` for a new object. */
   readonly previous: KubernetesObject | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface StoreSnapshot {
   readonly items: readonly KubernetesObject[];
 }
 
-/** Why the store refuses a write. */
-export class StoreConflict extends Error {
+/** An error of a write to the store. */
+export class StoreError extends Error {
   readonly kind: 'AlreadyExists' | 'NotFound' | 'Conflict';
 
-  constructor(kind: StoreConflict['kind'], message: string) {
+  constructor(kind: StoreError['kind'], message: string) {
     super(message);
     this.kind = kind;
   }
@@ -33,8 +33,8 @@ export class StoreConflict extends Error {
 const SNAPSHOTS_KEPT = 64;
 
 /**
- * What etcd and the watch cache are to an API server: objects by resource and key, one version counter for all
- * of them, a bounded history for watches to resume from, and the snapshots that continue tokens refer to.
+ * Objects by resource and key, one version counter for all of them, a bounded history from which watches resume, and
+ * the snapshots of continue tokens: etcd and watch cache of the API server.
  */
 export class ObjectStore {
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class ObjectStore {
   #resourceVersion = 1;
   #oldestWatchableVersion = 1;
 
-  /** @param historyLimit how many changes are kept for watches to resume from */
+  /** @param historyLimit number of changes from which watches can resume */
   constructor(clock: Clock, { historyLimit = 20_000 }: { readonly historyLimit?: number } = {}) {
     this.#clock = clock;
     this.#historyLimit = historyLimit;
@@ -61,12 +61,12 @@ export class ObjectStore {
     return this.#table(resource).objects.get(keyOf(namespace, name));
   }
 
-  /** @throws StoreConflict when the object exists */
+  /** @throws StoreError when the object exists */
   create(resource: string, draft: NewObject): KubernetesObject {
     const { objects } = this.#table(resource);
     const key = keyOf(draft.metadata.namespace, draft.metadata.name);
     if (objects.has(key))
-      throw new StoreConflict('AlreadyExists', `${resource} "${draft.metadata.name}" already exists`);
+      throw new StoreError('AlreadyExists', `${resource} "${draft.metadata.name}" already exists`);
     const version = this.#resourceVersion + 1;
     const { name, generateName, namespace, ...rest } = draft.metadata;
     const object: KubernetesObject = {
@@ -86,15 +86,15 @@ export class ObjectStore {
   }
 
   /**
-   * Puts a new state in an existing object's place; what identifies it stays.
+   * Updates an object; its identity does not change.
    *
-   * @throws StoreConflict when there is none, or the new state was made from an older version
+   * @throws StoreError when it does not exist, or the new state was made from an older version
    */
   update(resource: string, next: NewObject): KubernetesObject {
     const previous = this.#existing(resource, next.metadata.namespace, next.metadata.name);
     const { resourceVersion: basis } = next.metadata;
     if (basis !== undefined && basis !== previous.metadata.resourceVersion)
-      throw new StoreConflict(
+      throw new StoreError(
         'Conflict',
         'the object has been modified; please apply your changes to the latest version and try again',
       );
@@ -112,7 +112,7 @@ export class ObjectStore {
     return object;
   }
 
-  /** @throws StoreConflict when there is no such object */
+  /** @throws StoreError when there is no such object */
   delete(resource: string, namespace: string | undefined, name: string): KubernetesObject {
     const previous = this.#existing(resource, namespace, name);
     const version = this.#resourceVersion + 1;
@@ -121,7 +121,7 @@ export class ObjectStore {
     return object;
   }
 
-  /** Everything of one resource now; the snapshot can be asked for again by its version for some time. */
+  /** Lists all objects of a resource; the snapshot stays available by its version for some time. */
   list(resource: string): StoreSnapshot {
     const snapshot = { resourceVersion: this.#resourceVersion, items: this.#table(resource).sorted() };
     const key = snapshotKey(resource, snapshot.resourceVersion);
@@ -134,25 +134,25 @@ export class ObjectStore {
     return snapshot;
   }
 
-  /** @returns `undefined` when nobody listed at that version, or too long ago */
+  /** @returns `undefined` when there is no list of that version, or it is evicted */
   snapshotAt(resource: string, resourceVersion: number): StoreSnapshot | undefined {
     return this.#snapshots.get(snapshotKey(resource, resourceVersion));
   }
 
-  /** @returns the changes after a version, or `undefined` when some of them are forgotten */
+  /** @returns the changes after a version, or `undefined` when some of them are evicted */
   eventsSince(resource: string, resourceVersion: number): readonly StoreEvent[] | undefined {
     if (resourceVersion < this.#oldestWatchableVersion) return undefined;
     const start = lowerBound(this.#history, (event) => event.resourceVersion > resourceVersion);
     return this.#history.slice(start).filter((event) => event.resource === resource);
   }
 
-  /** Calls back on every later change, within the call that makes it. */
+  /** Calls the listener at each later change, synchronously. */
   subscribe(listener: (event: StoreEvent) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
-  /** Forgets history and snapshots as etcd's compaction does: every older version is gone from now on. */
+  /** Removes history and snapshots, as etcd's compaction does: older versions are expired. */
   compact(): void {
     this.#history = [];
     this.#snapshots.clear();
@@ -167,7 +167,7 @@ export class ObjectStore {
 
   #existing(resource: string, namespace: string | undefined, name: string): KubernetesObject {
     const object = this.get(resource, namespace, name);
-    if (!object) throw new StoreConflict('NotFound', `${resource} "${name}" not found`);
+    if (!object) throw new StoreError('NotFound', `${resource} "${name}" not found`);
     return object;
   }
 
@@ -175,16 +175,16 @@ export class ObjectStore {
     this.#resourceVersion = event.resourceVersion;
     this.#table(event.resource).apply(event);
     this.#history.push(event);
-    // Trimmed in halves, so that the cost of moving the rest is spread over many changes.
+    // Trimmed in halves: moving the rest is amortized over many changes.
     if (this.#history.length > this.#historyLimit * 2) {
-      const forgotten = this.#history.splice(0, this.#history.length - this.#historyLimit);
-      this.#oldestWatchableVersion = forgotten.at(-1)?.resourceVersion ?? this.#oldestWatchableVersion;
+      const evicted = this.#history.splice(0, this.#history.length - this.#historyLimit);
+      this.#oldestWatchableVersion = evicted.at(-1)?.resourceVersion ?? this.#oldestWatchableVersion;
     }
     for (const listener of this.#listeners) listener(event);
   }
 }
 
-/** The objects of one resource; sorts again only when asked after a change of its keys. */
+/** The objects of one resource, sorted when they are listed after keys have changed. */
 class ResourceTable {
   readonly objects = new Map<string, KubernetesObject>();
   #keys: string[] | undefined;
@@ -214,7 +214,7 @@ class ResourceTable {
   }
 }
 
-/** Orders as etcd does, by the bytes of the whole key: `a-b/x` comes before `a/x`. */
+/** The key of an object, ordered as in etcd, by the bytes of the whole key: `a-b/x` comes before `a/x`. */
 export function keyOf(namespace: string | undefined, name: string): string {
   return `/${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
@@ -227,14 +227,14 @@ function withResourceVersion(object: KubernetesObject, version: number): Kuberne
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
-/** Index of the first item of a sorted array from which on a claim holds; the length where it never does. */
-export function lowerBound<T>(sorted: readonly T[], holds: (item: T) => boolean): number {
+/** Index of the first item of a sorted array for which a condition is true; the length when there is none. */
+export function lowerBound<T>(sorted: readonly T[], isTrue: (item: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const item = sorted[middle];
-    if (item !== undefined && holds(item)) high = middle;
+    if (item !== undefined && isTrue(item)) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -10,19 +10,19 @@ export type FieldSet = ReadonlySet<string>;
 
 const SEPARATOR = '\n';
 
-/** Every field that an object has a value for, with that value; an item of a list stands for itself, too. */
+/** All fields of an object with their values; an item of a list is a field itself. */
 export function leavesOf(object: unknown, schema: Schema | undefined): ReadonlyMap<string, unknown> {
   const leaves = new Map<string, unknown>();
   collect(object, schema, { path: '', leaves });
   return leaves;
 }
 
-interface Place {
+interface Collection {
   readonly path: string;
   readonly leaves: Map<string, unknown>;
 }
 
-function collect(value: unknown, schema: Schema | undefined, { path, leaves }: Place): void {
+function collect(value: unknown, schema: Schema | undefined, { path, leaves }: Collection): void {
   const steps = stepsInto(value, schema);
   if (!steps || (steps.length === 0 && path !== '')) {
     leaves.set(path, value);
@@ -45,7 +45,7 @@ interface Step {
   readonly itemSchema: Schema | undefined;
 }
 
-/** What a value consists of; `undefined` for one that is owned as a whole. */
+/** The elements of a value; `undefined` for one that is managed as a whole. */
 export function stepsInto(value: unknown, schema: Schema | undefined): readonly Step[] | undefined {
   if (Array.isArray(value)) {
     const keys = schema?.['x-kubernetes-list-map-keys'] ?? [];
@@ -80,34 +80,34 @@ function itemKey(item: unknown, keys: readonly string[], schema: Schema | undefi
   return JSON.stringify(Object.fromEntries([...keys].sort().map((key) => [key, keyValue(key)])));
 }
 
-/** What of a set is in another as well. */
+/** The fields in both sets. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return new Set([...left].filter((path) => right.has(path)));
 }
 
-/** What of a set is not in another. */
+/** The fields of a set that are not in another. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   return new Set([...left].filter((path) => !right.has(path)));
 }
 
-/** What is in any of the sets. */
+/** The fields of all sets. */
 export function union(...sets: readonly FieldSet[]): FieldSet {
   return new Set(sets.flatMap((set) => [...set]));
 }
 
-/** Whether the path is one of the set, or leads to one. */
-export function reachesInto(set: FieldSet, path: string): boolean {
+/** Whether the set contains the path or a path below it. */
+export function containsOrLeadsTo(set: FieldSet, path: string): boolean {
   if (set.has(path)) return true;
   for (const member of set) if (member.startsWith(`${path}${SEPARATOR}`)) return true;
   return false;
 }
 
-/** A path one element longer. */
+/** A path with a further element. */
 export function pathTo(path: string, element: string): string {
   return path === '' ? element : `${path}${SEPARATOR}${element}`;
 }
 
-/** The set as `metadata.managedFields[].fieldsV1` has it. */
+/** Formats `metadata.managedFields[].fieldsV1`. */
 export function toFieldsV1(set: FieldSet): Readonly<Record<string, unknown>> {
   const root: Tree = {};
   const paths = [...set].sort().map((path) => path.split(SEPARATOR));
@@ -117,7 +117,7 @@ export function toFieldsV1(set: FieldSet): Readonly<Record<string, unknown>> {
       return node[element];
     }, root);
   for (const elements of paths) nodeAt(elements);
-  // What has fields of its own in the set is a member itself by a dot.
+  // A field with fields of its own in the set is itself written as a dot.
   for (const elements of paths) {
     const node = nodeAt(elements);
     if (Object.keys(node).length > 0) node['.'] = {};
@@ -129,7 +129,7 @@ interface Tree {
   [element: string]: Tree;
 }
 
-/** Reads `fieldsV1`; what is no tree of objects is an empty set. */
+/** Parses `fieldsV1`; an invalid value is an empty set. */
 export function fromFieldsV1(fields: unknown): FieldSet {
   const set = new Set<string>();
   const walk = (node: unknown, path: string): void => {
@@ -142,7 +142,7 @@ export function fromFieldsV1(fields: unknown): FieldSet {
   return set;
 }
 
-/** A path as messages have it: `.spec.template.spec.containers[name="a"].image`. */
+/** Formats a path for messages: `.spec.template.spec.containers[name="a"].image`. */
 export function displayPath(path: string): string {
   return path
     .split(SEPARATOR)
@@ -155,18 +155,18 @@ export function displayPath(path: string): string {
     .join('');
 }
 
-/** Who set fields, and how: each of these has an entry of its own. */
-export interface Manager {
+/** The identity of a field manager; each has its own entry. */
+export interface FieldManager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource?: string;
 }
 
-/** A manager and its fields. */
-export interface Ownership extends Manager {
+/** An entry of `metadata.managedFields`. */
+export interface ManagedFieldsEntry extends FieldManager {
   readonly fields: FieldSet;
-  /** RFC 3339, when the manager last changed anything; not when others took fields over. */
+  /** RFC 3339, the last change by the manager; not of changes by which others took fields over. */
   readonly time?: string;
 }
 
@@ -181,8 +181,8 @@ const entries = z.array(
   }),
 );
 
-/** Reads `metadata.managedFields`; what is none owns nothing. */
-export function readManagedFields(managedFields: unknown): readonly Ownership[] {
+/** Parses `metadata.managedFields`; invalid entries are ignored. */
+export function readManagedFields(managedFields: unknown): readonly ManagedFieldsEntry[] {
   const parsed = entries.safeParse(managedFields ?? []);
   if (!parsed.success) return [];
   return parsed.data.map(({ manager, operation, apiVersion, time, subresource, fieldsV1 }) => ({
@@ -195,12 +195,18 @@ export function readManagedFields(managedFields: unknown): readonly Ownership[] 
   }));
 }
 
-/** Writes `metadata.managedFields`: those who apply first, then by time, which is now of who has none. A set that is empty is left out. */
-export function writeManagedFields(ownerships: readonly Ownership[], now: string): readonly unknown[] {
+/**
+ * Formats `metadata.managedFields`: first entries of Apply, then by time; entries without one get the current time.
+ * Empty sets are omitted.
+ */
+export function writeManagedFields(
+  ownerships: readonly ManagedFieldsEntry[],
+  now: string,
+): readonly unknown[] {
   const stamped = ownerships
     .filter(({ fields }) => fields.size > 0)
     .map((ownership) => ({ ...ownership, time: ownership.time ?? now }));
-  const rank = ({ operation, time, manager }: Ownership) => `${operation} ${time} ${manager}`;
+  const rank = ({ operation, time, manager }: ManagedFieldsEntry) => `${operation} ${time} ${manager}`;
   return stamped
     .sort((left, right) => (rank(left) < rank(right) ? -1 : 1))
     .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
@@ -214,8 +220,8 @@ export function writeManagedFields(ownerships: readonly Ownership[], now: string
     }));
 }
 
-/** Whether two entries are of one manager: who applies may change the version meanwhile. */
-export function isSameManager(left: Manager, right: Manager): boolean {
+/** Whether two entries are of one manager: the version of Apply may change. */
+export function isSameManager(left: FieldManager, right: FieldManager): boolean {
   return (
     left.manager === right.manager &&
     left.operation === right.operation &&
@@ -224,29 +230,30 @@ export function isSameManager(left: Manager, right: Manager): boolean {
   );
 }
 
-/** What differs between two states of an object, field by field. */
+/** The fields in which two states of an object differ. */
 interface Comparison {
-  /** New, or of another value. */
+  /** New fields, and fields with a new value. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** Compares two states; what identifies an object, and what only the server writes, is no field of anybody. */
+/** Compares two states; identity and fields that only the server sets are ignored. */
 export function compare(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
   const old = leavesOf(before, schema);
   const next = leavesOf(after, schema);
   const changed = new Set<string>();
   for (const [path, value] of next)
-    if (!isServersOwn(path) && !(old.has(path) && isDeepStrictEqual(old.get(path), value))) changed.add(path);
+    if (!isServerManaged(path) && !(old.has(path) && isDeepStrictEqual(old.get(path), value)))
+      changed.add(path);
   return { changed, removed: new Set([...old.keys()].filter((path) => !next.has(path))) };
 }
 
-/** Gives to the manager that made a change what it changed, and takes that from everybody else; whose entry it is has no time, as it is new. */
+/** Moves changed fields to the manager that changed them; its entry has no time, as it is new. */
 export function trackUpdate(
-  ownerships: readonly Ownership[],
-  manager: Manager,
+  ownerships: readonly ManagedFieldsEntry[],
+  manager: FieldManager,
   { changed, removed }: Comparison,
-): readonly Ownership[] {
+): readonly ManagedFieldsEntry[] {
   if (changed.size === 0 && removed.size === 0) return ownerships;
   const others = ownerships
     .filter((one) => !isSameManager(one, manager))
@@ -266,7 +273,7 @@ const SERVERS_OWN = new Set(
   ].map((path) => path.map((field) => `f:${field}`).join('\n')),
 );
 
-/** Whether a path is of those that nobody manages. */
-export function isServersOwn(path: string): boolean {
+/** Whether a path is managed by the server alone. */
+export function isServerManaged(path: string): boolean {
   return SERVERS_OWN.has(path) || SERVERS_OWN.has(path.split('\n', 2).join('\n')) || path === 'f:metadata';
 }

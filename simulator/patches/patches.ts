@@ -11,9 +11,9 @@ const operations = z.array(
   }),
 );
 
-/** Why a patch can't be applied: it is no patch, or the object is not as it expects. */
+/** An invalid patch, or one that cannot be applied to the object. */
 export class PatchError extends Error {
-  /** Whether the patch is well-formed and the object is in its way. */
+  /** Whether the patch is valid and the object does not match it. */
   readonly isAboutObject: boolean;
 
   constructor(message: string, { isAboutObject }: { readonly isAboutObject: boolean }) {
@@ -23,9 +23,9 @@ export class PatchError extends Error {
 }
 
 /**
- * Applies a JSON patch (RFC 6902), all of it or nothing.
+ * Applies a JSON patch (RFC 6902) completely or not at all.
  *
- * @throws PatchError naming the path
+ * @throws PatchError with the path
  */
 export function jsonPatch(target: unknown, patch: unknown): unknown {
   const parsed = operations.safeParse(patch);
@@ -90,7 +90,7 @@ function required(target: unknown, pointer: string): unknown {
   return found;
 }
 
-/** Changes the value in place: {@link jsonPatch} works on a copy. */
+/** Modifies the value, which is {@link jsonPatch}'s copy. */
 function take(target: unknown, pointer: string): unknown {
   required(target, pointer);
   const { parent, step } = parentOf(target, pointer);
@@ -138,10 +138,10 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /**
- * Applies a strategic merge patch: as a JSON merge patch, but lists whose schema says so are merged item by item,
- * and directives (`$patch`, `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`) are obeyed.
+ * Applies a strategic merge patch: a JSON merge patch that merges lists item by item where their schema requires it,
+ * and follows directives (`$patch`, `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`).
  *
- * @throws PatchError for a list item that lacks its merge key
+ * @throws PatchError for a list item without its merge key
  */
 export function strategicMergePatch(target: unknown, patch: unknown, schema: Schema | undefined): unknown {
   if (!isRecord(patch)) return patch;
@@ -204,19 +204,19 @@ function mergeItems(
   return merged;
 }
 
-/** Items of the list in the wanted order; those of which the order does not speak stay behind what they followed. */
+/** Sorts the items of a list; items that are not in the order stay behind the item that they followed. */
 function inOrder(
   list: readonly unknown[],
   order: readonly unknown[],
   mergeKey: string | undefined,
 ): readonly unknown[] {
   const keyOf = (item: unknown) => (mergeKey !== undefined && isRecord(item) ? item[mergeKey] : item);
-  const wanted = order.map(keyOf);
-  const isWanted = (item: unknown) => wanted.some((key) => isDeepStrictEqual(key, keyOf(item)));
-  const ordered = wanted.flatMap((key) =>
+  const desired = order.map(keyOf);
+  const isDesired = (item: unknown) => desired.some((key) => isDeepStrictEqual(key, keyOf(item)));
+  const ordered = desired.flatMap((key) =>
     list.filter((item) => isDeepStrictEqual(keyOf(item), key)).slice(0, 1),
   );
-  return [...ordered, ...list.filter((item) => !isWanted(item))];
+  return [...ordered, ...list.filter((item) => !isDesired(item))];
 }
 
 function mergeKeyOf(schema: Schema | undefined): string | undefined {

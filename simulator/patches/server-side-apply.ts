@@ -2,56 +2,56 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
 import {
   compare,
+  containsOrLeadsTo,
   difference,
   displayPath,
+  type FieldManager,
   type FieldSet,
   intersection,
   isSameManager,
-  isServersOwn,
+  isServerManaged,
   leavesOf,
-  type Manager,
-  type Ownership,
+  type ManagedFieldsEntry,
   pathTo,
-  reachesInto,
   stepsInto,
   union,
 } from './managed-fields.ts';
 
-/** Fields that somebody else manages and that would get another value. */
+/** A field that another manager sets to another value. */
 export interface ApplyConflict {
-  readonly owner: Ownership;
+  readonly owner: ManagedFieldsEntry;
   /** As `.spec.replicas`. */
   readonly field: string;
 }
 
-/** What applying comes to, unless somebody is in the way. */
 type Applied =
-  | { readonly object: unknown; readonly ownerships: readonly Ownership[] }
+  | { readonly object: unknown; readonly ownerships: readonly ManagedFieldsEntry[] }
   | { readonly conflicts: readonly ApplyConflict[] };
 
-/** Whose configuration is applied to what. */
 interface ApplyOptions {
-  readonly manager: Manager;
-  readonly ownerships: readonly Ownership[];
+  readonly manager: FieldManager;
+  readonly ownerships: readonly ManagedFieldsEntry[];
   readonly schema: Schema | undefined;
-  /** Takes over what others manage. */
+  /** Takes over fields of other managers. */
   readonly force: boolean;
 }
 
 /**
- * Merges a configuration into an object: its fields get the given values, and those that the manager applied before
- * and gives up now go, unless somebody else manages them, too.
+ * Merges a configuration into an object. Its fields get the given values; fields that the manager applied before and
+ * not now are removed, unless other managers set them.
  */
 export function serverSideApply(live: unknown, configuration: unknown, options: ApplyOptions): Applied {
   const { manager, schema, force } = options;
-  const applied = new Set([...leavesOf(configuration, schema).keys()].filter((path) => !isServersOwn(path)));
+  const applied = new Set(
+    [...leavesOf(configuration, schema).keys()].filter((path) => !isServerManaged(path)),
+  );
   const others = options.ownerships.filter((one) => !isSameManager(one, manager));
   const own = options.ownerships.find((one) => isSameManager(one, manager));
   const before = own?.fields ?? new Set<string>();
   const givenUp = difference(before, applied);
   const merged = merge(live, configuration, schema);
-  const kept = union(applied, ...others.map(({ fields }) => fields));
-  const object = without(merged, schema, { path: '', givenUp, kept });
+  const retained = union(applied, ...others.map(({ fields }) => fields));
+  const object = without(merged, schema, { path: '', givenUp, retained });
   const { changed, removed } = compare(live, object, schema);
   const conflicts = others.flatMap((owner) =>
     [...intersection(owner.fields, changed)].map((path) => ({ owner, field: displayPath(path) })),
@@ -81,31 +81,31 @@ function mergeLists(
   schema: Schema | undefined,
 ): unknown {
   const before = stepsInto(live, schema);
-  const wanted = stepsInto(given, schema);
-  if (!before || !wanted) return given;
+  const desired = stepsInto(given, schema);
+  if (!before || !desired) return given;
   const mergedItems = before.map(({ element, item, itemSchema }) => {
-    const change = wanted.find((one) => one.element === element);
+    const change = desired.find((one) => one.element === element);
     return change ? merge(item, change.item, itemSchema) : item;
   });
-  const added = wanted.filter(({ element }) => !before.some((one) => one.element === element));
+  const added = desired.filter(({ element }) => !before.some((one) => one.element === element));
   return [...mergedItems, ...added.map(({ item }) => item)];
 }
 
 interface Removal {
   readonly path: string;
   readonly givenUp: FieldSet;
-  /** What stays, since somebody wants it. */
-  readonly kept: FieldSet;
+  /** Fields that other managers set. */
+  readonly retained: FieldSet;
 }
 
-/** A value without what was given up; an object or list that becomes empty by that goes with it. */
-function without(value: unknown, schema: Schema | undefined, { path, givenUp, kept }: Removal): unknown {
+/** Removes fields; an object or list that becomes empty is removed, too. */
+function without(value: unknown, schema: Schema | undefined, { path, givenUp, retained }: Removal): unknown {
   const steps = stepsInto(value, schema);
   if (!steps || !reachesIntoOrRoot(givenUp, path)) return value;
   const remaining = steps.flatMap(({ element, item, itemSchema }) => {
     const at = pathTo(path, element);
-    if (givenUp.has(at) && !reachesInto(kept, at) && !isKeyOfItem(path, element)) return [];
-    const rest = without(item, itemSchema, { path: at, givenUp, kept });
+    if (givenUp.has(at) && !containsOrLeadsTo(retained, at) && !isKeyOfItem(path, element)) return [];
+    const rest = without(item, itemSchema, { path: at, givenUp, retained });
     return rest === undefined ? [] : [{ element, rest }];
   });
   if (remaining.length === 0 && steps.length > 0 && path !== '') return undefined;
@@ -116,19 +116,19 @@ function without(value: unknown, schema: Schema | undefined, { path, givenUp, ke
   return Object.fromEntries(remaining.map(({ element, rest }) => [element.slice(2), rest]));
 }
 
-/** An item that stays keeps what tells it apart. */
+/** An item retains the keys by which it is identified. */
 function isKeyOfItem(path: string, element: string): boolean {
   const parent = path.slice(path.lastIndexOf('\n') + 1);
   return parent.startsWith('k:') && Object.hasOwn(JSON.parse(parent.slice(2)), element.slice(2));
 }
 
 function reachesIntoOrRoot(set: FieldSet, path: string): boolean {
-  return path === '' ? set.size > 0 : reachesInto(set, path);
+  return path === '' ? set.size > 0 : containsOrLeadsTo(set, path);
 }
 
 /**
- * What Kubernetes 1.20 makes of a custom resource that is applied: an empty text becomes null, at every depth, which the schema then
- * refuses unless it is nullable.
+ * Replaces empty texts by nulls, which the schema then refuses unless it is nullable: Kubernetes 1.20 does so in
+ * applied custom resources.
  */
 export function withEmptyTextsAsNulls(value: unknown): unknown {
   if (value === '') return null;

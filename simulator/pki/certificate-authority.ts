@@ -3,13 +3,13 @@ import { type CertificateRequest, issueCertificate, type Subject } from './certi
 
 const DAY_MS = 86_400_000;
 
-/** A certificate and the key that proves it, as PEM. */
+/** A certificate and its private key, as PEM. */
 export interface KeyedCertificate {
   readonly certificatePem: string;
   readonly privateKeyPem: string;
 }
 
-/** What is asked of an authority; it brings the key unless one is to be shared. */
+/** A request for a certificate; a key is generated unless one is given. */
 export type LeafRequest = Omit<CertificateRequest, 'publicKey' | 'validity' | 'isCa'> & {
   readonly keys?: KeyPair;
   readonly validity?: CertificateRequest['validity'];
@@ -21,7 +21,7 @@ export interface KeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** Signs certificates; its own is self-signed. */
+/** Signs certificates; its own certificate is self-signed. */
 export class CertificateAuthority {
   readonly certificatePem: string;
   readonly #keys = generateKeys();
@@ -44,7 +44,7 @@ export class CertificateAuthority {
   }
 }
 
-/** Makes a new EC P-256 key pair: the quickest kind to make, sign and shake hands with. */
+/** Generates an EC P-256 key pair, the fastest kind to generate, sign and shake hands with. */
 export function generateKeys(): KeyPair {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
@@ -54,30 +54,27 @@ export function privateKeyPem({ privateKey }: KeyPair): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/**
- * From yesterday for ten years. By the machine's clock and not the cluster's, because it is the TLS library of
- * the client that judges it.
- */
+/** Ten years from yesterday, by the machine's clock, because the TLS library of the client validates it. */
 export function decadeAround(): CertificateRequest['validity'] {
   return { notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + 3650 * DAY_MS) };
 }
 
-/** The authorities of one cluster, apart from one another as in a careful installation. */
+/** The authorities of one cluster, separate as in a careful installation. */
 export interface ClusterPki {
   /** Signs the API server's serving certificate. */
   readonly serverCa: CertificateAuthority;
-  /** Signs certificates that users, and the API server before kubelets, identify themselves with. */
+  /** Signs client certificates of users, and of the API server at kubelets. */
   readonly clientCa: CertificateAuthority;
-  /** Signs the certificate that the aggregator shows to aggregated servers. */
+  /** Signs the client certificate of the aggregator at aggregated servers. */
   readonly frontProxyCa: CertificateAuthority;
-  /** Signs what kubelets serve with. */
+  /** Signs the serving certificates of kubelets. */
   readonly kubeletCa: CertificateAuthority;
   readonly apiServer: KeyedCertificate;
   readonly frontProxy: KeyedCertificate;
   readonly admin: KeyedCertificate;
 }
 
-/** The common name under which the aggregator presents itself. */
+/** The common name of the aggregator's client certificate. */
 export const FRONT_PROXY_NAME = 'front-proxy-client';
 
 /** @param addresses the IP addresses on which the API server listens */

@@ -1,25 +1,25 @@
 import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Who a certificate is about; Kubernetes reads the common name as the user and organizations as groups. */
+/** The subject of a certificate; Kubernetes reads the common name as the user and organizations as groups. */
 export interface Subject {
   readonly commonName: string;
   readonly organizations?: readonly string[];
 }
 
-/** What a certificate says. */
+/** The contents of a certificate. */
 export interface CertificateRequest {
   readonly subject: Subject;
   readonly publicKey: KeyObject;
   readonly validity: { readonly notBefore: Date; readonly notAfter: Date };
-  /** What it may be used for; a CA certificate has none of these. */
+  /** The extended key usages; a CA certificate has none. */
   readonly usages?: readonly ('serverAuth' | 'clientAuth')[];
-  /** DNS names and IP addresses that a server goes by. */
+  /** DNS names and IP addresses of the server. */
   readonly names?: readonly string[];
   readonly isCa?: boolean;
 }
 
-/** Who signs: its name and an EC P-256 private key. */
+/** The signer's name and EC P-256 private key. */
 interface Signer {
   readonly subject: Subject;
   readonly privateKey: KeyObject;
@@ -46,8 +46,8 @@ const DIGITAL_SIGNATURE = bitString(Buffer.of(0x80), 7);
 const KEY_CERT_SIGN = bitString(Buffer.of(0x04), 2);
 
 /**
- * Issues an X.509 version 3 certificate (RFC 5280), signed with ECDSA and SHA-256, as PEM. Thousands of kubelets need
- * one each before their first response, so its bytes are written without a model of them.
+ * Issues an X.509 version 3 certificate (RFC 5280), signed with ECDSA and SHA-256, as PEM. Written as bytes rather than
+ * from a model: thousands of kubelets need one each, and this takes an eighth of the time.
  */
 export function issueCertificate(request: CertificateRequest, signer: Signer): string {
   const content = sequence(
@@ -64,7 +64,7 @@ export function issueCertificate(request: CertificateRequest, signer: Signer): s
   return pemOf(sequence(content, ECDSA_WITH_SHA256, bitString(signature)));
 }
 
-/** Random and positive: the first bit is the sign. */
+/** A random positive number: the first bit is the sign. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
@@ -95,7 +95,7 @@ function extensionsOf(
   return extensions;
 }
 
-/** @param parts whether it is critical, if it is, and its value */
+/** @param parts whether it is critical, if so, and its value */
 function extension(id: Buffer, ...parts: readonly Uint8Array[]): Buffer {
   const value = parts.at(-1) ?? Buffer.of();
   return sequence(id, ...parts.slice(0, -1), octetString(value));
@@ -110,12 +110,12 @@ function keyIdentifier(publicKey: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(publicKey)).digest();
 }
 
-// Most certificates of a cluster are about a few keys, and OpenSSL takes its time to export one.
+// Most certificates of a cluster share a few keys, and OpenSSL is slow to export one.
 const PUBLIC_KEY_INFOS = new WeakMap<KeyObject, Buffer>();
 
 function publicKeyInfo(publicKey: KeyObject): Buffer {
-  const known = PUBLIC_KEY_INFOS.get(publicKey);
-  if (known) return known;
+  const cached = PUBLIC_KEY_INFOS.get(publicKey);
+  if (cached) return cached;
   const info = publicKey.export({ type: 'spki', format: 'der' });
   PUBLIC_KEY_INFOS.set(publicKey, info);
   return info;
@@ -125,11 +125,6 @@ function pemOf(bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
-
-/**
- * ASN.1 in its distinguished encoding (X.690), as far as certificates need it: simulated kubelets need one each, by the
- * thousand, and to write the bytes takes an eighth of what a model of them does.
- */
 
 /** A value of any type: tag, length, contents. */
 function der(tag: number, ...contents: readonly Uint8Array[]): Buffer {
@@ -147,27 +142,25 @@ function setOf(...items: readonly Uint8Array[]): Buffer {
   return der(0x31, ...items);
 }
 
-/** @param bytes the fewest that hold the number, of which the first bit is its sign */
+/** @param bytes the minimal encoding of the number, of which the first bit is the sign */
 function integer(bytes: Uint8Array): Buffer {
   return der(0x02, bytes);
 }
 
-/** Bytes as they are. */
 function octetString(bytes: Uint8Array): Buffer {
   return der(0x04, bytes);
 }
 
-/** @param unusedBits how many of the last byte do not count */
+/** @param unusedBits number of unused bits in the last byte */
 function bitString(bytes: Uint8Array, unusedBits = 0): Buffer {
   return der(0x03, Buffer.of(unusedBits), bytes);
 }
 
-/** Text of any characters. */
 function utf8String(text: string): Buffer {
   return der(0x0c, Buffer.from(text));
 }
 
-/** What is true; what is false by default is left out. */
+/** The value true; false is the default and is omitted. */
 const TRUE: Uint8Array = der(0x01, Buffer.of(0xff));
 
 /** @param dotted such as `2.5.4.3` */
@@ -176,7 +169,7 @@ function objectIdentifier(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
 }
 
-/** A moment in whole seconds, in the type that RFC 5280 wants for its year. */
+/** A time in whole seconds, in the type that RFC 5280 requires for its year. */
 function time(date: Date): Buffer {
   const digits = date.toISOString().slice(0, 19).replaceAll(/\D/g, '');
   const isShort = date.getUTCFullYear() >= 1950 && date.getUTCFullYear() < 2050;
@@ -195,7 +188,7 @@ function base128(part: number): readonly number[] {
   return octets;
 }
 
-/** The bytes of an IP address; `undefined` of anything else. */
+/** The bytes of an IP address; `undefined` for other texts. */
 export function ipOctets(text: string): Buffer | undefined {
   switch (isIP(text)) {
     case 4:
@@ -208,7 +201,7 @@ export function ipOctets(text: string): Buffer | undefined {
 }
 
 function ipv6Octets(text: string): Buffer {
-  // A URL writes an IPv4 address at the end in hexadecimal, as the rest.
+  // A URL normalizes an IPv4 address at the end to hexadecimal.
   const [before = '', after] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
   const head = before.split(':').filter(Boolean);
   const tail = (after ?? '').split(':').filter(Boolean);

@@ -15,10 +15,10 @@ export interface Column {
   cell(object: KubernetesObject, nowMs: number): string | number | boolean | null;
 }
 
-/** What a cell has that tells nothing. */
+/** The text of an empty cell. */
 export const NONE = '<none>';
 
-/** What every table begins with. */
+/** The first column of every table. */
 export const NAME: Column = {
   name: 'Name',
   type: 'string',
@@ -55,13 +55,13 @@ export const count = (name: string, description: string, ...path: readonly strin
   cell: (object) => numberAt(object, ...path),
 });
 
-/** The text at a path, empty where there is nothing. */
+/** The text at a path, empty when it is absent. */
 export function textAt(object: KubernetesObject, ...path: readonly string[]): string {
   const value = fieldAt(object, ...path);
   return value === undefined ? '' : String(value);
 }
 
-/** The list at a path, empty where there is none. */
+/** The list at a path, empty when it is absent. */
 export function listAt(
   object: KubernetesObject,
   ...path: readonly string[]
@@ -70,7 +70,7 @@ export function listAt(
   return Array.isArray(value) ? value : [];
 }
 
-/** The number at a path, 0 where there is none. */
+/** The number at a path, 0 when it is absent. */
 export function numberAt(object: KubernetesObject, ...path: readonly string[]): number {
   return Number(fieldAt(object, ...path) ?? 0);
 }
@@ -81,14 +81,15 @@ type Step =
   | { readonly isAll: true }
   | { readonly where: readonly string[]; readonly equals: unknown };
 
-// A field, one in brackets, an index, all, or a filter `[?(@.type=="Ready")]`; none overlaps another.
+// A field, a field in brackets, an index, all, or a filter `[?(@.type=="Ready")]`; the alternatives do not overlap.
 const STEP =
   /\.([\w$-]+(?:\\\.[\w$-]+)*)|\['([^']*)'\]|\["([^"]*)"\]|\[(\d+)\]|(\.\*|\[\*\])|\[\?\(@((?:\.[\w-]+)+)\s*==\s*("[^"]*"|'[^']*'|true|false|\d+)\)\]/y;
 
 /**
- * Reads the part of JSONPath that printer columns use: `.spec.jobs[0].name`, `.status.conditions[?(@.type=="Ready")].status`.
+ * Parses the subset of JSONPath that printer columns use: `.spec.jobs[0].name`,
+ * `.status.conditions[?(@.type=="Ready")].status`.
  *
- * @throws Error for a path that is none
+ * @throws Error for an invalid path
  */
 export function parseJsonPath(path: string): (object: unknown) => readonly unknown[] {
   const steps: Step[] = [];
@@ -100,7 +101,7 @@ export function parseJsonPath(path: string): (object: unknown) => readonly unkno
     steps.push(stepOf(match));
   }
   return (object) =>
-    steps.reduce<readonly unknown[]>((found, step) => found.flatMap((one) => follow(one, step)), [object]);
+    steps.reduce<readonly unknown[]>((found, step) => found.flatMap((one) => applyStep(one, step)), [object]);
 }
 
 function stepOf([, field, single, double, index, all, where, value = '']: RegExpExecArray): Step {
@@ -111,7 +112,7 @@ function stepOf([, field, single, double, index, all, where, value = '']: RegExp
   return { where: (where ?? '').split('.').slice(1), equals: JSON.parse(value.replaceAll("'", '"')) };
 }
 
-function follow(value: unknown, step: Step): readonly unknown[] {
+function applyStep(value: unknown, step: Step): readonly unknown[] {
   if ('field' in step) return isRecord(value) && Object.hasOwn(value, step.field) ? [value[step.field]] : [];
   const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
   if ('index' in step) return step.index in items ? [items[step.index]] : [];
@@ -127,7 +128,7 @@ export function rowOf(columns: readonly Column[], object: KubernetesObject, cloc
   return columns.map((column) => column.cell(object, clock.nowMs()));
 }
 
-/** An age as `duration.HumanDuration` of k8s.io/apimachinery writes it: two units at most, and only for small ones. */
+/** Formats an age as `duration.HumanDuration` of k8s.io/apimachinery: two units at most, and only for small ones. */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000);
   if (seconds < -1) return '<invalid>';
@@ -185,7 +186,7 @@ export function columnOf({
   };
 }
 
-/** As the real server: several values are joined, and a value of another type than the column's is no value. */
+/** As the real server: several values are joined, and a value of another type than the column's is omitted. */
 function cellOf(values: readonly unknown[], type: string, nowMs: number): string | number | boolean | null {
   const [value] = values;
   if (value === undefined || value === null) return null;

@@ -44,10 +44,9 @@ type Definition = z.output<typeof crdSchema>['spec'];
 type Version = Definition['versions'][number];
 
 /**
- * What a CustomResourceDefinition has the API server serve: one type for each version that is served, the newest
- * first.
+ * The resource types of a CustomResourceDefinition: one for each served version, the newest first.
  *
- * @throws Error naming the field when it is none
+ * @throws Error with the field when it is invalid
  */
 export function customResourceTypes(crd: KubernetesObject): readonly ResourceType[] {
   const { spec } = crdSchema.parse(crd);
@@ -75,21 +74,21 @@ function typeOf(spec: Definition, version: Version, stored: string): ResourceTyp
     ...(names.shortNames ? { shortNames: names.shortNames } : {}),
     ...(names.categories ? { categories: names.categories } : {}),
     storage: `${names.plural}.${group}`,
-    storedAs: groupVersion({ group, version: stored }),
+    storageVersion: groupVersion({ group, version: stored }),
     isCustom: true,
     hasStatus: subresources?.status !== undefined,
     takesInitialStatus: false,
     hasGeneration: true,
     ...(subresources?.scale ? { scale: scaleFields(subresources.scale) } : {}),
     schema,
-    allowsBlindUpdates: false,
-    returnsDeleted: false,
+    allowsUnconditionalUpdate: false,
+    returnsDeletedObject: false,
     columns: [NAME, ...(additionalPrinterColumns?.map(columnOf) ?? [AGE])],
     fromStored: inVersion,
   };
 }
 
-/** The schema with what every object has, whatever the definition says of it. */
+/** The schema with the fields of every object, whatever the definition declares for them. */
 function withObjectFields(schema: Schema): Schema {
   const text: Schema = { type: 'string' };
   return {

@@ -3,7 +3,9 @@ import type { Schema } from '../schema/schema.ts';
 import type { FieldError } from '../schema/validate.ts';
 import type { Column } from './columns.ts';
 
-/** One version of a resource that the API server stores or computes: all that requests for it depend on. */
+/**
+ * One version of a resource that the API server stores or computes, with everything on which requests for it depend.
+ */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -16,50 +18,50 @@ export interface ResourceType {
   readonly verbs: readonly string[];
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** Where the store keeps its objects, whatever the version: `pods`, `deployments.apps`. */
+  /** The storage of its objects in all versions: `pods`, `deployments.apps`. */
   readonly storage: string;
-  /** The `apiVersion` that objects have in the store. */
-  readonly storedAs: string;
-  /** Whether a CustomResourceDefinition has brought it; a few rules differ for these. */
+  /** The `apiVersion` of stored objects. */
+  readonly storageVersion: string;
+  /** Whether it is defined by a CustomResourceDefinition, for which some rules differ. */
   readonly isCustom: boolean;
-  /** Whether `…/status` exists, by which alone the status is written. */
+  /** Whether it has the subresource `status`, by which alone the status is written. */
   readonly hasStatus: boolean;
-  /** Annotations by which this version shows what of the status it has no field for: they are of the status, not of the rest. */
+  /** Annotations that represent fields of the status which this version does not have; they belong to the status. */
   readonly statusAnnotations?: readonly string[];
-  /** Whether a new object may come with a status all the same. */
+  /** Whether a new object may have a status. */
   readonly takesInitialStatus: boolean;
-  /** Whether the desired state is counted in `metadata.generation`. */
+  /** Whether `metadata.generation` counts changes of the desired state. */
   readonly hasGeneration: boolean;
   readonly scale?: ScaleFields;
   readonly schema: Schema;
-  /** What a new object has for a status that comes without one. */
+  /** The status of a new object without one. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
-  /** Whether an update may leave out the version that it was made from. */
-  readonly allowsBlindUpdates: boolean;
-  /** Whether a DELETE is responded to with the object rather than a Status. */
-  readonly returnsDeleted: boolean;
+  /** Whether an update may omit the version from which it was made. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** Whether the response to a DELETE is the object rather than a Status. */
+  readonly returnsDeletedObject: boolean;
   readonly columns?: readonly Column[];
-  /** Fills in what a schema's defaults can't tell. */
-  complete?(object: KubernetesObject): KubernetesObject;
-  /** Rules beyond the schema. */
-  check?(object: KubernetesObject, previous: KubernetesObject | undefined): readonly FieldError[];
-  /** A stored object in this version. */
+  /** Sets defaults that the schema cannot express. */
+  applyDefaults?(object: KubernetesObject): KubernetesObject;
+  /** Validates rules that the schema cannot express. */
+  validate?(object: KubernetesObject, previous: KubernetesObject | undefined): readonly FieldError[];
+  /** Converts a stored object to this version. */
   fromStored?(object: KubernetesObject): KubernetesObject;
-  /** Whether names may be whatever a path can hold, as those of roles may. */
-  readonly takesAnyName?: boolean;
-  /** An object of this version as it is stored. */
+  /** Whether names may be any path segment, as those of roles. */
+  readonly allowsPathSegmentNames?: boolean;
+  /** Converts an object of this version to the stored one. */
   toStored?(object: KubernetesObject): KubernetesObject;
 }
 
-/** Where an object has what its `…/scale` tells. */
+/** The fields of an object that its subresource `scale` represents. */
 export interface ScaleFields {
-  /** `undefined` where the object does not say. */
+  /** `undefined` when the object does not set it. */
   replicas(object: KubernetesObject): number | undefined;
   withReplicas(object: KubernetesObject, replicas: number): KubernetesObject;
   statusReplicas(object: KubernetesObject): number;
-  /** Of the pods, as text. */
+  /** The selector of the pods, as text. */
   selector(object: KubernetesObject): string | undefined;
-  /** Where the replicas are, for managed fields: `f:spec`, `f:replicas`. */
+  /** The path of the replicas in managed fields: `f:spec`, `f:replicas`. */
   readonly replicasPath: readonly string[];
 }
 
@@ -74,19 +76,19 @@ export function groupVersion({ group, version }: Pick<ResourceType, 'group' | 'v
   return group ? `${group}/${version}` : version;
 }
 
-/** How messages name a resource: with its group, unless that is the core one. */
+/** The name of a resource in messages: with its group, except for the core group. */
 export function qualified({ group, resource }: GroupResource): string {
   return group ? `${resource}.${group}` : resource;
 }
 
-/** A stored object as requests of one version see it. */
-export function presented(object: KubernetesObject, type: ResourceType): KubernetesObject {
+/** Converts a stored object to the version of a request. */
+export function convertFromStorage(object: KubernetesObject, type: ResourceType): KubernetesObject {
   const apiVersion = groupVersion(type);
   if (object.apiVersion === apiVersion && object.kind === type.kind) return object;
   return type.fromStored ? type.fromStored(object) : { ...object, apiVersion, kind: type.kind };
 }
 
-/** Everything that the API server serves itself, which CustomResourceDefinitions add to. */
+/** The types that the API server serves itself: built-in ones and those of CustomResourceDefinitions. */
 export class ResourceRegistry {
   readonly #builtIn: readonly ResourceType[];
   readonly #custom = new Map<string, readonly ResourceType[]>();
@@ -100,7 +102,7 @@ export class ResourceRegistry {
     return [...this.#builtIn, ...[...this.#custom.values()].flat()];
   }
 
-  /** @returns `undefined` when no such resource is served here */
+  /** @returns `undefined` when this server has no such resource */
   find(group: string, version: string, resource: string): ResourceType | undefined {
     const isMeant = (type: ResourceType) =>
       type.resource === resource && type.group === group && type.version === version;
@@ -112,13 +114,13 @@ export class ResourceRegistry {
     return this.all().find((type) => type.group === group && type.kind === kind);
   }
 
-  /** Everything that is kept in the store, one version each. */
+  /** The stored resources, one version of each. */
   stored(): readonly ResourceType[] {
     const types = this.all().filter(({ verbs }) => verbs.includes('list'));
     return [...new Map(types.map((type) => [type.storage, type])).values()];
   }
 
-  /** Serves a custom resource from now on, in place of what was served for it; none takes it away. */
+  /** Replaces the types of a custom resource; an empty list removes it. */
   setCustom(storage: string, types: readonly ResourceType[]): void {
     if (types.length === 0) this.#custom.delete(storage);
     else this.#custom.set(storage, types);

@@ -3,10 +3,10 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 /** Fields of a message by number. */
 export type MessageSchema = Readonly<Record<number, MessageField>>;
 
-/** One field: what it is called in JSON, and how its value is written. */
+/** A field's name in JSON and its encoding. */
 export interface MessageField {
   readonly name: string;
-  /** `map` is of texts by text, `quantity` a message that holds a text, `ignored` what only the server decides. */
+  /** `map` is a map of texts, `quantity` a message with one text, `ignored` a field that only the server sets. */
   readonly type:
     | 'string'
     | 'bytes'
@@ -18,17 +18,17 @@ export interface MessageField {
     | 'ignored'
     | MessageSchema;
   readonly isRepeated?: true;
-  /** Whether zero is told apart from nothing. */
+  /** Whether zero differs from absent. */
   readonly isOptional?: true;
 }
 
-/** A message with a field that nobody has described: to skip it would be to lose it. */
+/** A message with an unknown field, which would be lost if it were skipped. */
 export class UnknownFieldError extends Error {}
 
 /**
- * Decodes a message as JSON has it. What is empty is left out, since Go writes empty texts and zeros, too.
+ * Decodes a message to JSON. Empty values are omitted, since Go writes empty texts and zeros.
  *
- * @throws UnknownFieldError for a field that is not described and not empty, where these may not be skipped
+ * @throws UnknownFieldError for an unknown field with a value, unless unknown fields are skipped
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -43,7 +43,7 @@ export function decodeMessage(
     if (!field) {
       const skipped = reader.skip(wireType, number);
       if (!skipsUnknown && !isEmpty(skipped, wireType))
-        throw new UnknownFieldError(`field ${number} is not known`);
+        throw new UnknownFieldError(`field ${number} is unknown`);
       continue;
     }
     const value = readValue(reader, field.type, skipsUnknown);
@@ -57,7 +57,7 @@ export function decodeMessage(
   return message;
 }
 
-/** Whether a skipped value is zero, or of no length, or a message whose fields are. */
+/** Whether a skipped value is zero, empty, or a message of such fields. */
 function isEmpty(skipped: Uint8Array, wireType: WireType): boolean {
   const bytes = wireType === WireType.LengthDelimited ? new BinaryReader(skipped).bytes() : skipped;
   return bytes.every((byte) => byte === 0);
@@ -99,7 +99,7 @@ const QUANTITY_ENTRY: MessageSchema = {
   2: { name: 'value', type: 'quantity' },
 };
 
-/** An object as it travels: what it is, and its message. */
+/** An encoded object and its type. */
 interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -107,9 +107,9 @@ interface Envelope {
 }
 
 /**
- * Opens Kubernetes' envelope of protobuf: `k8s\0` and a `runtime.Unknown`.
+ * Reads Kubernetes' protobuf envelope: `k8s\0` and a `runtime.Unknown`.
  *
- * @throws Error when it is none
+ * @throws Error for other contents
  */
 export function readEnvelope(body: Uint8Array): Envelope {
   if (Buffer.from(body.subarray(0, 4)).toString('latin1') !== 'k8s\0')

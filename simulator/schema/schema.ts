@@ -1,9 +1,8 @@
-/** The types that a schema may ask for. */
 type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
 /**
- * An OpenAPI v3 schema as CustomResourceDefinitions have it (`JSONSchemaProps`); built-in types are described by it,
- * too. Rules in CEL (`x-kubernetes-validations`) are taken and not evaluated, as before Kubernetes 1.25.
+ * An OpenAPI v3 schema as in CustomResourceDefinitions (`JSONSchemaProps`), which describes built-in types, too. CEL
+ * rules (`x-kubernetes-validations`) are accepted and not evaluated, as before Kubernetes 1.25.
  */
 export interface Schema {
   readonly type?: SchemaType;
@@ -40,9 +39,9 @@ export interface Schema {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
-  /** The key by which strategic merge patches tell the items of a list apart, where it is not the only map key. */
+  /** The key by which strategic merge patches identify items of a list, when it is not the only map key. */
   readonly 'x-kubernetes-patch-merge-key'?: string;
-  /** `merge` for lists whose items such a patch merges; lists are replaced otherwise. */
+  /** `merge` for lists whose items such a patch merges; other lists are replaced. */
   readonly 'x-kubernetes-patch-strategy'?: string;
 }
 
@@ -51,7 +50,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema of one field of an object, `undefined` where nothing is said of it. */
+/** The schema of a field, `undefined` when it has none. */
 export function schemaOfField(schema: Schema | undefined, field: string): Schema | undefined {
   if (!schema) return undefined;
   const { properties, additionalProperties } = schema;
@@ -59,7 +58,7 @@ export function schemaOfField(schema: Schema | undefined, field: string): Schema
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** What every object has besides its fields; its owners and finalizers are merged, not replaced. */
+/** The metadata of every object; owners and finalizers are merged, not replaced. */
 export const OBJECT_META: Schema = {
   description: 'Standard object metadata.',
   type: 'object',
@@ -84,12 +83,12 @@ export const OBJECT_META: Schema = {
       type: 'string',
       format: 'date-time',
       nullable: true,
-      description: 'When it is to be gone.',
+      description: 'When its deletion was requested.',
     },
     labels: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'What selectors select by.',
+      description: 'Labels for selectors.',
     },
     annotations: {
       type: 'object',
@@ -99,14 +98,14 @@ export const OBJECT_META: Schema = {
     finalizers: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Who must agree before it is removed.',
+      description: 'Finalizers that must be removed before the object is.',
       'x-kubernetes-list-type': 'set',
       'x-kubernetes-patch-strategy': 'merge',
     },
     ownerReferences: {
       type: 'array',
       items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      description: 'What it depends on; it goes with the last of these.',
+      description: 'Its owners; it is deleted with the last of them.',
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['uid'],
       'x-kubernetes-patch-strategy': 'merge',
@@ -114,12 +113,12 @@ export const OBJECT_META: Schema = {
     managedFields: {
       type: 'array',
       items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      description: 'Who set which fields.',
+      description: 'Field managers and their fields.',
     },
   },
 };
 
-/** A value with the defaults of its schema where it has nothing, at every depth; what needs none stays the same object. */
+/** Adds the defaults of a schema to a value, at every depth; a complete value stays the same object. */
 export function withDefaults(value: unknown, schema: Schema | undefined): unknown {
   if (!schema) return value;
   if (Array.isArray(value)) return defaultsOfItems(value, schema.items);
@@ -136,66 +135,68 @@ function defaultsOfFields(value: Readonly<Record<string, unknown>>, schema: Sche
   const completed: Record<string, unknown> = {};
   let isChanged = false;
   for (const [field, old] of Object.entries(value)) {
-    const known = schemaOfField(schema, field);
-    // A null that is not allowed counts as absent.
-    const isAbsent = old === null && known !== undefined && known.nullable !== true;
-    if (!isAbsent) completed[field] = withDefaults(old, known);
+    const fieldSchema = schemaOfField(schema, field);
+    // A null that is not allowed is absent.
+    const isAbsent = old === null && fieldSchema !== undefined && fieldSchema.nullable !== true;
+    if (!isAbsent) completed[field] = withDefaults(old, fieldSchema);
     if (isAbsent || completed[field] !== old) isChanged = true;
   }
-  for (const [field, known] of Object.entries(schema.properties ?? {})) {
-    if (known.default === undefined || Object.hasOwn(completed, field)) continue;
-    completed[field] = withDefaults(structuredClone(known.default), known);
+  for (const [field, fieldSchema] of Object.entries(schema.properties ?? {})) {
+    if (fieldSchema.default === undefined || Object.hasOwn(completed, field)) continue;
+    completed[field] = withDefaults(structuredClone(fieldSchema.default), fieldSchema);
     isChanged = true;
   }
   return isChanged ? completed : value;
 }
 
-/** A value without what its schema does not know, and where that was. */
+/** A value without unknown fields, and the paths of these. */
 interface Pruned {
   readonly value: unknown;
   /** As `spec.jobs[0].colour`. */
   readonly unknownFields: readonly string[];
 }
 
-/** Removes fields that the schema has not, as the API server does; what nothing is removed from stays the same object. */
+/**
+ * Removes fields that are not in the schema, as the API server does; a value without such fields stays the same object.
+ */
 export function prune(value: unknown, schema: Schema): Pruned {
   const unknownFields: string[] = [];
   return { value: pruned(value, schema, { path: '', unknownFields }), unknownFields };
 }
 
-interface Place {
+interface PruneState {
   readonly path: string;
   readonly unknownFields: string[];
 }
 
-function pruned(value: unknown, schema: Schema, place: Place): unknown {
+function pruned(value: unknown, schema: Schema, state: PruneState): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (!items) return value;
-    const kept = value.map((item, index) =>
-      pruned(item, items, { ...place, path: `${place.path}[${index}]` }),
+    const remaining = value.map((item, index) =>
+      pruned(item, items, { ...state, path: `${state.path}[${index}]` }),
     );
-    return kept.some((item, index) => item !== value[index]) ? kept : value;
+    return remaining.some((item, index) => item !== value[index]) ? remaining : value;
   }
-  return isRecord(value) ? prunedFields(value, schema, place) : value;
+  return isRecord(value) ? prunedFields(value, schema, state) : value;
 }
 
-function prunedFields(value: Readonly<Record<string, unknown>>, schema: Schema, place: Place): unknown {
-  const keepsUnknown =
+function prunedFields(value: Readonly<Record<string, unknown>>, schema: Schema, state: PruneState): unknown {
+  const preservesUnknown =
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
-  const kept: Record<string, unknown> = {};
+  const remaining: Record<string, unknown> = {};
   let isChanged = false;
   for (const [field, old] of Object.entries(value)) {
-    const path = place.path === '' ? field : `${place.path}.${field}`;
+    const path = state.path === '' ? field : `${state.path}.${field}`;
     const own = isEmbedded ? embeddedField(field) : undefined;
-    const known = own ?? schemaOfField(schema, field);
-    if (known) kept[field] = pruned(old, known, { ...place, path });
-    else if (keepsUnknown) kept[field] = old;
-    else place.unknownFields.push(path);
-    if (kept[field] !== old) isChanged = true;
+    const fieldSchema = own ?? schemaOfField(schema, field);
+    if (fieldSchema) remaining[field] = pruned(old, fieldSchema, { ...state, path });
+    else if (preservesUnknown) remaining[field] = old;
+    else state.unknownFields.push(path);
+    if (remaining[field] !== old) isChanged = true;
   }
-  return isChanged ? kept : value;
+  return isChanged ? remaining : value;
 }
 
 function embeddedField(field: string): Schema | undefined {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type Schema, schemaOfField } from './schema.ts';
 
-/** One reason why an object is invalid, in the words of the API. */
+/** One reason why an object is invalid, as in the API. */
 export interface FieldError {
   /** As `spec.jobs[0].schedule`. */
   readonly field: string;
@@ -18,19 +18,19 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Checks a value against a schema; the errors come in the order of the fields. */
+/** Validates a value; errors are in the order of the fields. */
 export function validate(value: unknown, schema: Schema, path = ''): readonly FieldError[] {
   const errors: FieldError[] = [];
   check(value, schema, path, errors);
   return errors;
 }
 
-/** A value that a field must not have, as errors quote it. */
+/** An error for an invalid value. */
 export function invalidValue(field: string, value: unknown, why: string): FieldError {
   return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${quoted(value)}: ${why}` };
 }
 
-/** A field that must be there. */
+/** An error for a missing field. */
 export function requiredValue(field: string, why = ''): FieldError {
   return {
     field,
@@ -39,7 +39,7 @@ export function requiredValue(field: string, why = ''): FieldError {
   };
 }
 
-/** A value that is none of those that there are. */
+/** An error for a value that is not in the list. */
 export function unsupportedValue(field: string, value: unknown, supported: readonly unknown[]): FieldError {
   const list = supported.map((one) => JSON.stringify(one)).join(', ');
   return {
@@ -145,18 +145,18 @@ function checkUnique(value: readonly unknown[], schema: Schema, path: string, er
   const listType = schema['x-kubernetes-list-type'];
   if (listType !== 'map' && listType !== 'set' && !schema.uniqueItems) return;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const seen = new Set<string>();
+  const identities = new Set<string>();
   for (const [index, item] of value.entries()) {
     const identity =
       listType === 'map' && isRecord(item) ? Object.fromEntries(keys.map((key) => [key, item[key]])) : item;
     const text = JSON.stringify(identity);
-    if (seen.has(text))
+    if (identities.has(text))
       errors.push({
         field: `${path}[${index}]`,
         reason: 'FieldValueDuplicate',
         message: `Duplicate value: ${text}`,
       });
-    seen.add(text);
+    identities.add(text);
   }
 }
 
@@ -181,20 +181,20 @@ function checkFields(
       message: `Too many: ${count}: must have at most ${maxProperties} items`,
     });
   for (const [field, item] of Object.entries(value)) {
-    const known = schemaOfField(schema, field);
-    if (known) check(item, known, joined(path, field), errors);
+    const fieldSchema = schemaOfField(schema, field);
+    if (fieldSchema) check(item, fieldSchema, joined(path, field), errors);
   }
 }
 
 function checkAlternatives(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
-  const holds = (one: Schema) => validate(value, one, path).length === 0;
+  const isValidBy = (one: Schema) => validate(value, one, path).length === 0;
   const refuse = (rule: string) =>
     errors.push(invalidValue(path, value, `${JSON.stringify(path)} must ${rule}`));
   for (const one of schema.allOf ?? []) check(value, one, path, errors);
-  if (schema.anyOf && !schema.anyOf.some(holds)) refuse('validate at least one schema (anyOf)');
-  if (schema.oneOf && schema.oneOf.filter(holds).length !== 1)
+  if (schema.anyOf && !schema.anyOf.some(isValidBy)) refuse('validate at least one schema (anyOf)');
+  if (schema.oneOf && schema.oneOf.filter(isValidBy).length !== 1)
     refuse('validate one and only one schema (oneOf)');
-  if (schema.not && holds(schema.not)) refuse('not validate the schema (not)');
+  if (schema.not && isValidBy(schema.not)) refuse('not validate the schema (not)');
 }
 
 function joined(path: string, field: string): string {

@@ -2,7 +2,7 @@ import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts';
-import { type Load, RunningContainer, type UnknownToKubelet } from '#simulator/machine/running-container.ts';
+import { type Load, type MissingReading, RunningContainer } from '#simulator/machine/running-container.ts';
 import { type EndpointKind, SocketlessNode } from './socketless-node.ts';
 
 /** A node to be. */
@@ -28,7 +28,7 @@ export interface PodSketch {
 export interface ContainerSketch {
   readonly name: string;
   readonly load: Load;
-  readonly unknown?: readonly UnknownToKubelet[];
+  readonly unknown?: readonly MissingReading[];
 }
 
 /** One pod through its life, and where it leads that. */

@@ -1,7 +1,7 @@
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { expositionOf } from '#simulator/kubelet/exposition.ts';
-import { summaryOf } from '#simulator/kubelet/summary.ts';
+import { formatExposition } from '#simulator/kubelet/exposition.ts';
+import { formatSummary } from '#simulator/kubelet/summary.ts';
 import { NodeClock } from '#simulator/machine/node-clock.ts';
 import { NodeMachine, type RuntimeKind } from '#simulator/machine/node-machine.ts';
 import { steadyLoad } from '#simulator/machine/running-container.ts';
@@ -115,9 +115,9 @@ export class SocketlessNode {
   }
 
   #sample(path: string): string {
-    if (path === '/metrics/resource') return expositionOf(this.machine);
+    if (path === '/metrics/resource') return formatExposition(this.machine);
     if (this.endpoint === 'resource') throw new KubeletStatusError(403, 'Forbidden');
-    return summaryOf(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });
+    return formatSummary(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });
   }
 
   #boot(bootedAtMs: number): NodeMachine {

@@ -66,7 +66,7 @@ describe('simulate', () => {
       expect(second.output[0])
         .to.include(taken)
         .and.to.match(
-          /address already in use .*; --port 0 --kubelet-port 0 takes free ports, .* --kubelet-use-node-status-port$/,
+          /address already in use .*; --port 0 --kubelet-port 0 uses free ports, .* --kubelet-use-node-status-port$/,
         );
     }
   });

@@ -1,6 +1,6 @@
 import { NodeClock } from '#simulator/machine/node-clock.ts';
 import { NodeMachine, type RunningPod, type RuntimeKind } from '#simulator/machine/node-machine.ts';
-import { RunningContainer, steadyLoad, type UnknownToKubelet } from '#simulator/machine/running-container.ts';
+import { type MissingReading, RunningContainer, steadyLoad } from '#simulator/machine/running-container.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -32,7 +32,7 @@ export function runningPod(
     name = 'burner',
     namespace = 'default',
     containers = ['burn'],
-    unknown = [] as UnknownToKubelet[],
+    unknown = [] as MissingReading[],
     swapBytes = 0,
   } = {},
 ): RunningPod {

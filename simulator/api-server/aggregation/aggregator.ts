@@ -21,8 +21,8 @@ const RETRY_INTERVAL_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * The aggregation layer: APIServices, whether their servers are available, and the proxy to them. Unlike the real
- * one it tries to reach a server that was unavailable a moment ago, so that nobody waits for a probe.
+ * The aggregation layer: APIServices, the availability of their servers, and the proxy to them. Unlike the real one, it
+ * also sends requests to a server that was unavailable a moment ago, so that no client waits for a probe.
  */
 export class Aggregator {
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class Aggregator {
     this.#identity = options.identity;
   }
 
-  /** Sends a group's requests to a server from now on, in place of one that had it before. */
+  /** Sends a group's requests to a server from now on; replaces an earlier one. */
   register(backend: Backend): void {
     this.unregister(backend);
     const { host, port, service, caPem } = backend;
@@ -70,21 +70,21 @@ export class Aggregator {
     this.#store.delete('apiservices.apiregistration.k8s.io', undefined, `${of.version}.${of.group}`);
   }
 
-  /** Who serves a path, which may be `/apis/GROUP/VERSION` or anything below. */
+  /** The server of a path, which is `/apis/GROUP/VERSION` or below. */
   backendFor(path: string): Backend | undefined {
     const [prefix, group = '', version = ''] = path.split('/').filter(Boolean);
     return prefix === 'apis' ? this.#registrations.get(`${group}/${version}`)?.backend : undefined;
   }
 
-  /** Everybody who is registered. */
+  /** All registered servers. */
   backends(): readonly Backend[] {
     return [...this.#registrations.values()].map(({ backend }) => backend);
   }
 
   /**
-   * Passes a request on, with who sent it, and the response back, both as they flow.
+   * Forwards a request with its user, and streams the response back.
    *
-   * @param as a user of the aggregator's own to ask as, instead of the caller
+   * @param as a user of the aggregator itself that replaces the caller
    */
   async proxy(request: ApiRequest, backend: Backend, { as }: { readonly as?: string } = {}): Promise<void> {
     const registration = this.#registrations.get(keyOf(backend));
@@ -118,12 +118,12 @@ export class Aggregator {
     }
   }
 
-  /** What every registered server says that it serves, asked now. */
+  /** Queries the resources of each registered server. */
   async groups(signal: AbortSignal): Promise<readonly AggregatedGroup[]> {
     return Promise.all(
       [...this.#registrations.values()].map(async (registration) => {
         const { group, version } = registration.backend;
-        const list = await this.#ask(registration, `/apis/${group}/${version}`, signal).catch(
+        const list = await this.#fetch(registration, `/apis/${group}/${version}`, signal).catch(
           () => undefined,
         );
         const resources = (list as { resources?: readonly AggregatedResource[] } | undefined)?.resources;
@@ -132,10 +132,10 @@ export class Aggregator {
     );
   }
 
-  /** The JSON that each registered server responds at a path; those that do not are left out. */
-  async askAll(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
+  /** Fetches JSON at a path of each registered server; servers that fail are left out. */
+  async fetchAll(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const replies = await Promise.allSettled(
-      [...this.#registrations.values()].map((registration) => this.#ask(registration, path, signal)),
+      [...this.#registrations.values()].map((registration) => this.#fetch(registration, path, signal)),
     );
     return replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
   }
@@ -148,7 +148,7 @@ export class Aggregator {
     this.#registrations.clear();
   }
 
-  async #ask({ backend, connection }: Registration, path: string, signal: AbortSignal): Promise<unknown> {
+  async #fetch({ backend, connection }: Registration, path: string, signal: AbortSignal): Promise<unknown> {
     using deadline = startDeadline(this.#clock, PROBE_TIMEOUT_MS, {
       signal,
       expired: () => new Error(`no response within ${PROBE_TIMEOUT_MS} ms`),
@@ -174,7 +174,7 @@ export class Aggregator {
     const { signal } = stopped;
     while (!signal.aborted) {
       try {
-        await this.#ask(registration, `/apis/${backend.group}/${backend.version}`, signal);
+        await this.#fetch(registration, `/apis/${backend.group}/${backend.version}`, signal);
         this.#setAvailability(registration, AVAILABLE);
       } catch (error) {
         if (signal.aborted) return;
@@ -226,11 +226,11 @@ function keyOf({ group, version }: { readonly group: string; readonly version: s
   return `${group}/${version}`;
 }
 
-/** An API group that somebody else serves, and what it says it has. */
+/** An API group of an aggregated server, and its resources. */
 export interface AggregatedGroup {
   readonly group: string;
   readonly version: string;
-  /** `resources` of its APIResourceList; `undefined` while it can't be asked. */
+  /** `resources` of its APIResourceList; `undefined` while the server is unreachable. */
   readonly resources: readonly AggregatedResource[] | undefined;
 }
 
@@ -251,13 +251,13 @@ interface Backend {
   readonly version: string;
   readonly host: string;
   readonly port: number;
-  /** The service that its APIService names, and that its certificate must. */
+  /** The service that its APIService names; its certificate must contain that name. */
   readonly service: { readonly namespace: string; readonly name: string };
-  /** PEM to verify it by; without one it is not verified (`insecureSkipTLSVerify`). */
+  /** PEM of the CA of its certificate; without one the certificate is not verified (`insecureSkipTLSVerify`). */
   readonly caPem?: string;
 }
 
-/** What the API server last found out about an aggregated server. */
+/** The result of the last probe of an aggregated server. */
 interface Availability {
   readonly isAvailable: boolean;
   readonly reason: string;
@@ -284,7 +284,7 @@ function apiServiceObject({ group, version, service, caPem }: Backend): NewObjec
   };
 }
 
-/** The APIService with its condition Available as it is now. */
+/** The APIService with its current condition Available. */
 function withAvailability(
   object: KubernetesObject,
   { isAvailable, reason, message }: Availability,
@@ -300,7 +300,7 @@ function withAvailability(
   return { ...object, status: { conditions: [condition] } };
 }
 
-/** What a server behind the API server serves, and the service that stands for it. */
+/** The API group of an aggregated server, and the service that represents it. */
 interface AggregatedServer {
   readonly service: string;
   readonly versions: readonly { readonly group: string; readonly version: string }[];
@@ -322,7 +322,7 @@ export const AGGREGATED_SERVERS = {
   },
 } as const satisfies Record<string, AggregatedServer>;
 
-/** Sends requests for what a server serves to an address from now on. */
+/** Sends requests for the groups of an aggregated server to an address from now on. */
 export function registerServer(
   aggregator: Aggregator,
   { service, versions }: AggregatedServer,
@@ -337,10 +337,10 @@ export function registerServer(
   }
 }
 
-/** Where a server of further groups listens. */
+/** Address of an aggregated server. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
-  /** PEM to verify it by; without one its certificate is not verified. */
+  /** PEM of the CA that issued its certificate; without one the certificate is not verified. */
   readonly caPem?: string;
 }

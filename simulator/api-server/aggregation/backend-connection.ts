@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHead
 import { Agent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { Caller } from '../../access/authenticator.ts';
+import type { UserInfo } from '../../access/authenticator.ts';
 import type { ApiRequest } from '../api-request.ts';
 
 /** A request to an aggregated server; a header with several values is sent as several. */
@@ -16,22 +16,22 @@ interface BackendRequest {
   readonly signal: AbortSignal;
 }
 
-/** The head of a response, and its body as it comes. */
+/** The head of a response, and its body as a stream. */
 interface BackendResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
 }
 
-/** How to reach a server and what to show and expect there. */
+/** Address, client certificate and expected server name of a backend. */
 type BackendTls = Pick<ConnectionOptions, 'cert' | 'key' | 'ca' | 'servername' | 'rejectUnauthorized'> & {
   readonly host: string;
   readonly port: number;
 };
 
 /**
- * Connections to one aggregated server, kept and shared as Go's transport does: one for everything when the
- * server speaks HTTP/2, one for each request under way when it does not.
+ * Connections to one aggregated server, pooled as Go's transport does: one for everything when the server speaks
+ * HTTP/2, else one for each request in flight.
  */
 export class BackendConnection {
   readonly #tls: BackendTls;
@@ -46,14 +46,14 @@ export class BackendConnection {
     this.#agent = new Agent({ keepAlive: true, ...tls });
   }
 
-  /** @throws the network's error when the server can't be reached, or the signal's reason */
+  /** @throws the network error when the server is unreachable, or the signal's reason */
   async request(request: BackendRequest): Promise<BackendResponse> {
     request.signal.throwIfAborted();
     const session = await this.#http2();
     return session ? requestOverHttp2(session, request, this.#tls) : this.#requestOverHttp1(request);
   }
 
-  /** Breaks all connections, those under way too. */
+  /** Closes all connections, those in use too. */
   close(): void {
     this.#closed.abort();
     this.#session?.destroy();
@@ -82,7 +82,7 @@ export class BackendConnection {
     });
     session.on('error', () => {}); // requests under way fail by themselves
     session.once('close', () => {
-      // A server that was replaced may speak another protocol.
+      // The next server at this address may speak another protocol.
       this.#speaksHttp2 = undefined;
     });
     this.#session = session;
@@ -148,15 +148,15 @@ function requestOverHttp2(
   });
 }
 
-// What belongs to one connection, or to the API server alone, is not passed on.
+// Headers of one connection, or for the API server alone, are not forwarded.
 const NOT_FORWARDED =
   /^(:.*|authorization|connection|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-forwarded-(host|proto|uri)|x-remote-.*)$/;
 
-/** The headers that an aggregated server gets: the caller's own, who the caller is, and where the request came from. */
+/** The headers that an aggregated server receives: those of the caller, the user, and the origin of the request. */
 export function forwardedHeaders(
   request: ApiRequest,
   backend: { readonly host: string; readonly port: number },
-  caller: Caller,
+  caller: UserInfo,
 ): Record<string, string | readonly string[]> {
   const { headers, socket } = request.raw;
   const forwarded: Record<string, string | readonly string[]> = {};
@@ -180,7 +180,7 @@ export function forwardedHeaders(
   };
 }
 
-/** What of an aggregated server's response reaches the caller, next to the API server's own. */
+/** The headers of an aggregated server's response that the caller receives, beside those of the API server. */
 export function* returnedHeaders(headers: Http1Headers): Generator<[string, string | string[]]> {
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || /^(:.*|connection|keep-alive|transfer-encoding|upgrade)$/.test(name)) continue;
@@ -188,13 +188,13 @@ export function* returnedHeaders(headers: Http1Headers): Generator<[string, stri
   }
 }
 
-function extraHeaders({ extra = {} }: Caller): Record<string, readonly string[]> {
+function extraHeaders({ extra = {} }: UserInfo): Record<string, readonly string[]> {
   return Object.fromEntries(
     Object.entries(extra).map(([key, values]) => [`X-Remote-Extra-${escapeHeaderKey(key)}`, values]),
   );
 }
 
-/** Percent-encodes what a header's name can't hold. */
+/** Percent-encodes the characters that a header name cannot contain. */
 function escapeHeaderKey(key: string): string {
   return key.replace(/[^A-Za-z0-9!#$&'*+.^_`|~-]/g, (character) => encodeURIComponent(character));
 }

@@ -5,9 +5,9 @@ import { badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
 /**
- * Makes an object one of its type: unknown fields go, defaults come, and rules are checked.
+ * Prunes unknown fields, sets defaults and validates an object.
  *
- * @throws ApiError 400 for unknown fields where these are forbidden, 422 for values that are not allowed
+ * @throws ApiError 400 for unknown fields in strict validation, 422 for invalid values
  */
 export function conformObject(
   object: KubernetesObject,
@@ -25,13 +25,13 @@ export function conformObject(
       request.response.appendHeader('Warning', `299 - ${JSON.stringify(warning)}`);
   const completed = withDefaults(value, type.schema) as KubernetesObject;
   refuseInvalid(validate(completed, type.schema), { type, name: object.metadata.name });
-  const whole = type.complete?.(completed) ?? completed;
-  refuseInvalid(type.check?.(whole, previous) ?? [], { type, name: object.metadata.name });
+  const whole = type.applyDefaults?.(completed) ?? completed;
+  refuseInvalid(type.validate?.(whole, previous) ?? [], { type, name: object.metadata.name });
   return whole;
 }
 
 /**
- * Refuses nulls where the schema allows none, in place of leaving them out.
+ * Refuses nulls where the schema allows none, where others would be left out.
  *
  * @throws ApiError 422
  */
@@ -45,7 +45,7 @@ function refuseInvalid(
   { type, name }: { readonly type: ObjectWrite['type']; readonly name: string },
 ): void {
   if (errors.length === 0) return;
-  // Built-in types are decoded before they are validated, and then a wrong type is no valid body.
+  // Built-in types are decoded before they are validated: a wrong type is a bad request.
   const mistyped = type.isCustom
     ? undefined
     : errors.find(({ reason }) => reason === 'FieldValueTypeInvalid');
@@ -56,7 +56,7 @@ function refuseInvalid(
   throw invalidObject(type, name, errors);
 }
 
-/** A value without nulls, which are nothing to built-in types; one that has none stays the same object. */
+/** Removes nulls, which built-in types take for absent; a value without nulls stays the same object. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(withoutNulls);

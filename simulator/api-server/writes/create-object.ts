@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import {
   compare,
-  type Manager,
-  type Ownership,
+  type FieldManager,
+  type ManagedFieldsEntry,
   trackUpdate,
   writeManagedFields,
 } from '../../patches/managed-fields.ts';
@@ -16,14 +16,14 @@ import { asObject, requireNamespace } from './read-object.ts';
 /**
  * Creates an object from a body.
  *
- * @param ownerships who manages what, where that is known already
- * @returns it as it is stored, or would be
- * @throws ApiError 409 when there is one of its name, 500 for one that tells its version
+ * @param ownerships its managed fields, where the caller has computed them
+ * @returns the object as stored, or as it would be stored
+ * @throws ApiError 409 when the name exists, 500 for an object with a resourceVersion
  */
 export function createObject(
   body: unknown,
   write: ObjectWrite,
-  ownerships?: readonly Ownership[],
+  ownerships?: readonly ManagedFieldsEntry[],
 ): KubernetesObject {
   const { type, context, options } = write;
   const given = asObject(body, write);
@@ -37,13 +37,13 @@ export function createObject(
   const now = formatTimestamp(context.clock.nowMs());
   const owners = ownerships ?? ownershipOfAll(object, type, managerOf(write, 'Update'));
   const managedFields = writeManagedFields(owners, now);
-  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
+  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storageVersion };
   const complete = { ...stored, metadata: { ...stored.metadata, managedFields } };
   if (!options.isDryRun) return context.store.create(type.storage, complete);
   return { ...complete, metadata: { ...complete.metadata, uid: randomUUID(), creationTimestamp: now } };
 }
 
-/** Leaves out what the server alone decides of a new object, and gives it a first generation and status. */
+/** Removes the fields that only the server sets, and adds the first generation and status. */
 function asNew(draft: KubernetesObject, type: ResourceType): KubernetesObject {
   const {
     creationTimestamp: _created,
@@ -69,8 +69,8 @@ function asNew(draft: KubernetesObject, type: ResourceType): KubernetesObject {
 function ownershipOfAll(
   object: KubernetesObject,
   type: ResourceType,
-  manager: Manager,
-): readonly Ownership[] {
+  manager: FieldManager,
+): readonly ManagedFieldsEntry[] {
   const { status: _status, ...owned } = object;
   return trackUpdate([], manager, compare({}, type.hasStatus ? owned : object, type.schema));
 }

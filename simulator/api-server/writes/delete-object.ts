@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deleteObject, markedForDeletion, type PropagationPolicy } from '../../objects/deletion.ts';
+import { deleteObject, markForDeletion, type PropagationPolicy } from '../../objects/deletion.ts';
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { unsupportedValue } from '../../schema/validate.ts';
 import { readBody } from '../api-request.ts';
@@ -23,18 +23,18 @@ interface DeleteOptions {
   readonly isDryRun: boolean;
 }
 
-/** What a DELETE has come to. */
+/** The result of a DELETE. */
 interface DeletedObject {
-  /** Its last state, or the one in which it waits. */
+  /** Its last state, or the state in which it waits for its finalizers. */
   readonly object: KubernetesObject;
-  /** What the caller is told instead, as of most resources when the object is gone. */
+  /** The response instead of the object, as for most resources when the object is removed. */
   readonly status?: Status;
 }
 
 /**
- * Deletes the object that a request names.
+ * Deletes the object of a request.
  *
- * @throws ApiError 404, or 409 when a precondition does not hold
+ * @throws ApiError 404, or 409 when a precondition fails
  */
 export async function deleteNamed(write: ObjectWrite): Promise<DeletedObject> {
   const { target, type, context } = write;
@@ -43,11 +43,13 @@ export async function deleteNamed(write: ObjectWrite): Promise<DeletedObject> {
   const object = context.store.get(type.storage, target.namespace, name);
   if (!object) throw notFound(target, name);
   checkPreconditions(object, options, write);
-  const { object: last, isGone } = deleted(object, options, write);
-  return isGone && !type.returnsDeleted ? { object: last, status: success(last, write) } : { object: last };
+  const { object: last, isRemoved } = deleted(object, options, write);
+  return isRemoved && !type.returnsDeletedObject
+    ? { object: last, status: success(last, write) }
+    : { object: last };
 }
 
-/** Deletes everything that a request selects, and returns it. */
+/** Deletes all objects that a request selects, and returns them. */
 export async function deleteSelected(write: ObjectWrite): Promise<readonly KubernetesObject[]> {
   const { target, type, context, request } = write;
   const options = await deleteOptions(write);
@@ -62,8 +64,8 @@ function deleted(
 ) {
   const { store, clock } = context;
   if (!isDryRun) return deleteObject(object, { store, clock, storage: type.storage, propagation });
-  const marked = markedForDeletion(object, { clock, propagation });
-  return { object: marked ?? object, isGone: marked === undefined };
+  const marked = markForDeletion(object, { clock, propagation });
+  return { object: marked ?? object, isRemoved: marked === undefined };
 }
 
 function checkPreconditions(
@@ -71,11 +73,11 @@ function checkPreconditions(
   { uid, resourceVersion }: DeleteOptions,
   { target }: ObjectWrite,
 ): void {
-  const refuse = (what: string, wanted: string, found: string) =>
+  const refuse = (what: string, expected: string, found: string) =>
     conflict(
       target,
       metadata.name,
-      `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`,
+      `Precondition failed: ${what} in precondition: ${expected}, ${what} in object meta: ${found}`,
     );
   if (uid && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid);
   if (resourceVersion && resourceVersion !== metadata.resourceVersion)
@@ -87,16 +89,16 @@ async function deleteOptions({ request, options }: ObjectWrite): Promise<DeleteO
   const parsed = optionsSchema.safeParse(body.trim() === '' ? {} : parseJson(body));
   if (!parsed.success) throw badRequest('the DeleteOptions provided are unrecognized');
   const { propagationPolicy, orphanDependents, preconditions, dryRun } = parsed.data;
-  const asked =
+  const requested =
     propagationPolicy ||
     request.query.get('propagationPolicy') ||
     (orphanDependents ? 'Orphan' : 'Background');
-  if (!isPropagationPolicy(asked))
+  if (!isPropagationPolicy(requested))
     throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      unsupportedValue('propagationPolicy', asked, ['Foreground', 'Background']),
+      unsupportedValue('propagationPolicy', requested, ['Foreground', 'Background']),
     ]);
   return {
-    propagation: asked,
+    propagation: requested,
     uid: preconditions?.uid ?? undefined,
     resourceVersion: preconditions?.resourceVersion ?? undefined,
     isDryRun: options.isDryRun || (dryRun ?? []).includes('All'),

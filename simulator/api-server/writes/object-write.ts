@@ -1,17 +1,16 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import type { Manager } from '../../patches/managed-fields.ts';
+import type { FieldManager } from '../../patches/managed-fields.ts';
 import { groupVersion, type ResourceRegistry, type ResourceType } from '../../resources/resource-type.ts';
 import { unsupportedValue } from '../../schema/validate.ts';
 import { type ApiRequest, isTrue, type ResourceTarget } from '../api-request.ts';
 import { badRequest, invalidObject } from '../status.ts';
 
-/** What handlers of stored resources work with. */
 export interface ResourceContext {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly registry: ResourceRegistry;
-  /** Of the Kubernetes that it behaves like. */
+  /** The minor version of Kubernetes that it simulates. */
   readonly minor: number;
 }
 
@@ -24,14 +23,14 @@ export interface ObjectWrite {
   readonly options: WriteOptions;
 }
 
-/** The first minor of Kubernetes 1 that tells by which subresource fields were set. */
+/** The first minor version of Kubernetes 1 whose managed fields have a subresource. */
 const FIRST_WITH_SUBRESOURCES = 22;
 
-/** As whom a write manages what it sets. */
+/** The field manager of a write. */
 export function managerOf(
   { type, target: { subresource }, context, options }: ObjectWrite,
-  operation: Manager['operation'],
-): Manager {
+  operation: FieldManager['operation'],
+): FieldManager {
   const isTold = subresource !== undefined && context.minor >= FIRST_WITH_SUBRESOURCES;
   return {
     manager: options.fieldManager,
@@ -41,20 +40,20 @@ export function managerOf(
   };
 }
 
-/** `CreateOptions`, `UpdateOptions` and `PatchOptions` of meta.k8s.io, read and checked. */
+/** `CreateOptions`, `UpdateOptions` and `PatchOptions` of meta.k8s.io, parsed and validated. */
 interface WriteOptions {
-  /** All is done but storing. */
+  /** The object is validated and not stored. */
   readonly isDryRun: boolean;
-  /** As whom the caller manages fields. */
+  /** The name of the field manager. */
   readonly fieldManager: string;
   readonly isFieldManagerGiven: boolean;
-  /** Takes over fields that others manage. */
+  /** Takes over fields of other managers. */
   readonly force: boolean;
-  /** What becomes of fields that nobody knows. */
+  /** How unknown fields are treated. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
 }
 
-/** @throws ApiError 400 or 422 for options that there are not */
+/** @throws ApiError 400 or 422 for invalid options */
 export function writeOptions({ query, raw, verb }: ApiRequest): WriteOptions {
   const kind =
     { create: 'CreateOptions', patch: 'PatchOptions', update: 'UpdateOptions' }[verb] ?? 'DeleteOptions';

@@ -1,12 +1,17 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { compare, type Ownership, readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
+import {
+  compare,
+  type ManagedFieldsEntry,
+  readManagedFields,
+  trackUpdate,
+} from '../../patches/managed-fields.ts';
 import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from '../../patches/patches.ts';
 import {
   type ApplyConflict,
   serverSideApply,
   withEmptyTextsAsNulls,
 } from '../../patches/server-side-apply.ts';
-import { groupVersion, presented } from '../../resources/resource-type.ts';
+import { convertFromStorage, groupVersion } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { requiredValue } from '../../schema/validate.ts';
 import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
@@ -16,10 +21,9 @@ import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject, mediaTypeOf, readStructured } from './read-object.ts';
 import { updateObject } from './update-object.ts';
 
-/** The minor of Kubernetes 1 that takes no empty texts where a custom resource is applied. */
+/** The minor version of Kubernetes 1 that refuses empty texts in applied custom resources. */
 const LAST_WITHOUT_EMPTY_TEXTS = 20;
 
-/** What a patch has made. */
 export interface Patched {
   readonly object: KubernetesObject;
   readonly isNew: boolean;
@@ -31,9 +35,9 @@ const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 
 /**
- * Changes an object by a patch of any type; what is applied may make it.
+ * Changes an object by a patch of any type; server-side apply may create it.
  *
- * @throws ApiError 404, 409 or 422 as the API has it, 415 for a type of patch that the resource does not take
+ * @throws ApiError 404, 409 or 422 as the API has it, 415 for a patch type that the resource does not support
  */
 export async function patchObject(write: ObjectWrite): Promise<Patched> {
   const { request, target, type, context } = write;
@@ -42,11 +46,11 @@ export async function patchObject(write: ObjectWrite): Promise<Patched> {
   const previous = context.store.get(type.storage, target.namespace, target.name ?? '');
   if (mediaTypeOf(request) === APPLY_PATCH) return applyObject(patch, previous, write);
   if (!previous) throw notFound(target, target.name ?? '');
-  const patched = patchedValue(presented(previous, type), patch, write);
+  const patched = patchedValue(convertFromStorage(previous, type), patch, write);
   return { object: updateObject(patched, previous, write), isNew: false };
 }
 
-/** Applies a patch that is none of server-side apply to a value. */
+/** Applies a JSON, merge or strategic merge patch to a value. */
 export function patchedValue(
   value: unknown,
   patch: unknown,
@@ -72,12 +76,12 @@ export function patchedValue(
 
 /** @throws ApiError 415 */
 export function requireKnownType(mediaType: string, isCustom: boolean): void {
-  const known = [JSON_PATCH, MERGE_PATCH, ...(isCustom ? [] : [STRATEGIC_PATCH]), APPLY_PATCH];
-  if (known.includes(mediaType)) return;
+  const accepted = [JSON_PATCH, MERGE_PATCH, ...(isCustom ? [] : [STRATEGIC_PATCH]), APPLY_PATCH];
+  if (accepted.includes(mediaType)) return;
   throw new ApiError(
     415,
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${known.join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     {},
   );
 }
@@ -90,13 +94,13 @@ function applyObject(
   const { type, options, target, context } = write;
   checkConfiguration(configuration, write);
   const manager = managerOf(write, 'Apply');
-  const before = previous && presented(previous, type);
+  const before = previous && convertFromStorage(previous, type);
   if (!before && target.subresource !== undefined) throw notFound(target, target.name ?? '');
   const owned = before ? ownershipsOf(before, write) : [];
   const given = ownPart(asObject(configuration, write), write);
   const isOld = type.isCustom && context.minor === LAST_WITHOUT_EMPTY_TEXTS;
-  const wanted = isOld ? (withEmptyTextsAsNulls(given) as KubernetesObject) : given;
-  const applied = serverSideApply(before ?? {}, wanted, {
+  const desired = isOld ? (withEmptyTextsAsNulls(given) as KubernetesObject) : given;
+  const applied = serverSideApply(before ?? {}, desired, {
     manager,
     ownerships: owned,
     schema: type.schema,
@@ -125,10 +129,10 @@ function checkConfiguration(configuration: unknown, { options, type }: ObjectWri
     throw badRequest('metadata.managedFields must be nil');
 }
 
-/** What was there before anybody applied anything is managed by a manager of that name. */
-function ownershipsOf(before: KubernetesObject, { type }: ObjectWrite): readonly Ownership[] {
-  const known = readManagedFields(before.metadata.managedFields);
-  if (known.length > 0) return known;
+/** The managed fields before a first apply, which go to a manager of that name. */
+function ownershipsOf(before: KubernetesObject, { type }: ObjectWrite): readonly ManagedFieldsEntry[] {
+  const accepted = readManagedFields(before.metadata.managedFields);
+  if (accepted.length > 0) return accepted;
   const manager = {
     manager: 'before-first-apply',
     operation: 'Update',
@@ -137,7 +141,7 @@ function ownershipsOf(before: KubernetesObject, { type }: ObjectWrite): readonly
   return trackUpdate([], manager, compare({}, before, type.schema));
 }
 
-/** The part of a configuration that an endpoint takes: the status alone, or all but that. */
+/** The part of a configuration that an endpoint changes: the status, or everything else. */
 function ownPart(object: KubernetesObject, { type, target }: ObjectWrite): KubernetesObject {
   const { status, ...rest } = object;
   if (target.subresource === 'status') {
@@ -172,7 +176,7 @@ function applyConflict(conflicts: readonly ApplyConflict[]): ApiError {
   });
 }
 
-function nameOf({ manager, operation, apiVersion, subresource }: Ownership): string {
+function nameOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
   const name = `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ''}`;
   return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }

@@ -18,9 +18,9 @@ export function mediaTypeOf({ raw }: ApiRequest): string {
 }
 
 /**
- * Reads a body as JSON or YAML, by its media type.
+ * Parses a body as JSON, YAML or protobuf, by its media type.
  *
- * @throws ApiError 400 for a body that is neither, 415 for a media type that is not known
+ * @throws ApiError 400 for an invalid body, 415 for an unsupported media type
  */
 export async function readStructured(request: ApiRequest): Promise<unknown> {
   const bytes = await readBody(request);
@@ -40,7 +40,7 @@ export async function readStructured(request: ApiRequest): Promise<unknown> {
   }
 }
 
-/** Kinds that are not described, and fields, are refused rather than lost. */
+/** Unknown kinds and fields are refused rather than lost. */
 function readProtobuf(bytes: Uint8Array): unknown {
   try {
     const { apiVersion, kind, raw } = readEnvelope(bytes);
@@ -68,9 +68,9 @@ function unsupportedMediaType(): ApiError {
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
- * Takes a body for an object of the request's type, with the identity that the path gives it.
+ * Reads an object of the request's type from a body, and completes its identity from the path.
  *
- * @throws ApiError 400 for another kind, name or namespace than the path's, 422 for a name that can't be
+ * @throws ApiError 400 when kind, name or namespace differ from the path, 422 for an invalid name
  */
 export function asObject(body: unknown, { target, type, request }: ObjectWrite): KubernetesObject {
   if (!isRecord(body)) throw badRequest('the object provided is unrecognized: it is no object');
@@ -101,8 +101,8 @@ export function asObject(body: unknown, { target, type, request }: ObjectWrite):
   } as KubernetesObject;
 }
 
-function nameProblem(name: string, { takesAnyName = false }: ResourceType): string | undefined {
-  if (!takesAnyName) return NAME.test(name) ? undefined : NAME_RULE;
+function nameProblem(name: string, { allowsPathSegmentNames = false }: ResourceType): string | undefined {
+  if (!allowsPathSegmentNames) return NAME.test(name) ? undefined : NAME_RULE;
   if (name === '.' || name === '..') return `may not be '${name}'`;
   const refused = ['/', '%'].find((character) => name.includes(character));
   return refused && `may not contain '${refused}'`;
@@ -144,7 +144,7 @@ function generated(prefix: unknown): string {
   return typeof prefix === 'string' && prefix !== '' ? generatedName(prefix) : '';
 }
 
-/** @throws ApiError 404 or 403 when a new object's namespace does not exist or goes */
+/** @throws ApiError 404 or 403 when the namespace of a new object does not exist or is being deleted */
 export function requireNamespace(
   { metadata }: KubernetesObject,
   { target, type, context }: ObjectWrite,

@@ -1,6 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
-import { presented, type ScaleFields } from '../../resources/resource-type.ts';
+import { convertFromStorage, type ScaleFields } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue } from '../../schema/validate.ts';
 import { ApiError, badRequest, invalidObject, methodNotAllowed, notFound } from '../status.ts';
@@ -12,7 +12,7 @@ import { updateObject } from './update-object.ts';
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
 
 /**
- * Tells or sets an object's replicas in the form that all scalable resources share.
+ * Returns or sets an object's replicas as a Scale.
  *
  * @returns the Scale of autoscaling/v1
  */
@@ -23,10 +23,10 @@ export async function serveScale(write: ObjectWrite, fields: ScaleFields): Promi
   const body = request.verb === 'get' ? undefined : await readStructured(request);
   const stored = context.store.get(type.storage, target.namespace, target.name ?? '');
   if (!stored) throw notFound(target, target.name ?? '');
-  const object = presented(stored, type);
+  const object = convertFromStorage(stored, type);
   const scale = scaleOf(object, fields);
   if (request.verb === 'get') return scale;
-  // What is applied to a Scale sets what it names, as a merge patch does.
+  // An applied Scale works as a merge patch.
   const next = request.verb === 'update' ? body : patchedValue(scale, body, write);
   return scaleOf(setReplicas(next, { stored, object, fields, write }), fields);
 }
@@ -69,7 +69,7 @@ function setReplicas(
     metadata: {
       ...changed.metadata,
       ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
-      // Without a version a Scale sets the replicas of whatever there is.
+      // Without a version, a Scale sets the replicas of the current object.
       resourceVersion:
         typeof resourceVersion === 'string' && resourceVersion !== ''
           ? resourceVersion
@@ -86,7 +86,7 @@ function setReplicas(
       removed: new Set(),
     },
   );
-  return presented(updateObject(body, stored, write, ownerships), write.type);
+  return convertFromStorage(updateObject(body, stored, write, ownerships), write.type);
 }
 
 function scaleOf(object: KubernetesObject, fields: ScaleFields): KubernetesObject {
@@ -110,7 +110,7 @@ function scaleOf(object: KubernetesObject, fields: ScaleFields): KubernetesObjec
       resourceVersion,
       creationTimestamp,
     },
-    // Zero is left out, as by Go.
+    // Go omits a zero.
     spec: replicas === 0 ? {} : { replicas },
     status: { replicas: fields.statusReplicas(object), ...(selector ? { selector } : {}) },
   };

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { updateOrFinish } from '../../objects/deletion.ts';
+import { updateOrRemove } from '../../objects/deletion.ts';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import {
   compare,
-  type Ownership,
+  type ManagedFieldsEntry,
   readManagedFields,
   trackUpdate,
   writeManagedFields,
 } from '../../patches/managed-fields.ts';
-import { presented, type ResourceType } from '../../resources/resource-type.ts';
+import { convertFromStorage, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../schema/schema.ts';
 import { invalidValue } from '../../schema/validate.ts';
 import { conflict, invalidObject } from '../status.ts';
@@ -17,22 +17,21 @@ import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject } from './read-object.ts';
 
 /**
- * Puts a new state in the place of an object's; what is the server's to decide stays as it was. A state that is no
- * other is not stored.
+ * Updates an object; fields that only the server sets do not change. An unchanged object is not stored.
  *
- * @param previous as it is stored
- * @param ownerships who manages what afterwards; worked out from what changes unless given
- * @throws ApiError 409 when the new state was made from an older version, 422 when it breaks a rule
+ * @param previous as stored
+ * @param ownerships the managed fields after the update; computed from the changes by default
+ * @throws ApiError 409 when the new state was made from an older version, 422 when it is invalid
  */
 export function updateObject(
   body: unknown,
   previous: KubernetesObject,
   write: ObjectWrite,
-  ownerships?: readonly Ownership[],
+  ownerships?: readonly ManagedFieldsEntry[],
 ): KubernetesObject {
   const { type, context, options, target } = write;
   const { store, clock } = context;
-  const before = presented(previous, type);
+  const before = convertFromStorage(previous, type);
   const given = asObject(body, write);
   checkIdentity(given, before, write);
   const draft =
@@ -44,7 +43,7 @@ export function updateObject(
   const owners =
     ownerships ?? trackUpdate(oldOwners, managerOf(write, 'Update'), compare(before, object, type.schema));
   const managedFields = writeManagedFields(owners, formatTimestamp(clock.nowMs()));
-  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storedAs };
+  const stored = type.toStored?.(object) ?? { ...object, apiVersion: type.storageVersion };
   const { managedFields: _managed, resourceVersion: _version, ...metadata } = stored.metadata;
   const next = {
     ...stored,
@@ -58,10 +57,10 @@ export function updateObject(
         resourceVersion: previous.metadata.resourceVersion,
       },
     };
-  return updateOrFinish(next, { store, storage: type.storage }).object;
+  return updateOrRemove(next, { store, storage: type.storage }).object;
 }
 
-/** An update is told whose it is; what a patch makes is judged when its version is. */
+/** Checks UID and version: an update's UID is validated first, a patch's version. */
 function checkIdentity(given: KubernetesObject, before: KubernetesObject, write: ObjectWrite): void {
   const { type, request } = write;
   const { uid, name } = given.metadata;
@@ -89,7 +88,7 @@ function checkVersion(
 ): void {
   const { resourceVersion, name } = given.metadata;
   if (!resourceVersion || resourceVersion === '0') {
-    if (!type.allowsBlindUpdates && request.verb === 'update')
+    if (!type.allowsUnconditionalUpdate && request.verb === 'update')
       throw invalidObject(type, name, [
         {
           ...invalidValue('metadata.resourceVersion', '', ''),
@@ -116,7 +115,7 @@ function withStatusOf(
   return { ...rest, metadata, ...(given.status === undefined ? {} : { status: given.status }) };
 }
 
-/** Metadata with those annotations as an object has them that are of its status. */
+/** Metadata with the annotations that represent the status, taken from an object. */
 function withAnnotationsOf(
   { metadata: { annotations: given = {} } }: KubernetesObject,
   metadata: KubernetesObject['metadata'],
@@ -174,21 +173,21 @@ function checkFinalizers(draft: KubernetesObject, before: KubernetesObject, type
   ]);
 }
 
-/** The generation counts changes of what is wanted: of everything but metadata and, where it is apart, the status. */
+/** The generation counts changes of everything but metadata and, where it is a subresource, the status. */
 function generationAfter(
   object: KubernetesObject,
   before: KubernetesObject,
   type: ResourceType,
 ): { generation?: number } {
   if (!type.hasGeneration) return {};
-  const wanted = ({ metadata: _metadata, status, ...rest }: KubernetesObject) =>
+  const desired = ({ metadata: _metadata, status, ...rest }: KubernetesObject) =>
     withoutNulls(type.hasStatus ? rest : { ...rest, status });
   const { generation = 1 } = before.metadata;
-  return { generation: isDeepStrictEqual(wanted(object), wanted(before)) ? generation : generation + 1 };
+  return { generation: isDeepStrictEqual(desired(object), desired(before)) ? generation : generation + 1 };
 }
 
-/** Who managed what; a caller who sends one empty entry has all forgotten. */
-function ownersBefore(given: KubernetesObject, before: KubernetesObject): readonly Ownership[] {
+/** The managed fields before an update; a caller that sends one empty entry removes them all. */
+function ownersBefore(given: KubernetesObject, before: KubernetesObject): readonly ManagedFieldsEntry[] {
   const [first, ...more] = given.metadata.managedFields ?? [];
   const isReset = isRecord(first) && Object.keys(first).length === 0 && more.length === 0;
   return isReset ? [] : readManagedFields(before.metadata.managedFields);

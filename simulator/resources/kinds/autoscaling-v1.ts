@@ -1,18 +1,18 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { isRecord } from '../../schema/schema.ts';
 
-// What autoscaling/v1 has no field for is kept in annotations.
+// autoscaling/v1 has annotations for the fields that it lacks.
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
-/** Those of them that are of the status. */
+/** Those of the status. */
 export const V1_STATUS_ANNOTATIONS: readonly string[] = [CURRENT_METRICS, CONDITIONS];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A stored HorizontalPodAutoscaler as autoscaling/v1 shows it. */
+/** Converts a stored HorizontalPodAutoscaler to autoscaling/v1. */
 export function autoscalerToV1(stored: KubernetesObject): KubernetesObject {
   const { metrics, behavior, ...spec } = (stored.spec ?? {}) as Fields;
   const { currentMetrics, conditions, ...status } = (stored.status ?? {}) as Fields;
@@ -40,14 +40,14 @@ export function autoscalerToV1(stored: KubernetesObject): KubernetesObject {
     metadata: { ...stored.metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
     status: {
-      ...{ currentReplicas: 0, desiredReplicas: 0 }, // which it shows though they are zero
+      ...{ currentReplicas: 0, desiredReplicas: 0 }, // not omitted at zero
       ...status,
       ...(currentCpu === undefined ? {} : { currentCPUUtilizationPercentage: currentCpu }),
     },
   };
 }
 
-/** What was written as autoscaling/v1, as it is stored. */
+/** Converts autoscaling/v1 to the stored version. */
 export function autoscalerFromV1(written: KubernetesObject): KubernetesObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = (written.spec ?? {}) as Fields;
   const { currentCPUUtilizationPercentage: current, ...status } = (written.status ?? {}) as Fields;
@@ -105,14 +105,14 @@ function fromAnnotation(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
-    return undefined; // somebody else's text
+    return undefined; // not written by Kubernetes
   }
 }
 
-/** Which half of a metric is meant: what is wanted of it, in its spec, or what it is, in the status. */
+/** The part of a metric: its target in the spec, or its current value in the status. */
 type MetricHalf = 'target' | 'current';
 
-/** A metric of autoscaling/v2 as an annotation of v1 has it. */
+/** Converts a metric of autoscaling/v2 to an annotation of v1. */
 function metricToV1(metric: unknown, half: MetricHalf): object {
   const { type, source } = sourceOf(metric);
   if (!source) return { type };
@@ -147,7 +147,7 @@ function metricToV1(metric: unknown, half: MetricHalf): object {
   }
 }
 
-/** A metric of an annotation of autoscaling/v1 as v2 has it. */
+/** Converts a metric of an annotation of v1 to v2. */
 function metricFromV1(metric: unknown, half: MetricHalf): object {
   const { type, source } = sourceOf(metric);
   if (!source) return { type };
@@ -171,13 +171,13 @@ function metricFromV1(metric: unknown, half: MetricHalf): object {
   return { type, [fieldOf(type)]: given({ ...identity, [half]: values }) };
 }
 
-/** A behavior as an annotation has it: by the names of Go's fields, and with null for what was not written. */
+/** Converts a behavior to an annotation: with the names of Go's fields, and null for absent values. */
 function behaviorToV1(behavior: unknown): unknown {
   const { scaleUp, scaleDown } = isRecord(behavior) ? behavior : {};
   return { ScaleUp: rulesToV1(scaleUp), ScaleDown: rulesToV1(scaleDown) };
 }
 
-/** A behavior of an annotation as v2 has it. */
+/** Converts a behavior of an annotation to v2. */
 function behaviorFromV1(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(behaviorFromV1);
   if (!isRecord(value)) return value;

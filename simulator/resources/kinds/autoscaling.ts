@@ -14,7 +14,7 @@ import {
 } from './kind-builders.ts';
 
 const scaleTargetRef = object(
-  'What it scales.',
+  'The scaled resource.',
   {
     apiVersion: text('API version of the target.'),
     kind: text('Kind of the target.'),
@@ -47,20 +47,20 @@ const rules = (direction: string) =>
 
 const v2Schema = kind('HorizontalPodAutoscaler scales a target by metrics.', {
   spec: object(
-    'What is wanted of the autoscaler.',
+    'The desired behavior of the autoscaler.',
     {
       scaleTargetRef,
       minReplicas: integer('The least number of replicas.', { default: 1 }),
       maxReplicas: integer('The greatest number of replicas.'),
       metrics: list(
-        'By what it scales; the metric that asks for most wins.',
+        'Metrics by which it scales; the one with the most replicas decides.',
         open('One metric.', { type: text('Which field has it.') }, { required: ['type'] }),
       ),
       behavior: object('How fast it scales.', { scaleUp: rules('up'), scaleDown: rules('down') }),
     },
     { required: ['maxReplicas', 'scaleTargetRef'] },
   ),
-  status: open('What was last observed.', {
+  status: open('The observed state.', {
     currentReplicas: integer('How many replicas there were.'),
     desiredReplicas: integer('How many replicas there should be.'),
     conditions: CONDITIONS,
@@ -69,16 +69,16 @@ const v2Schema = kind('HorizontalPodAutoscaler scales a target by metrics.', {
 
 const v1Schema = kind('HorizontalPodAutoscaler scales a target by its use of CPU.', {
   spec: object(
-    'What is wanted of the autoscaler.',
+    'The desired behavior of the autoscaler.',
     {
       scaleTargetRef,
       minReplicas: integer('The least number of replicas.', { default: 1 }),
       maxReplicas: integer('The greatest number of replicas.'),
-      targetCPUUtilizationPercentage: integer('The wanted use of CPU, of what is requested.'),
+      targetCPUUtilizationPercentage: integer('The target CPU usage, in percent of the request.'),
     },
     { required: ['maxReplicas', 'scaleTargetRef'] },
   ),
-  status: open('What was last observed.'),
+  status: open('The observed state.'),
 });
 
 const autoscalers = {
@@ -90,13 +90,19 @@ const autoscalers = {
   categories: ['all'],
   hasStatus: true,
   initialStatus: { desiredReplicas: 0, currentMetrics: null },
-  storedAs: 'autoscaling/v2',
-  check: checkAutoscaler,
+  storageVersion: 'autoscaling/v2',
+  validate: checkAutoscaler,
 } as const;
 
 /** HorizontalPodAutoscalers in all versions from 1.20 on. */
 export const AUTOSCALING: readonly BuiltIn[] = [
-  builtIn({ ...autoscalers, version: 'v2', schema: v2Schema, complete: completeAutoscaler, since: 23 }),
+  builtIn({
+    ...autoscalers,
+    version: 'v2',
+    schema: v2Schema,
+    applyDefaults: completeAutoscaler,
+    introducedIn: 23,
+  }),
   builtIn({
     ...autoscalers,
     version: 'v1',
@@ -110,8 +116,8 @@ export const AUTOSCALING: readonly BuiltIn[] = [
     ...autoscalers,
     version: 'v2beta2',
     schema: v2Schema,
-    complete: completeAutoscaler,
-    until: 25,
+    applyDefaults: completeAutoscaler,
+    removedAfter: 25,
     toStored: (autoscaler) => ({ ...autoscaler, apiVersion: 'autoscaling/v2' }),
   }),
 ];

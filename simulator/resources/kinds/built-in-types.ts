@@ -5,13 +5,13 @@ import { API_REGISTRATION, OTHER_GROUPS, REVIEWS } from './other-kinds.ts';
 import { RBAC } from './rbac.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** The oldest minor of Kubernetes 1 that is simulated, and the one that is unless told otherwise. */
+/** The oldest and the default simulated minor version of Kubernetes 1. */
 export const MINORS = { oldest: 20, default: 34 } as const;
 
 const EVENTS = OTHER_GROUPS.filter(({ type }) => type.group === 'events.k8s.io');
 const REST = OTHER_GROUPS.filter(({ type }) => type.group !== 'events.k8s.io');
 
-/** Everything that Kubernetes 1.`minor` serves of its own, in the order of discovery. */
+/** The built-in types of Kubernetes 1.`minor`, in the order of discovery. */
 export function builtInTypes(minor: number = MINORS.default): readonly ResourceType[] {
   return [
     ...CORE,
@@ -24,7 +24,10 @@ export function builtInTypes(minor: number = MINORS.default): readonly ResourceT
     ...REST,
     ...RBAC,
   ]
-    .filter(({ since = 0, until = Number.POSITIVE_INFINITY }) => since <= minor && minor <= until)
+    .filter(
+      ({ introducedIn = 0, removedAfter = Number.POSITIVE_INFINITY }) =>
+        introducedIn <= minor && minor <= removedAfter,
+    )
     .map(({ type }) => type);
 }
 

@@ -3,7 +3,7 @@ import { AGE, type Column, listAt, NAME, text, textAt } from '../columns.ts';
 import { CORE_COLUMNS } from './core.ts';
 import { WORKLOAD_COLUMNS } from './workloads.ts';
 
-/** The columns that the real server has for a resource; name and age for what it has none for. */
+/** The columns of a resource as in the real server; name and age by default. */
 export function columnsOf({
   resource,
   columns,
@@ -19,7 +19,11 @@ const CREATED_AT: Column = { ...AGE, name: 'Created At', cell: ({ metadata }) =>
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ...CORE_COLUMNS,
   ...WORKLOAD_COLUMNS,
-  leases: [NAME, text('Holder', 'Who holds it.', (one) => textAt(one, 'spec', 'holderIdentity')), AGE],
+  leases: [
+    NAME,
+    text('Holder', 'The identity of the holder.', (one) => textAt(one, 'spec', 'holderIdentity')),
+    AGE,
+  ],
   customresourcedefinitions: [NAME, CREATED_AT],
   roles: [NAME, CREATED_AT],
   clusterroles: [NAME, CREATED_AT],

@@ -27,14 +27,14 @@ const core = { group: '', version: 'v1' } as const;
 
 const podSchema = kind('A collection of containers that run on one node.', {
   spec: POD_SPEC,
-  status: open('What was last observed of it.', {
+  status: open('The observed state.', {
     phase: text('Pending, Running, Succeeded, Failed or Unknown.'),
     conditions: keyed('Its conditions.', open('One condition.'), { keys: ['type'] }),
   }),
 });
 
 const serviceSchema = kind('A name and an address for a set of pods.', {
-  spec: open('What the service is to be.', {
+  spec: open('The desired state of the service.', {
     selector: { ...textMap('Labels of its pods.'), 'x-kubernetes-map-type': 'atomic' },
     type: text('ClusterIP, NodePort, LoadBalancer or ExternalName.', { default: 'ClusterIP' }),
     sessionAffinity: text('ClientIP or None.', { default: 'None' }),
@@ -49,7 +49,7 @@ const serviceSchema = kind('A name and an address for a set of pods.', {
       { keys: ['port', 'protocol'] },
     ),
   }),
-  status: open('What was last observed of it.', {}),
+  status: open('The observed state.', {}),
 });
 
 /** The core group, in the order of discovery. */
@@ -81,8 +81,8 @@ export const CORE: readonly BuiltIn[] = [
     shortNames: ['ns'],
     hasStatus: true,
     initialStatus: { phase: 'Active' },
-    returnsDeleted: true,
-    complete: (namespace) => ({
+    returnsDeletedObject: true,
+    applyDefaults: (namespace) => ({
       ...namespace,
       metadata: {
         ...namespace.metadata,
@@ -110,7 +110,7 @@ export const CORE: readonly BuiltIn[] = [
     hasStatus: true,
     hasGeneration: true,
     initialStatus: { phase: 'Pending', qosClass: 'BestEffort' },
-    returnsDeleted: true,
+    returnsDeletedObject: true,
     schema: podSchema,
   }),
   builtIn({
@@ -122,7 +122,7 @@ export const CORE: readonly BuiltIn[] = [
       data: textMap('Bytes by key, as base64.'),
       stringData: textMap('Text by key, when it is written.'),
     }),
-    complete: ({ stringData, ...secret }) => ({
+    applyDefaults: ({ stringData, ...secret }) => ({
       type: 'Opaque',
       ...secret,
       ...(stringData === undefined
@@ -136,7 +136,7 @@ export const CORE: readonly BuiltIn[] = [
     kind: 'ServiceAccount',
     isNamespaced: true,
     shortNames: ['sa'],
-    returnsDeleted: true,
+    returnsDeletedObject: true,
   }),
   builtIn({
     ...core,
@@ -146,7 +146,7 @@ export const CORE: readonly BuiltIn[] = [
     shortNames: ['svc'],
     categories: ['all'],
     hasStatus: true,
-    returnsDeleted: true,
+    returnsDeletedObject: true,
     initialStatus: { loadBalancer: {} },
     schema: serviceSchema,
   }),
@@ -225,11 +225,11 @@ export const CORE_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     ),
     textColumn('Type', 'Normal or Warning.', (one) => textAt(one, 'type')),
     textColumn('Reason', 'Why, in one word.', (one) => textAt(one, 'reason')),
-    textColumn('Object', 'What it is about.', (one) => {
+    textColumn('Object', 'The object of the event.', (one) => {
       const about = one.involvedObject === undefined ? 'regarding' : 'involvedObject';
       return `${textAt(one, about, 'kind').toLowerCase()}/${textAt(one, about, 'name')}`;
     }),
-    textColumn('Message', 'What happened.', (one) =>
+    textColumn('Message', 'The description of the event.', (one) =>
       textAt(one, one.message === undefined ? 'note' : 'message'),
     ),
   ],
@@ -245,7 +245,7 @@ export const CORE_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   secrets: [
     NAME,
-    textColumn('Type', 'What it is for.', (one) => textAt(one, 'type')),
+    textColumn('Type', 'The type of the secret.', (one) => textAt(one, 'type')),
     {
       name: 'Data',
       type: 'integer',
@@ -294,7 +294,7 @@ function podRestarts(pod: KubernetesObject): string {
   return String(counts.reduce((sum, count) => sum + count, 0));
 }
 
-/** The core group's Event as events.k8s.io shows it. */
+/** Converts an Event of the core group to events.k8s.io. */
 export function eventFromCore(stored: KubernetesObject): KubernetesObject {
   const {
     involvedObject,

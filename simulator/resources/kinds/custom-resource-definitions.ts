@@ -24,17 +24,17 @@ const version = object(
     name: text('As v1 or v1beta1.'),
     served: flag('Whether requests may use it.'),
     storage: flag('Whether objects are stored in it.'),
-    deprecated: flag('Whether those who use it are warned.'),
-    deprecationWarning: text('What they are told.'),
-    schema: object('What its objects look like.', {
+    deprecated: flag('Whether clients of this version receive a warning.'),
+    deprecationWarning: text('The text of the warning.'),
+    schema: object('The schema of its objects.', {
       openAPIV3Schema: open('A structural schema.'),
     }),
-    subresources: object('What exists beside the object itself.', {
+    subresources: object('Subresources of the object.', {
       status: open('The status is written by itself.'),
       scale: object(
         'Replicas can be set as those of workloads.',
         {
-          specReplicasPath: text('Where the wanted number is.'),
+          specReplicasPath: text('Path of the desired replicas.'),
           statusReplicasPath: text('Where the observed number is.'),
           labelSelectorPath: text('Where the selector of its pods is, as text.'),
         },
@@ -49,7 +49,7 @@ const version = object(
           name: text('Its head.'),
           type: text('Of its values.'),
           format: text('Of its values.'),
-          description: text('What it tells.'),
+          description: text('Description of the column.'),
           priority: integer('Shown in wide tables alone where it is above 0.'),
           jsonPath: text('Where the value is.'),
         },
@@ -66,14 +66,14 @@ export const CRD_SCHEMA: Schema = kind(
   'CustomResourceDefinition describes a resource to be served by name.',
   {
     spec: object(
-      'What the resource is to be.',
+      'The desired state of the definition.',
       {
         group: text('The API group.'),
         names,
         scope: text('Cluster or Namespaced.', { enum: ['Cluster', 'Namespaced'] }),
         versions: list('All versions of the resource.', version),
         conversion: open(
-          'How versions become others.',
+          'Conversion between versions.',
           { strategy: text('None or Webhook.') },
           { default: { strategy: 'None' } },
         ),
@@ -81,11 +81,11 @@ export const CRD_SCHEMA: Schema = kind(
       },
       { required: ['group', 'names', 'scope', 'versions'] },
     ),
-    status: open('What was last observed.', { conditions: CONDITIONS }),
+    status: open('The observed state.', { conditions: CONDITIONS }),
   },
 );
 
-/** Fills in the names that follow from others. */
+/** Sets the names that depend on others. */
 export function completeCustomResourceDefinition(crd: KubernetesObject): KubernetesObject {
   const spec = crd.spec as { readonly names?: Readonly<Record<string, unknown>> };
   const kindName = String(spec.names?.kind ?? '');
@@ -93,7 +93,7 @@ export function completeCustomResourceDefinition(crd: KubernetesObject): Kuberne
   return { ...crd, spec: { ...spec, names: { ...defaults, ...spec.names } } };
 }
 
-/** Rules of CustomResourceDefinitions that their schema can't tell. */
+/** Validates rules that the schema cannot express. */
 export function checkCustomResourceDefinition(crd: KubernetesObject): readonly FieldError[] {
   const plural = fieldAt(crd, 'spec', 'names', 'plural');
   const group = String(fieldAt(crd, 'spec', 'group'));
@@ -126,7 +126,7 @@ export function checkCustomResourceDefinition(crd: KubernetesObject): readonly F
   ];
 }
 
-/** A structural schema tells the type of everything, and keeps what it does not know only where it says so. */
+/** Validates that a schema is structural: every field has a type, and unknown fields are preserved only on request. */
 function structuralErrors(schema: unknown, path: string, { isRoot = false } = {}): readonly FieldError[] {
   if (!isRecord(schema)) return [];
   const isFree =

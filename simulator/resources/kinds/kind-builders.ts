@@ -3,12 +3,12 @@ import { groupVersion, qualified, type ResourceType } from '../resource-type.ts'
 
 type Fields = Readonly<Record<string, Schema>>;
 
-/** An object of which every field is known. */
+/** An object with known fields only. */
 export function object(description: string, properties: Fields, more: Partial<Schema> = {}): Schema {
   return { description, type: 'object', properties, ...more };
 }
 
-/** An object that may have more fields than are told here. */
+/** An object that may have further fields. */
 export function open(description: string, properties: Fields = {}, more: Partial<Schema> = {}): Schema {
   return object(description, properties, { 'x-kubernetes-preserve-unknown-fields': true, ...more });
 }
@@ -39,7 +39,7 @@ export function list(description: string, items: Schema): Schema {
   return { description, type: 'array', items };
 }
 
-/** A list whose items are told apart by keys; the first of them, or another, is what strategic merge patches go by. */
+/** A list whose items are identified by keys; strategic merge patches use the first of them, or another. */
 export function keyed(
   description: string,
   items: Schema,
@@ -59,7 +59,7 @@ export function integerOrText(description: string): Schema {
   return { description, 'x-kubernetes-int-or-string': true };
 }
 
-/** A top-level type: its own fields next to those of every object. */
+/** A top-level type: its own fields and those of every object. */
 export function kind(description: string, fields: Fields, more: Partial<Schema> = {}): Schema {
   return object(
     description,
@@ -73,16 +73,16 @@ export function kind(description: string, fields: Fields, more: Partial<Schema> 
   );
 }
 
-/** Of which nothing is known but what every object has. */
+/** A top-level type without a schema of its own fields. */
 export function openKind(description: string, fields: Fields = {}): Schema {
   return kind(description, fields, { 'x-kubernetes-preserve-unknown-fields': true });
 }
 
-/** Conditions, of which each type is there once. */
+/** Conditions, with each type once. */
 export const CONDITIONS = keyed(
   'The latest observations of its state.',
   open('One observation.', {
-    type: text('What is observed.'),
+    type: text('The type of the condition.'),
     status: text('True, False or Unknown.'),
     reason: text('Why, in one word.'),
     message: text('Why, for people.'),
@@ -91,9 +91,8 @@ export const CONDITIONS = keyed(
   { keys: ['type'] },
 );
 
-/** What pods are selected by. */
 export const LABEL_SELECTOR: Schema = object(
-  'Selects objects by their labels; all conditions must hold.',
+  'Selects objects by their labels; all requirements must be met.',
   {
     matchLabels: textMap('Labels that an object must have.'),
     matchExpressions: list(
@@ -103,7 +102,7 @@ export const LABEL_SELECTOR: Schema = object(
         {
           key: text('The label.'),
           operator: text('In, NotIn, Exists or DoesNotExist.'),
-          values: list('What In and NotIn compare with.', { type: 'string' }),
+          values: list('Values of In and NotIn.', { type: 'string' }),
         },
         { required: ['key', 'operator'] },
       ),
@@ -112,42 +111,46 @@ export const LABEL_SELECTOR: Schema = object(
   { 'x-kubernetes-map-type': 'atomic' },
 );
 
-/** A built-in type as its table tells it, with the minors of Kubernetes 1 that serve it. */
+/** A built-in type, and the minor versions of Kubernetes 1 that serve it. */
 export interface BuiltIn {
   readonly type: ResourceType;
-  /** The first minor that serves it; from 1.20 on, which is the oldest that is simulated, unless told. */
-  readonly since?: number;
-  /** The last minor that serves it. */
-  readonly until?: number;
+  /** The first minor version that serves it; the oldest simulated one by default. */
+  readonly introducedIn?: number;
+  /** The last minor version that serves it. */
+  readonly removedAfter?: number;
 }
 
-/** What must be told of a built-in type; the rest has a default. */
+/** The required facts of a built-in type; the others have defaults. */
 type BuiltInFacts = Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind' | 'isNamespaced'> &
-  Partial<ResourceType> & { readonly since?: number; readonly until?: number };
+  Partial<ResourceType> & { readonly introducedIn?: number; readonly removedAfter?: number };
 
 const STORED_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** Completes a row of the table of built-in types. */
-export function builtIn({ since, until, ...facts }: BuiltInFacts): BuiltIn {
+export function builtIn({ introducedIn, removedAfter, ...facts }: BuiltInFacts): BuiltIn {
   const type: ResourceType = {
     singular: facts.kind.toLowerCase(),
     listKind: `${facts.kind}List`,
     verbs: STORED_VERBS,
     storage: qualified(facts),
-    storedAs: groupVersion(facts),
+    storageVersion: groupVersion(facts),
     isCustom: false,
     hasStatus: false,
     takesInitialStatus: false,
     hasGeneration: false,
     schema: openKind(`${facts.kind} of ${groupVersion(facts)}.`),
-    allowsBlindUpdates: true,
-    returnsDeleted: false,
+    allowsUnconditionalUpdate: true,
+    returnsDeletedObject: false,
     ...facts,
   };
-  return { type, ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
+  return {
+    type,
+    ...(introducedIn === undefined ? {} : { introducedIn }),
+    ...(removedAfter === undefined ? {} : { removedAfter }),
+  };
 }
 
-/** A type whose objects are computed when they are posted, and stored nowhere. */
+/** A type whose objects are computed and not stored. */
 export function review(group: string, resource: string, kind: string): BuiltIn {
   return builtIn({ group, version: 'v1', resource, kind, isNamespaced: false, verbs: ['create'] });
 }

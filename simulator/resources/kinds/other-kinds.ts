@@ -20,24 +20,26 @@ import {
 } from './kind-builders.ts';
 
 const leaseSchema = kind('Lease defines a lease concept.', {
-  spec: object('What is known of the holder.', {
-    holderIdentity: text('Who holds it.'),
-    leaseDurationSeconds: integer('How long others wait after the last renewal.', { minimum: 1 }),
-    acquireTime: { ...text('When it was acquired, in microseconds.'), format: 'micro-time' },
-    renewTime: { ...text('When it was last renewed, in microseconds.'), format: 'micro-time' },
-    leaseTransitions: integer('How often it changed hands.', { minimum: 0 }),
-    strategy: text('How the holder is elected.'),
-    preferredHolder: text('Who should hold it instead.'),
+  spec: object('The holder of the lease.', {
+    holderIdentity: text('The identity of the holder.'),
+    leaseDurationSeconds: integer('Time after the last renewal before another candidate may acquire it.', {
+      minimum: 1,
+    }),
+    acquireTime: { ...text('Time of acquisition, in microseconds.'), format: 'micro-time' },
+    renewTime: { ...text('Time of the last renewal, in microseconds.'), format: 'micro-time' },
+    leaseTransitions: integer('Number of changes of the holder.', { minimum: 0 }),
+    strategy: text('Strategy of the election.'),
+    preferredHolder: text('The preferred holder.'),
   }),
 });
 
 const budgetSchema = kind('PodDisruptionBudget limits how many pods are disrupted at once.', {
-  spec: open('What is wanted of the budget.', {
+  spec: open('The desired behavior of the budget.', {
     minAvailable: integerOrText('How many pods must be left.'),
     maxUnavailable: integerOrText('How many pods may be missing.'),
     selector: LABEL_SELECTOR,
   }),
-  status: open('What was last observed.', { conditions: CONDITIONS }),
+  status: open('The observed state.', { conditions: CONDITIONS }),
 });
 
 const budgets = {
@@ -50,10 +52,10 @@ const budgets = {
   hasGeneration: true,
   initialStatus: {},
   schema: budgetSchema,
-  storedAs: 'policy/v1',
+  storageVersion: 'policy/v1',
 } as const;
 
-/** All groups but the core one, those of workloads and autoscaling; in the order of discovery. */
+/** All groups but core, workloads and autoscaling, in the order of discovery. */
 export const API_REGISTRATION: readonly BuiltIn[] = [
   builtIn({
     group: 'apiregistration.k8s.io',
@@ -64,11 +66,11 @@ export const API_REGISTRATION: readonly BuiltIn[] = [
     categories: ['api-extensions'],
     hasStatus: true,
     takesInitialStatus: true,
-    allowsBlindUpdates: false,
+    allowsUnconditionalUpdate: false,
   }),
 ];
 
-/** Reviews, certificates of nothing else: they are computed when they are asked for. */
+/** Reviews are computed on request and not stored. */
 export const REVIEWS: readonly BuiltIn[] = [
   review('authentication.k8s.io', 'selfsubjectreviews', 'SelfSubjectReview'),
   review('authentication.k8s.io', 'tokenreviews', 'TokenReview'),
@@ -85,7 +87,7 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     isNamespaced: true,
     shortNames: ['ev'],
     storage: 'events',
-    storedAs: 'v1',
+    storageVersion: 'v1',
     fromStored: eventFromCore,
     toStored: eventToCore,
   }),
@@ -101,11 +103,11 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     initialStatus: { loadBalancer: {} },
     schema: openKind('Rules by which requests from outside reach services.'),
   }),
-  builtIn({ ...budgets, version: 'v1', since: 21 }),
+  builtIn({ ...budgets, version: 'v1', introducedIn: 21 }),
   builtIn({
     ...budgets,
     version: 'v1beta1',
-    until: 24,
+    removedAfter: 24,
     toStored: (budget) => ({ ...budget, apiVersion: 'policy/v1' }),
   }),
   builtIn({
@@ -114,7 +116,7 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     resource: 'leases',
     kind: 'Lease',
     isNamespaced: true,
-    allowsBlindUpdates: false,
+    allowsUnconditionalUpdate: false,
     schema: leaseSchema,
   }),
   builtIn({
@@ -127,10 +129,10 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     categories: ['api-extensions'],
     hasStatus: true,
     hasGeneration: true,
-    allowsBlindUpdates: false,
+    allowsUnconditionalUpdate: false,
     initialStatus: { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [] },
     schema: CRD_SCHEMA,
-    complete: completeCustomResourceDefinition,
-    check: checkCustomResourceDefinition,
+    applyDefaults: completeCustomResourceDefinition,
+    validate: checkCustomResourceDefinition,
   }),
 ];

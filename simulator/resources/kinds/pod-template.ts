@@ -44,14 +44,14 @@ const container = open(
   { required: ['name'] },
 );
 
-/** `PodSpec`, as far as anything here depends on it. */
+/** The fields of `PodSpec` on which something depends here. */
 export const POD_SPEC: Schema = open(
-  'What the pod is to be.',
+  'The desired state of the pod.',
   {
     containers: keyed('Containers of the pod.', container, { keys: ['name'] }),
-    initContainers: keyed('Containers that run before the others.', container, { keys: ['name'] }),
+    initContainers: keyed('Containers that run before the main containers.', container, { keys: ['name'] }),
     ephemeralContainers: keyed('Containers that are added for debugging.', container, { keys: ['name'] }),
-    volumes: keyed('What containers may mount.', open('One volume.', { name: text('Its name.') }), {
+    volumes: keyed('Volumes that containers may mount.', open('One volume.', { name: text('Its name.') }), {
       keys: ['name'],
     }),
     imagePullSecrets: keyed(
@@ -68,7 +68,7 @@ export const POD_SPEC: Schema = open(
     dnsPolicy: text('How names are resolved.', { default: 'ClusterFirst' }),
     serviceAccountName: text('The service account that it runs as.'),
     securityContext: open('Security attributes of the whole pod.', {}, { default: {} }),
-    schedulerName: text('Who schedules it.', { default: 'default-scheduler' }),
+    schedulerName: text('Name of the scheduler.', { default: 'default-scheduler' }),
     tolerations: list('Taints of nodes that it bears.', open('One toleration.')),
     topologySpreadConstraints: keyed('How its kind is spread.', open('One rule.'), {
       keys: ['topologyKey', 'whenUnsatisfiable'],
@@ -90,7 +90,7 @@ export const POD_TEMPLATE: Schema = object('The pods that it makes.', {
   spec: POD_SPEC,
 });
 
-/** Number or percentage of pods that a rollout may add or miss. */
+/** The number or percentage of pods that a rollout may add or remove. */
 export const ROLLING_UPDATE: Schema = object('How far a rolling update may go at once.', {
   maxUnavailable: integerOrText('How many pods may be missing.'),
   maxSurge: integerOrText('How many pods there may be above the desired number.'),

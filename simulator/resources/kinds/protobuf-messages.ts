@@ -95,7 +95,7 @@ const AUTOSCALER_SPECS: Readonly<Record<string, MessageSchema>> = {
   },
 };
 
-/** What kubectl makes of its arguments alone, and so sends as protobuf: the kinds' fields by number. */
+/** The messages of kinds that kubectl creates from its arguments and sends as protobuf: fields by number. */
 export function messageOf(apiVersion: string, kind: string): MessageSchema | undefined {
   const object = (fields: MessageSchema): MessageSchema => ({ 1: one('metadata', META), ...fields });
   switch (`${apiVersion} ${kind}`) {
@@ -115,15 +115,14 @@ export function messageOf(apiVersion: string, kind: string): MessageSchema | und
 }
 
 /**
- * Decodes a review of any kind that is served from Kubernetes' protobuf, which Go clients send by themselves since
- * 1.32.
+ * Decodes a review from Kubernetes' protobuf, which Go clients send by default since 1.32.
  *
- * @throws Error when it is none of these
+ * @throws Error for another kind
  */
 export function decodeReview(body: Uint8Array): unknown {
   const { kind, raw } = readEnvelope(body);
   const schema = REVIEWS[kind];
-  if (!schema) throw new Error(`no kind "${kind}" is known in protobuf`);
+  if (!schema) throw new Error(`no kind "${kind}" has a protobuf message`);
   return decodeMessage(raw, schema, { skipsUnknown: true });
 }
 

@@ -1,15 +1,15 @@
 import { type BuiltIn, builtIn, kind, list, object, open, text } from './kind-builders.ts';
 
-const common = { group: 'rbac.authorization.k8s.io', version: 'v1', takesAnyName: true } as const;
+const common = { group: 'rbac.authorization.k8s.io', version: 'v1', allowsPathSegmentNames: true } as const;
 
 const texts = (what: string) => list(what, text('One of them.'));
 
 const rules = list(
-  'What it allows.',
+  'Permissions of the role.',
   object(
     'One rule.',
     {
-      verbs: texts('What may be done.'),
+      verbs: texts('Allowed verbs.'),
       apiGroups: texts('Groups of the resources.'),
       resources: texts('With subresources after a slash.'),
       resourceNames: texts('Names of the objects; all where there are none.'),
@@ -19,16 +19,16 @@ const rules = list(
   ),
 );
 
-const roleSchema = kind('Role allows what its rules say.', { rules });
+const roleSchema = kind('Role grants permissions in its namespace.', { rules });
 
-const clusterRoleSchema = kind('ClusterRole allows what its rules say, everywhere.', {
+const clusterRoleSchema = kind('ClusterRole grants permissions in all namespaces.', {
   rules,
-  aggregationRule: open('From which others it takes its rules.'),
+  aggregationRule: open('Selectors of the ClusterRoles whose rules it combines.'),
 });
 
-const bindingSchema = kind('A binding gives a role to somebody.', {
+const bindingSchema = kind('A binding grants a role to subjects.', {
   subjects: list(
-    'To whom.',
+    'Users, groups and service accounts.',
     object(
       'One of them.',
       {
@@ -51,7 +51,7 @@ const bindingSchema = kind('A binding gives a role to somebody.', {
   ),
 });
 
-/** Roles and their bindings, as objects alone: who may do what is a scenario's to say. */
+/** Roles and bindings as objects only: the scenario grants permissions. */
 export const RBAC: readonly BuiltIn[] = [
   builtIn({
     ...common,

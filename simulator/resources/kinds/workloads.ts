@@ -34,7 +34,7 @@ const MIN_READY = integer('How long a pod must be ready to count as available.',
 
 const count = (description: string) => integer(description);
 
-const STATUS = open('What was last observed of it.', {
+const STATUS = open('The observed state.', {
   observedGeneration: integer('The generation that was observed.', { format: 'int64' }),
   replicas: count('How many pods there are.'),
   readyReplicas: count('How many of them are ready.'),
@@ -48,13 +48,13 @@ const required = { required: ['selector', 'template'] };
 
 const deploymentSchema = kind('Deployment enables declarative updates for Pods and ReplicaSets.', {
   spec: object(
-    'What is wanted of the Deployment.',
+    'The desired state of the Deployment.',
     {
       replicas: REPLICAS,
       selector: { ...LABEL_SELECTOR, description: 'Label selector for pods; it cannot be changed.' },
       template: POD_TEMPLATE,
       strategy: object(
-        'How old pods give way to new ones.',
+        'Strategy for the replacement of pods.',
         {
           type: text('Recreate or RollingUpdate.', {
             default: 'RollingUpdate',
@@ -65,8 +65,8 @@ const deploymentSchema = kind('Deployment enables declarative updates for Pods a
         { default: {} },
       ),
       minReadySeconds: MIN_READY,
-      revisionHistoryLimit: integer('How many old ReplicaSets are kept.', { default: 10 }),
-      paused: flag('Whether nothing is rolled out.'),
+      revisionHistoryLimit: integer('Number of old ReplicaSets that are retained.', { default: 10 }),
+      paused: flag('Whether rollouts are paused.'),
       progressDeadlineSeconds: integer('How long progress may take.', { default: 600 }),
     },
     required,
@@ -76,7 +76,7 @@ const deploymentSchema = kind('Deployment enables declarative updates for Pods a
 
 const replicaSetSchema = kind('ReplicaSet ensures that a number of pod replicas run at any time.', {
   spec: object(
-    'What is wanted of the ReplicaSet.',
+    'The desired state of the ReplicaSet.',
     { replicas: REPLICAS, minReadySeconds: MIN_READY, selector: LABEL_SELECTOR, template: POD_TEMPLATE },
     { required: ['selector'] },
   ),
@@ -85,7 +85,7 @@ const replicaSetSchema = kind('ReplicaSet ensures that a number of pod replicas 
 
 const statefulSetSchema = kind('StatefulSet represents a set of pods with consistent identities.', {
   spec: open(
-    'What is wanted of the StatefulSet.',
+    'The desired state of the StatefulSet.',
     {
       replicas: REPLICAS,
       selector: LABEL_SELECTOR,
@@ -93,14 +93,14 @@ const statefulSetSchema = kind('StatefulSet represents a set of pods with consis
       serviceName: text('The service that governs its network identity.'),
       podManagementPolicy: text('OrderedReady or Parallel.', { default: 'OrderedReady' }),
       updateStrategy: object(
-        'How pods are replaced.',
+        'Strategy for the replacement of pods.',
         {
           type: text('RollingUpdate or OnDelete.', { default: 'RollingUpdate' }),
           rollingUpdate: ROLLING_UPDATE,
         },
         { default: {} },
       ),
-      revisionHistoryLimit: integer('How many revisions are kept.', { default: 10 }),
+      revisionHistoryLimit: integer('Number of revisions that are retained.', { default: 10 }),
     },
     required,
   ),
@@ -109,21 +109,21 @@ const statefulSetSchema = kind('StatefulSet represents a set of pods with consis
 
 const jobSchema = kind('Job represents the configuration of a single job.', {
   spec: open(
-    'What is wanted of the Job.',
+    'The desired state of the Job.',
     {
       parallelism: integer('How many pods run at once.', { default: 1, minimum: 0 }),
       completions: integer('How many pods must succeed.', { minimum: 0 }),
       backoffLimit: integer('How many pods may fail.', { default: 6, minimum: 0 }),
       activeDeadlineSeconds: integer('How long it may run.'),
-      ttlSecondsAfterFinished: integer('How long it is kept when it has ended.'),
-      suspend: flag('Whether it makes no pods.', { default: false }),
+      ttlSecondsAfterFinished: integer('Time until it is deleted after its end.'),
+      suspend: flag('Whether the creation of pods is suspended.', { default: false }),
       completionMode: text('NonIndexed or Indexed.', { default: 'NonIndexed' }),
       selector: LABEL_SELECTOR,
       template: POD_TEMPLATE,
     },
     { required: ['template'] },
   ),
-  status: open('What was last observed of it.', {
+  status: open('The observed state.', {
     active: count('How many pods run.'),
     ready: count('How many of them are ready.'),
     succeeded: count('How many pods have succeeded.'),
@@ -132,7 +132,7 @@ const jobSchema = kind('Job represents the configuration of a single job.', {
   }),
 });
 
-/** How workloads that have `spec.replicas` scale. */
+/** The scale of workloads with `spec.replicas`. */
 const REPLICAS_SCALE: ScaleFields = {
   replicas: (workload) => {
     const replicas = fieldAt(workload, 'spec', 'replicas');
@@ -150,7 +150,7 @@ const workload = {
   hasStatus: true,
   hasGeneration: true,
   scale: REPLICAS_SCALE,
-  check: checkWorkload,
+  validate: checkWorkload,
   initialStatus: {},
 } as const;
 
@@ -162,7 +162,7 @@ export const WORKLOADS: readonly BuiltIn[] = [
     kind: 'Deployment',
     shortNames: ['deploy'],
     schema: deploymentSchema,
-    complete: withRollingUpdate,
+    applyDefaults: withRollingUpdate,
   }),
   builtIn({
     ...workload,
@@ -191,12 +191,12 @@ export const WORKLOADS: readonly BuiltIn[] = [
     hasGeneration: true,
     initialStatus: {},
     schema: jobSchema,
-    complete: withOwnSelector,
-    check: (job, previous) => (previous ? unchanged(job, previous, 'template') : []),
+    applyDefaults: withOwnSelector,
+    validate: (job, previous) => (previous ? unchanged(job, previous, 'template') : []),
   }),
 ];
 
-/** Rules of workloads that a schema can't tell. */
+/** Validates rules that the schema cannot express. */
 function checkWorkload(
   object: KubernetesObject,
   previous: KubernetesObject | undefined,
@@ -233,7 +233,7 @@ function withRollingUpdate(deployment: KubernetesObject): KubernetesObject {
   return { ...deployment, spec: { ...spec, strategy: { ...spec.strategy, rollingUpdate } } };
 }
 
-/** A Job selects its pods by a label that it gives them itself. */
+/** A Job selects its pods by a label that it adds to them. */
 function withOwnSelector(job: KubernetesObject): KubernetesObject {
   const spec = (job.spec ?? {}) as Readonly<Record<string, unknown>>;
   const labels = { 'job-name': job.metadata.name, 'batch.kubernetes.io/job-name': job.metadata.name };
@@ -253,7 +253,7 @@ function withOwnSelector(job: KubernetesObject): KubernetesObject {
   };
 }
 
-/** The columns of workloads and what scales them, by resource. */
+/** The columns of workloads and HorizontalPodAutoscalers, by resource. */
 export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   deployments: [
     NAME,
@@ -273,7 +273,7 @@ export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
       (one) => textAt(one, 'status', 'availableReplicas') || '0',
     ),
     AGE,
-    textColumn('Selector', 'What its pods are selected by.', selectorText, 1),
+    textColumn('Selector', 'Selector of its pods.', selectorText, 1),
   ],
   replicasets: [
     NAME,
@@ -281,7 +281,7 @@ export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     countColumn('Current', 'How many pods there are.', 'status', 'replicas'),
     countColumn('Ready', 'How many pods are ready.', 'status', 'readyReplicas'),
     AGE,
-    textColumn('Selector', 'What its pods are selected by.', selectorText, 1),
+    textColumn('Selector', 'Selector of its pods.', selectorText, 1),
   ],
   statefulsets: [
     NAME,
@@ -306,7 +306,7 @@ export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     NAME,
     textColumn(
       'Reference',
-      'What it scales.',
+      'The scaled resource.',
       (one) =>
         `${textAt(one, 'spec', 'scaleTargetRef', 'kind')}/${textAt(one, 'spec', 'scaleTargetRef', 'name')}`,
     ),
@@ -322,9 +322,9 @@ function selectorText(object: KubernetesObject): string {
 }
 
 function jobStatus(job: KubernetesObject): string {
-  const holds = (type: string) =>
+  const isTrue = (type: string) =>
     listAt(job, 'status', 'conditions').some((one) => one.type === type && one.status === 'True');
-  if (holds('Complete')) return 'Complete';
-  if (holds('Failed')) return 'Failed';
+  if (isTrue('Complete')) return 'Complete';
+  if (isTrue('Failed')) return 'Failed';
   return fieldAt(job, 'spec', 'suspend') === true ? 'Suspended' : 'Running';
 }

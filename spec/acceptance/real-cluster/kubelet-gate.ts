@@ -1,4 +1,4 @@
-import type { Caller, Credentials } from '#simulator/access/authenticator.ts';
+import type { Credentials, UserInfo } from '#simulator/access/authenticator.ts';
 import type { ResourceRequest } from '#simulator/access/rbac.ts';
 import type { KubeletGate } from '#simulator/kubelet/kubelet-access.ts';
 import type { ControlPlaneClient } from '../control-plane/control-plane-client.ts';
@@ -25,18 +25,18 @@ export class ReviewingGate implements KubeletGate {
     this.#onDecided = onDecided;
   }
 
-  async authenticate({ bearerToken }: Credentials): Promise<Caller | undefined> {
+  async authenticate({ bearerToken }: Credentials): Promise<UserInfo | undefined> {
     if (bearerToken === undefined) return undefined;
     const { status } = await this.#client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
       spec: { token: bearerToken },
     });
-    const { authenticated, user } = status as { readonly authenticated?: boolean; readonly user: Caller };
+    const { authenticated, user } = status as { readonly authenticated?: boolean; readonly user: UserInfo };
     return authenticated ? user : undefined;
   }
 
-  async isAllowed({ username, groups }: Caller, request: ResourceRequest): Promise<boolean> {
+  async isAllowed({ username, groups }: UserInfo, request: ResourceRequest): Promise<boolean> {
     const { verb, resource, subresource = '', name = '' } = request;
     const { status } = await this.#client.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',

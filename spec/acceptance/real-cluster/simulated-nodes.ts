@@ -2,7 +2,7 @@ import { systemClock } from '#lib/time/clock.ts';
 import { steadyLoad } from '#simulator/machine/running-container.ts';
 import { Truth } from '#simulator/nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from '#simulator/nodes/node-fleet.ts';
-import { Workloads } from '#simulator/nodes/pod-runner.ts';
+import { PodRunner } from '#simulator/nodes/pod-runner.ts';
 import { planNode } from '#simulator/nodes/population.ts';
 import type { KubernetesObject, NewObject } from '#simulator/objects/kubernetes-object.ts';
 import { ObjectStore } from '#simulator/objects/object-store.ts';
@@ -20,7 +20,7 @@ export class SimulatedNodes implements AsyncDisposable {
   readonly truth: Truth;
   readonly #store = new ObjectStore(systemClock);
   readonly #fleet: NodeFleet;
-  readonly #workloads: Workloads;
+  readonly #workloads: PodRunner;
 
   private constructor(controlPlane: ControlPlane) {
     const identity = controlPlane.pki.clientCa.issue({
@@ -35,7 +35,7 @@ export class SimulatedNodes implements AsyncDisposable {
       gate: new ReviewingGate(controlPlane.clientFor(identity), (access) => this.decisions.push(access)),
       kubeletPort: 0,
     });
-    this.#workloads = new Workloads({
+    this.#workloads = new PodRunner({
       clock: systemClock,
       store: this.#store,
       scenario: SCENARIO,

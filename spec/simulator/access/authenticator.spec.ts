@@ -25,6 +25,6 @@ describe('Authenticator', () => {
 
   it('knows nobody without credentials', () => {
     expect(new Authenticator().authenticate({})).to.equal(undefined);
-    expect(new Authenticator().authenticate({ hasForeignCertificate: true })).to.equal(undefined);
+    expect(new Authenticator().authenticate({ hasInvalidCertificate: true })).to.equal(undefined);
   });
 });

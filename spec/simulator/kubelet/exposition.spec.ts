@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { expositionOf, formatGoFloat } from '#simulator/kubelet/exposition.ts';
+import { formatExposition, formatGoFloat } from '#simulator/kubelet/exposition.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
 
-describe('expositionOf', () => {
+describe('formatExposition', () => {
   it('has the families, order, labels and stamps that a kubelet gives', async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
@@ -15,7 +15,7 @@ describe('expositionOf', () => {
     machine.start(runningPod(clock, { name: 'quiet', namespace: 'kube-system', containers: ['quiet'] }));
     await clock.advance(100_000);
     const recorded = readFileSync('spec/fixtures/kubelet/series/t0-metrics-resource.txt', 'utf8');
-    expect(shapeOf(expositionOf(machine))).to.deep.equal(shapeOf(recorded));
+    expect(shapeOf(formatExposition(machine))).to.deep.equal(shapeOf(recorded));
   });
 
   it('tells CPU in seconds at a moment in milliseconds', async () => {
@@ -23,7 +23,7 @@ describe('expositionOf', () => {
     const machine = simulatedMachine(clock);
     machine.start(runningPod(clock));
     await clock.advance(100_000);
-    const line = expositionOf(machine)
+    const line = formatExposition(machine)
       .split('\n')
       .find((one) => one.startsWith('container_cpu_usage_seconds_total{'));
     const [, seconds, stampMs] = /} (\S+) (\d+)$/.exec(line ?? '') ?? [];
@@ -35,7 +35,7 @@ describe('expositionOf', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock, { swapBytes: 100_000 });
     machine.start(runningPod(clock, { containers: ['c', 'd'], swapBytes: 4096 }));
-    const text = expositionOf(machine);
+    const text = formatExposition(machine);
     expect(text).to.match(/^container_swap_limit_bytes{container="c".*} 100000 \d+$/m);
     expect(text).to.match(/^container_swap_usage_bytes{container="c".*} 4096 \d+$/m);
     expect(text).to.match(/^pod_swap_usage_bytes{.*} 8192 \d+$/m);
@@ -43,7 +43,7 @@ describe('expositionOf', () => {
   });
 
   it('leaves out the families of containers and pods where there are none', () => {
-    const text = expositionOf(simulatedMachine(new ManualClock()));
+    const text = formatExposition(simulatedMachine(new ManualClock()));
     expect(text).not.to.match(/container_|pod_/);
     expect(text).to.match(/\nresource_scrape_error 0\n$/);
   });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { appendList, JsonBytes, JsonPiece, JsonTemplate, Stamps } from '#simulator/kubelet/json-template.ts';
+import {
+  appendList,
+  JsonBytes,
+  JsonChunk,
+  JsonTemplate,
+  TimestampCache,
+} from '#simulator/kubelet/json-template.ts';
 
 describe('JsonTemplate', () => {
   it('appends what JSON.stringify writes of the shape with its values', () => {
@@ -18,7 +24,7 @@ describe('JsonTemplate', () => {
         template.append(bytes, {
           a: JSON.stringify(a),
           b,
-          c: new JsonPiece(JSON.stringify(c)),
+          c: new JsonChunk(JSON.stringify(c)),
           d: () => bytes.appendNumber(d),
         });
         expect(bytes.take().toString()).to.equal(JSON.stringify(shape(a, b, c, d), null, 1));
@@ -56,7 +62,7 @@ describe('JsonBytes', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), text)), (parts) => {
         for (const [isPiece, part] of parts) {
-          if (isPiece) bytes.appendPiece(new JsonPiece(part));
+          if (isPiece) bytes.appendChunk(new JsonChunk(part));
           else bytes.appendText(part);
         }
         expect(bytes.take().toString()).to.equal(
@@ -72,7 +78,7 @@ describe('JsonBytes', () => {
   it('grows as it needs to', () => {
     const bytes = new JsonBytes();
     const texts = Array.from({ length: 3 }, (_, index) => String(index).repeat(100_001));
-    for (const part of texts) bytes.appendPiece(new JsonPiece(part));
+    for (const part of texts) bytes.appendChunk(new JsonChunk(part));
     for (const part of texts) bytes.appendText(`ü${part}`);
     expect(bytes.take().toString()).to.equal([...texts, ...texts.map((part) => `ü${part}`)].join(''));
   });
@@ -95,12 +101,12 @@ describe('JsonBytes', () => {
   });
 });
 
-describe('Stamps', () => {
+describe('TimestampCache', () => {
   it('writes the second that has begun, however often and for however many', () => {
-    const stamps = new Stamps();
+    const stamps = new TimestampCache();
     const bytes = new JsonBytes();
     const textAt = (epochMs: number) => {
-      bytes.appendPiece(stamps.at(epochMs));
+      bytes.appendChunk(stamps.at(epochMs));
       return bytes.take().toString();
     };
     for (let round = 0; round < 2; round++) {

@@ -1,7 +1,7 @@
 import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
 import {
   latestHousekeeping,
-  nanocoresBetweenLooks,
+  nanocoresBetweenSamples,
   sampleContainer,
 } from '#simulator/kubelet/usage-sample.ts';
 import {
@@ -16,7 +16,7 @@ import type { RunningContainer } from '#simulator/machine/running-container.ts';
 import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
 /** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */
-export function plainSummaryOf(machine: NodeMachine, options: SummaryOptions): string {
+export function formatPlainSummary(machine: NodeMachine, options: SummaryOptions): string {
   const nowMs = machine.clock.nowMs();
   const pods = [...machine.pods()].map((pod) => podStats(machine, pod, nowMs, options));
   return JSON.stringify({ node: nodeStats(machine, nowMs, options), pods }, null, 1);
@@ -43,7 +43,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
         startTime: at(machine.bootedAtMs),
         cpu: {
           time,
-          usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
+          usageNanoCores: nanocoresBetweenSamples(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
           usageCoreNanoSeconds: machine.podsCoreNanoseconds(takenAtMs),
           ...pressure(machine),
         },
@@ -55,7 +55,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
     startTime: at(machine.bootedAtMs),
     cpu: {
       time,
-      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => machine.coreNanoseconds(atMs)),
+      usageNanoCores: nanocoresBetweenSamples(look, (atMs) => machine.coreNanoseconds(atMs)),
       usageCoreNanoSeconds: machine.coreNanoseconds(takenAtMs),
       ...pressure(machine),
     },
@@ -88,7 +88,7 @@ function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options:
     ),
     cpu: {
       time,
-      usageNanoCores: nanocoresBetweenLooks(look, (atMs) => podCoreNanoseconds(pod, atMs)),
+      usageNanoCores: nanocoresBetweenSamples(look, (atMs) => podCoreNanoseconds(pod, atMs)),
       usageCoreNanoSeconds: podCoreNanoseconds(pod, look.takenAtMs),
       ...pressure(machine),
     },
@@ -107,7 +107,7 @@ function containerStats(
   nowMs: number,
   { onlyCpuAndMemory }: SummaryOptions,
 ) {
-  const sample = sampleContainer(pod, container, { nowMs, runtime: machine.runtime, asks: true });
+  const sample = sampleContainer(pod, container, { nowMs, runtime: machine.runtime, startsInterval: true });
   const at = (momentMs: number) => formatTimestamp(machine.clock.stampMs(momentMs));
   const time = at(sample.takenAtMs);
   const usage = { usageBytes: sample.workingSetBytes, workingSetBytes: sample.workingSetBytes };

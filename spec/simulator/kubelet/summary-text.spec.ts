@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { summaryOf } from '#simulator/kubelet/summary.ts';
+import { formatSummary } from '#simulator/kubelet/summary.ts';
 import type { NodeMachine, RunningPod } from '#simulator/machine/node-machine.ts';
 import { RunningContainer, steadyLoad } from '#simulator/machine/running-container.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { simulatedMachine } from '#spec/support/simulated-machine.ts';
-import { plainSummaryOf } from './plain-summary.ts';
+import { formatPlainSummary } from './plain-summary.ts';
 
 const container = fc.record({
   name: fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -39,7 +39,7 @@ const happening = fc.record({
   onlyCpuAndMemory: fc.boolean(),
 });
 
-describe('summaryOf and the plain writer', () => {
+describe('formatSummary and the plain writer', () => {
   it('write the same of whatever runs, whatever happens to it', async () => {
     await fc.assert(
       fc.asyncProperty(node, fc.array(happening, { maxLength: 6 }), async (facts, happenings) => {
@@ -50,7 +50,7 @@ describe('summaryOf and the plain writer', () => {
           await clock.jump(afterMs);
           for (const machine of [ours, plain]) happen(machine, { what, which, atMs: clock.monotonicMs() });
           const options = { onlyCpuAndMemory };
-          expect(summaryOf(ours, options)).to.equal(plainSummaryOf(plain, options));
+          expect(formatSummary(ours, options)).to.equal(formatPlainSummary(plain, options));
         }
       }),
     );

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { summaryOf } from '#simulator/kubelet/summary.ts';
+import { formatSummary } from '#simulator/kubelet/summary.ts';
 import type { NodeMachine } from '#simulator/machine/node-machine.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
 
-describe('summaryOf', () => {
+describe('formatSummary', () => {
   for (const [query, file, onlyCpuAndMemory] of [
     ['everything', 't0-summary.json', false],
     ['CPU and memory alone', 't1-summary-cpu-memory.json', true],
   ] as const) {
     it(`has the fields, order, indentation and kinds of values that a kubelet gives for ${query}`, async () => {
       const { machine, clock } = await machineWithPods();
-      const ours = summaryOf(machine, { onlyCpuAndMemory });
+      const ours = formatSummary(machine, { onlyCpuAndMemory });
       const recorded = readFileSync(`spec/fixtures/kubelet/series/${file}`, 'utf8');
       expect(shapeOf(ours)).to.deep.equal(shapeOf(recorded));
       expect(clock.nowMs()).to.be.greaterThan(0);
@@ -22,7 +22,7 @@ describe('summaryOf', () => {
   for (const onlyCpuAndMemory of [false, true]) {
     it(`${onlyCpuAndMemory ? 'for CPU and memory alone' : 'for everything'}, tells neither pressure nor IO without KubeletPSI`, async () => {
       const fieldsOf = (machine: NodeMachine) =>
-        shapeOf(summaryOf(machine, { onlyCpuAndMemory })).filter((line) => !/[}\]]$/.test(line));
+        shapeOf(formatSummary(machine, { onlyCpuAndMemory })).filter((line) => !/[}\]]$/.test(line));
       const all = fieldsOf((await machineWithPods()).machine);
       const without = fieldsOf((await machineWithPods('cri', { kubeletPsi: false })).machine);
       expect(without).to.deep.equal(all.filter((line) => !/\/(psi|io)\/|"(psi|io)":/.test(line)));
@@ -33,7 +33,7 @@ describe('summaryOf', () => {
   it('stamps whole seconds, of containers when asked and of cgroups earlier', async () => {
     const { machine, clock } = await machineWithPods();
     await clock.advance(400);
-    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
     const [{ containers, cpu }] = pods;
     expect(containers[0].cpu.time).to.equal('2026-01-01T00:01:40Z');
     expect(Date.parse(cpu.time)).to.be.within(clock.nowMs() - 21_000, clock.nowMs());
@@ -42,7 +42,7 @@ describe('summaryOf', () => {
   it('advances counters with the clock', async () => {
     const { machine, clock } = await machineWithPods();
     const usage = () => {
-      const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+      const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
       return pods[0].containers[0].cpu.usageCoreNanoSeconds;
     };
     const before = usage();
@@ -54,7 +54,7 @@ describe('summaryOf', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     machine.start(runningPod(clock, { unknown: ['cpu', 'memory'] }));
-    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
     const [{ cpu, memory }] = pods[0].containers;
     expect([cpu.usageNanoCores, cpu.usageCoreNanoSeconds, memory.workingSetBytes]).to.deep.equal([0, 0, 0]);
   });
@@ -65,7 +65,7 @@ describe('summaryOf', () => {
     for (const name of ['a', 'b']) {
       machine.start(runningPod(clock, { name, containers: ['c', 'd'], swapBytes: 4096 }));
     }
-    const { node, pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const { node, pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
     expect(node.swap).to.include({ swapUsageBytes: 16_384, swapAvailableBytes: 83_616 });
     expect(node.systemContainers[0].swap).to.include({ swapUsageBytes: 16_384 });
     expect(pods[1].swap).to.include({ swapUsageBytes: 8192 });
@@ -76,13 +76,14 @@ describe('summaryOf', () => {
     const { machine, clock } = await machineWithPods();
     const [pod] = machine.pods();
     pod?.containers[1]?.stop(clock.monotonicMs());
-    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
     expect(pods[0].containers.map(({ name }: { name: string }) => name)).to.deep.equal(['burn']);
   });
 
   it('gives a rate over ten seconds or more where cAdvisor samples', async () => {
     const { machine, clock } = await machineWithPods('cadvisor');
-    const rate = () => JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true })).pods[0].containers[0].cpu;
+    const rate = () =>
+      JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true })).pods[0].containers[0].cpu;
     const first = rate();
     await clock.advance(28);
     expect(rate()).to.deep.equal(first);
@@ -93,7 +94,7 @@ describe('summaryOf', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock, { skewMs: 3_600_000 });
     machine.start(runningPod(clock));
-    const { pods } = JSON.parse(summaryOf(machine, { onlyCpuAndMemory: true }));
+    const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
     expect(pods[0].startTime).to.equal('2026-01-01T01:00:00Z');
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latestHousekeeping, nanocoresBetweenLooks } from '#simulator/kubelet/usage-sample.ts';
+import { latestHousekeeping, nanocoresBetweenSamples } from '#simulator/kubelet/usage-sample.ts';
 
 describe('latestHousekeeping', () => {
   it('looks as soon as there is something, and then every 10 to 20 s', () => {
@@ -20,10 +20,12 @@ describe('latestHousekeeping', () => {
   });
 });
 
-describe('nanocoresBetweenLooks', () => {
+describe('nanocoresBetweenSamples', () => {
   it('is the mean rate, and 0 after a single look', () => {
     const counter = (atMs: number) => atMs * 60_000;
-    expect(nanocoresBetweenLooks({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter)).to.equal(60_000_000);
-    expect(nanocoresBetweenLooks({ takenAtMs: 0, previousAtMs: undefined }, counter)).to.equal(0);
+    expect(nanocoresBetweenSamples({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter)).to.equal(
+      60_000_000,
+    );
+    expect(nanocoresBetweenSamples({ takenAtMs: 0, previousAtMs: undefined }, counter)).to.equal(0);
   });
 });

@@ -46,24 +46,24 @@ describe('RunningContainer', () => {
     expect(container.lifetimeCoreNanoseconds(21 * second)).to.equal(1.1e9);
   });
 
-  describe('nanocoresSinceLastAsked', () => {
+  describe('nanocoresSinceLastRequest', () => {
     it('says 0 to the first who asks', () => {
-      expect(start().nanocoresSinceLastAsked(10 * second)).to.equal(0);
+      expect(start().nanocoresSinceLastRequest(10 * second)).to.equal(0);
     });
 
     it('covers the time since anybody asked, so that those who ask often hear anything', () => {
       const container = start();
-      container.nanocoresSinceLastAsked(10 * second);
-      expect(container.nanocoresSinceLastAsked(20 * second)).to.equal(100_000_000);
-      expect(container.nanocoresSinceLastAsked(20 * second + 28)).to.be.greaterThan(300_000_000);
-      expect(container.nanocoresSinceLastAsked(20 * second + 56)).to.equal(0);
+      container.nanocoresSinceLastRequest(10 * second);
+      expect(container.nanocoresSinceLastRequest(20 * second)).to.equal(100_000_000);
+      expect(container.nanocoresSinceLastRequest(20 * second + 28)).to.be.greaterThan(300_000_000);
+      expect(container.nanocoresSinceLastRequest(20 * second + 56)).to.equal(0);
     });
 
     it('says 0 right after a restart', () => {
       const container = start();
-      container.nanocoresSinceLastAsked(10 * second);
+      container.nanocoresSinceLastRequest(10 * second);
       container.restart(11 * second);
-      expect(container.nanocoresSinceLastAsked(12 * second)).to.equal(0);
+      expect(container.nanocoresSinceLastRequest(12 * second)).to.equal(0);
     });
   });
 });

@@ -3,7 +3,7 @@ import { fieldAt } from '#simulator/objects/kubernetes-object.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('Workloads', () => {
+describe('PodRunner', () => {
   const clock = new ManualClock();
   let cluster: SimulatedCluster;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
-import { lowerBound, ObjectStore, StoreConflict, type StoreEvent } from '#simulator/objects/object-store.ts';
+import { lowerBound, ObjectStore, StoreError, type StoreEvent } from '#simulator/objects/object-store.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ObjectStore', () => {
@@ -57,13 +57,13 @@ describe('ObjectStore', () => {
     const old = store.create('pods', pod('default', 'a'));
     store.update('pods', pod('default', 'a'));
     expect(() => store.create('pods', pod('default', 'a')))
-      .to.throw(StoreConflict)
+      .to.throw(StoreError)
       .with.property('kind', 'AlreadyExists');
     expect(() => store.update('pods', old))
-      .to.throw(StoreConflict)
+      .to.throw(StoreError)
       .with.property('kind', 'Conflict');
     expect(() => store.delete('pods', 'default', 'b'))
-      .to.throw(StoreConflict)
+      .to.throw(StoreError)
       .with.property('kind', 'NotFound');
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fromFieldsV1, type Ownership, toFieldsV1 } from '#simulator/patches/managed-fields.ts';
+import { fromFieldsV1, type ManagedFieldsEntry, toFieldsV1 } from '#simulator/patches/managed-fields.ts';
 import { serverSideApply } from '#simulator/patches/server-side-apply.ts';
 import type { Schema } from '#simulator/schema/schema.ts';
 
@@ -21,7 +21,7 @@ const managerOf = (manager: string) => ({ manager, operation: 'Apply', apiVersio
 /** Applies configurations one after the other, each as its manager, by force. */
 function applied(...configurations: readonly (readonly [string, unknown])[]) {
   let object: unknown = {};
-  let ownerships: readonly Ownership[] = [];
+  let ownerships: readonly ManagedFieldsEntry[] = [];
   for (const [name, configuration] of configurations) {
     const next = serverSideApply(object, configuration, {
       manager: managerOf(name),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { FaultInput } from '#simulator/kubelet/faults.ts';
-import { withPlace } from '#simulator/nodes/node-object.ts';
+import { withAddress } from '#simulator/nodes/node-object.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletResponses', () => {
@@ -50,7 +50,7 @@ describe('kubeletResponses', () => {
     await using server = await startExaminedCluster();
     const { kubeletPort: port, store } = server.cluster;
     const node = store.get('nodes', undefined, 'node-2');
-    if (node) store.update('nodes', withPlace(node, { from: '127.1.0.2', address: '127.1.0.1', port }));
+    if (node) store.update('nodes', withAddress(node, { from: '127.1.0.2', address: '127.1.0.1', port }));
     const { diagnoses, findings } = await examine(server);
     expect(diagnoses).to.deep.equal(['kubelet-of-other-node']);
     const finding = findings.find(({ status }) => status === 'failed');
