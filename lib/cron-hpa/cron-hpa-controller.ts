@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { clockSteps } from '#lib/control/clock-steps.ts';
 import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { MutationCache } from '#lib/control/mutation-cache.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
@@ -34,7 +35,6 @@ import {
   successMessage,
 } from './cron-hpa-status.ts';
 import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
-import { OwnWrites } from './own-writes.ts';
 import {
   type Activation,
   dueActivations,
@@ -74,20 +74,15 @@ const LONGEST_RETRY_MS = 60_000;
 /** Scales targets by the clock. A new one for each term as leader: what it knows of its own writes ends with that. */
 export function cronHpaController(dependencies: CronHpaDependencies): Controller {
   const { cronHpas, statuses, events, series, clock, newJobId } = dependencies;
-  const writes = new OwnWrites();
+  // A job that has been carried out would seem to be due while the informer shows what was there before.
+  const writes = new MutationCache<CronHpa>((object) => object);
   const failures = new Map<string, number>();
   return {
     name: 'cronhpa',
-    watches: [
-      mapKeys(cronHpas, ({ key, current }) => {
-        writes.show(key, current);
-        return [];
-      }),
-      ...cronHpaWatches(dependencies),
-    ],
+    watches: cronHpaWatches(dependencies),
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
-      if (object && isDue(object, dependencies) && !writes.isOurs(key, object))
+      if (object && isDue(object, dependencies) && !writes.isOwn(key, object))
         object = await statuses.get(nameOfKey(key), signal); // an earlier leader may have carried it out just now
       if (!object || object.isBeingDeleted) {
         failures.delete(key);

@@ -1,3 +1,4 @@
+import { MutationCache } from '#lib/control/mutation-cache.ts';
 import { StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
@@ -19,8 +20,8 @@ interface StatusClientOptions {
 export class StatusClient {
   readonly #writer: StatusWriter<HpaStatus, Hpa>;
   readonly #others: OtherControllers;
-  /** As they were written last, while the informer may still show what was there before. */
-  readonly #written = new Map<string, Hpa>();
+  /** All of each: a status is sent with the metadata of its HPA, which the API server takes for a change of them. */
+  readonly #written = new MutationCache<Hpa>(({ metadata }) => metadata);
 
   constructor({ hpas: client, others, clock }: StatusClientOptions) {
     const isSame = (one: HpaStatus | undefined, other = UNWRITTEN) => isSameStatus(one, other);
@@ -30,15 +31,7 @@ export class StatusClient {
 
   /** What is there now, as far as anybody here can tell. */
   latest(key: string, seen: Hpa | undefined): Hpa | undefined {
-    const written = this.#written.get(key);
-    if (!written || !seen || written.metadata.uid !== seen.metadata.uid) {
-      this.#written.delete(key);
-      return seen;
-    }
-    // All of it: a status is sent with the metadata of its HPA, which the API server takes for a change of them.
-    if (Number(seen.metadata.resourceVersion) < Number(written.metadata.resourceVersion)) return written;
-    this.#written.delete(key);
-    return seen;
+    return this.#written.latest(key, seen);
   }
 
   /**
@@ -50,7 +43,7 @@ export class StatusClient {
     if (isSameStatus(hpa.status, status)) return;
     const key = keyOf(hpa.metadata);
     this.#others.sending(key, status);
-    this.#written.set(key, await this.#writer.update(hpa, status, { signal }));
+    this.#written.record(key, await this.#writer.update(hpa, status, { signal }));
   }
 }
 

@@ -1,3 +1,4 @@
+import { MutationCache } from '#lib/control/mutation-cache.ts';
 import {
   type Scale,
   type ScaleClient,
@@ -48,8 +49,8 @@ export class FollowedScales {
   readonly #options: FollowedScalesOptions;
   /** By their kinds. */
   readonly #followed: ReadonlyMap<string, Followed>;
-  /** The version that was read live or written last, of targets that the informer is behind of. */
-  readonly #newer = new Map<string, string>();
+  /** The versions that were read live or written last. */
+  readonly #newer = new MutationCache<Pick<Scale, 'uid' | 'resourceVersion'>>((scale) => scale);
 
   constructor(options: FollowedScalesOptions) {
     this.#options = options;
@@ -57,7 +58,7 @@ export class FollowedScales {
     this.#followed = new Map(
       Object.entries(WORKLOADS).map(([kind, workloads]) => {
         const informer = options.informers.get(workloads, use);
-        informer.onChange(({ key, current }) => this.#caughtUp(`${kind} ${key}`, current));
+        informer.onChange(({ key, current }) => this.#newer.latest(`${kind} ${key}`, current));
         return [kind, { informer, startedAtMs: undefined }];
       }),
     );
@@ -104,26 +105,18 @@ export class FollowedScales {
     if (!followed || !(await this.#isListed(followed, signal))) return undefined;
     const found = followed.informer.find(`${target.namespace}/${target.name}`);
     if (!found) return undefined; // it may just have been made
-    const key = keyOf(target);
-    this.#caughtUp(key, found);
-    return this.#newer.has(key) ? undefined : { ...found, target, resource };
-  }
-
-  /** Forgets the version that was ahead of what is followed now, or of a target that is gone. */
-  #caughtUp(key: string, found: WorkloadScale | undefined): void {
-    const newer = this.#newer.get(key);
-    if (newer !== undefined && Number(found?.resourceVersion ?? newer) >= Number(newer))
-      this.#newer.delete(key);
+    const isBehind = this.#newer.latest(keyOf(target), found) !== found;
+    return isBehind ? undefined : { ...found, target, resource };
   }
 
   #note(scale: Scale): void {
-    const { target, resource, resourceVersion } = scale;
+    const { target, resource, uid, resourceVersion } = scale;
     const followed = resource.group === 'apps' ? this.#followed.get(resource.kind) : undefined;
     if (followed?.startedAtMs === undefined) return;
     const key = keyOf(target);
-    this.#newer.set(key, resourceVersion);
+    this.#newer.record(key, { uid, resourceVersion });
     const found = followed.informer.find(`${target.namespace}/${target.name}`);
-    if (found) this.#caughtUp(key, found); // its watch may have been quicker
+    if (found) this.#newer.latest(key, found); // its watch may have been quicker
   }
 
   #follow(resource: ApiResource): Followed | undefined {

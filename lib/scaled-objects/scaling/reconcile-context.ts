@@ -1,6 +1,7 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { MutationCache } from '#lib/control/mutation-cache.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -62,8 +63,8 @@ interface LoopMemory {
   startedGeneration: number | undefined;
   /** By the monotonic clock. More exact than the status, which is not written every time, and does not follow the wall clock. */
   lastActiveAtMs: number | undefined;
-  /** As it was after our last write: informers are later. */
-  latest: ScaledObject | undefined;
+  /** Whether our finalizer was removed. The API server lets an object go with its last one in no version of its own. */
+  isReleased: boolean;
   /** What was written of its HPA. */
   hpa: WrittenHpa | undefined;
   readonly health: HealthCounter;
@@ -76,6 +77,8 @@ interface LoopMemory {
 /** What a leader remembers of objects; it begins and ends with its term. */
 export class LoopMemories {
   readonly #memories = new Map<string, LoopMemory>();
+  readonly #uids = new Map<string, string | undefined>();
+  readonly #written = new MutationCache<ScaledObject>(({ metadata }) => metadata);
 
   of(key: string): LoopMemory {
     const known = this.#memories.get(key);
@@ -83,7 +86,7 @@ export class LoopMemories {
     const fresh: LoopMemory = {
       startedGeneration: undefined,
       lastActiveAtMs: undefined,
-      latest: undefined,
+      isReleased: false,
       hpa: undefined,
       health: new HealthCounter(),
       failures: new Map(),
@@ -98,26 +101,29 @@ export class LoopMemories {
     return this.#memories.get(key)?.next;
   }
 
-  /**
-   * The object as it is now: as we wrote it last, where the informer does not know that yet. One that went with its last
-   * finalizer comes back in the version that it had.
-   */
+  /** The object as it is now: as we wrote it last, where the informer does not show that yet. */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
-    const { latest } = this.#memories.get(key) ?? {};
-    if (!found || !latest) return found;
-    if (found.metadata.uid !== latest.metadata.uid) {
-      this.forget(key); // it was deleted and made again before anybody saw that it was gone
-      return found;
-    }
-    return Number(latest.metadata.resourceVersion) >= Number(found.metadata.resourceVersion) ? latest : found;
+    const uid = found?.metadata.uid;
+    if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.forget(key); // another one may have its name
+    if (found) this.#uids.set(key, uid);
+    return this.#written.latest(key, found);
+  }
+
+  /** Notes an object as our write left it. */
+  record(key: string, written: ScaledObject): void {
+    this.#written.record(key, written);
   }
 
   forget(key: string): void {
     this.#memories.delete(key);
+    this.#uids.delete(key);
+    this.#written.delete(key);
   }
 
   /** Ends the term: who acts meanwhile may do otherwise. */
   clear(): void {
     this.#memories.clear();
+    this.#uids.clear();
+    this.#written.clear();
   }
 }

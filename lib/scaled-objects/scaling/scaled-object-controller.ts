@@ -1,5 +1,6 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestsOf } from '../api/annotations.ts';
 import { conditionStatus, setConditions } from '../api/conditions.ts';
@@ -46,7 +47,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       const write = async (status: ScaledObjectStatus) => {
         try {
           const latest = await statuses.write(object, status, signal);
-          memory.latest = latest;
+          memories.record(key, latest);
           return latest;
         } catch (error) {
           tellUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
@@ -127,12 +128,17 @@ function tellReady(object: ScaledObject, status: ScaledObjectStatus, own: Object
 export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {
   const { client, clock, own, memories, signal } = options;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
-  const memory = memories.of(`${object.metadata.namespace}/${object.metadata.name}`);
+  const key = keyOf(object.metadata);
+  const memory = memories.of(key);
+  if (memory.isReleased) return;
   if (memory.startedGeneration !== undefined) tellStopped(own);
   memory.startedGeneration = undefined; // it is told once, however often the rest is tried
   await restore(object, options);
-  memory.latest = await removeFinalizer(object, FINALIZER, { client, clock, signal });
-  if (memory.latest) own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
+  const released = await removeFinalizer(object, FINALIZER, { client, clock, signal });
+  memory.isReleased = true;
+  if (!released) return;
+  memories.record(key, released);
+  own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
 }
 
 /** What cannot be restored keeps nobody from deleting. */

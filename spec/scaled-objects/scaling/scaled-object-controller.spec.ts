@@ -23,10 +23,12 @@ describe('finalize', () => {
   const finalized = async ({
     status = { originalReplicaCount: 5, scaleTargetGVKR: {} },
     restores = true,
+    memories = new LoopMemories(),
     ...more
   }: {
     status?: object;
     restores?: boolean;
+    memories?: LoopMemories;
     finalizers?: readonly string[];
     replicas?: number;
     scale?: () => Promise<never>;
@@ -35,7 +37,6 @@ describe('finalize', () => {
   } = {}) => {
     const done: string[] = [];
     const logger = new RecordingLogger();
-    const memories = new LoopMemories();
     if (more.isStarted) memories.of('shop/web').startedGeneration = 1;
     const { finalizers = ['finalizer.keda.sh', 'other'] } = more;
     const note = (...words: string[]) => void done.push(words.join(' '));
@@ -84,6 +85,12 @@ describe('finalize', () => {
     ])
       expect((await finalized(given)).done, JSON.stringify(given)).to.deep.equal(['patch true', gone]);
     expect((await finalized({ finalizers: ['other'] })).done).to.deep.equal([]);
+  });
+
+  it('lets it go once, while the informer shows it with the finalizer still', async () => {
+    const memories = new LoopMemories();
+    expect((await finalized({ memories })).done).to.have.lengthOf(3);
+    expect((await finalized({ memories })).done).to.deep.equal([]);
   });
 
   it('lets the object go though its target cannot be restored, and logs that; but not as it ends', async () => {
