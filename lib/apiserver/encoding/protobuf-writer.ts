@@ -1,5 +1,4 @@
 const VARINT = 0;
-const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY_BYTES = 512;
 /** In a length of one byte, and in time. */
@@ -85,13 +84,6 @@ export class ProtobufWriter extends GrowingBuffer {
 
   bool(field: number, value: boolean): void {
     this.uint(field, value ? 1 : 0);
-  }
-
-  double(field: number, value: number): void {
-    this.#varint(field * 8 + FIXED_64);
-    const bytes = Buffer.alloc(8);
-    bytes.writeDoubleLE(value);
-    this.raw(bytes);
   }
 
   string(field: number, value: string): void {

@@ -157,6 +157,15 @@ describe('metrics-server, installed on a real API server', function () {
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
   });
 
+  it('is part of the description that the API server gives of itself', async () => {
+    const described = await cluster.until(
+      async () => JSON.parse(await cluster.run('get', '--raw', '/openapi/v2')) as Description,
+      ({ paths }) => Object.hasOwn(paths, `${METRICS}/nodes`),
+      90_000,
+    );
+    expect(described.definitions).to.include.keys('io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics');
+  });
+
   it('ends at SIGTERM with status 0, and its APIService says so', async () => {
     cluster.server.kill('SIGTERM');
     expect(await cluster.server.ended).to.deep.equal({ status: 0, signal: null });
@@ -212,6 +221,11 @@ describe('metrics-server, installed on a real API server', function () {
 
 interface Role {
   readonly rules: readonly { readonly verbs: readonly string[]; readonly resources: readonly string[] }[];
+}
+
+interface Description {
+  readonly paths: object;
+  readonly definitions: object;
 }
 
 interface Scaled {

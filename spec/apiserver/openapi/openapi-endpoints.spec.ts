@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import { objectOf, text } from '#lib/apiserver/encoding/schema.ts';
 import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-endpoints.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
+import { requestHttp1 } from '#spec/support/api-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { FakeMetricsSource } from '#spec/support/metrics-source.ts';
 import { thingsResource } from '#spec/support/served-things.ts';
+import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 interface Described {
   readonly paths: Readonly<Record<string, { readonly get: { readonly operationId: string } }>>;
@@ -90,26 +93,38 @@ describe('OpenApiDocuments', () => {
     resources = [things];
   });
 
-  it('has both versions in protobuf under the hash of their JSON', () => {
-    const name = 'apis/metrics.k8s.io/v1beta1';
-    for (const [json, protobuf] of [
-      [documents.v2(), documents.v2('protobuf')],
-      [documents.v3(name), documents.v3(name, 'protobuf')],
-    ]) {
-      expect(protobuf?.mediaType).to.match(
-        /^application\/com\.github\.proto-openapi\.spec\.v[23]\.v1\.0\+protobuf$/,
-      );
-      expect(protobuf?.hash).to.equal(json?.hash);
-      expect(protobuf?.body.equals(json?.body ?? Buffer.alloc(0))).to.equal(false);
-    }
-  });
-
   it('says which schema a description lacks', () => {
     const incomplete = { ...lab, versions: [{ version: 'v1', resources: () => [things] }] };
     expect(() => described([incomplete]).v2()).to.throw(
       'Cannot describe the API: there is no schema io.lab.Thing',
     );
   });
+});
+
+describe('the endpoints of descriptions', () => {
+  const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  let server: ApiServer;
+  before(async () => {
+    server = await startTestApiServer();
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  for (const path of ['/openapi/v2', '/openapi/v3/version']) {
+    for (const accept of ['application/json', '*/*', `${PROTOBUF}, application/json`, 'application/*;q=0.5'])
+      it(`serve JSON at ${path} to clients that accept ${accept}`, async () => {
+        const { status, headers } = await requestHttp1({
+          port: server.address.port,
+          path,
+          headers: { accept },
+        });
+        expect([status, headers['content-type']]).to.deep.equal([200, 'application/json']);
+      });
+    for (const accept of [PROTOBUF, 'text/html', 'application/yaml'])
+      it(`respond with an empty 406 at ${path} to clients that accept ${accept} alone`, async () => {
+        const { status, body } = await requestHttp1({ port: server.address.port, path, headers: { accept } });
+        expect([status, body.length]).to.deep.equal([406, 0]);
+      });
+  }
 });
 
 /** The names that references lead to and that are not known. */
