@@ -27,7 +27,7 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   flags: ['telemetry', 'time'],
   kubernetes: ['telemetry', 'concurrency', 'cache', 'time'],
   apiserver: SHARED,
-  control: SHARED,
+  control: [...SHARED, 'apiserver', 'ui'],
   schedule: ['cache', 'time'],
   doctor: SHARED,
   ui: [...SHARED, 'apiserver'],

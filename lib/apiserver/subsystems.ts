@@ -12,8 +12,8 @@ import type { ApiGroup } from './resources/api-group.ts';
 import type { ServingOptions } from './server-options.ts';
 import { openServingCertificates } from './serving/serving-certificates.ts';
 
-/** A part of a program: what it serves, and what it does meanwhile. */
-export interface Subsystem extends AsyncDisposable {
+/** What a server takes of a part of a program: what it serves, and what it does meanwhile. */
+export interface ServedSubsystem extends AsyncDisposable {
   readonly groups: readonly ApiGroup[];
   readonly healthChecks: readonly HealthCheck[];
   /** What it serves beside the groups, by paths. */
@@ -54,7 +54,7 @@ export interface SubsystemServerEnvironment {
  * @throws when a given file cannot be used or the address cannot be listened at
  */
 export async function serveSubsystems(
-  subsystems: readonly Subsystem[],
+  subsystems: readonly ServedSubsystem[],
   options: SubsystemServerOptions,
   environment: SubsystemServerEnvironment,
 ): Promise<ApiServer> {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import {
-  type Subsystem,
+  type ServedSubsystem,
   type SubsystemServerEnvironment,
   serveSubsystems,
 } from '#lib/apiserver/subsystems.ts';
@@ -10,6 +10,8 @@ import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { addLeaderElectionSeries, LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
+import { leadTogether } from '#lib/control/subsystem.ts';
+import { TargetPins } from '#lib/control/target-pins.ts';
 import { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -19,10 +21,8 @@ import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
-import type { HpaPartEnvironment } from './hpa-part.ts';
-import { leadTogether } from './lead-together.ts';
-import type { LeaderSubsystem } from './leader-subsystem.ts';
 import type { AutoscalerOptions } from './options/autoscaler-options.ts';
+import { type AutoscalerSubsystem, type Runtime, SUBSYSTEMS } from './subsystems.ts';
 import { autoscalerUi, debugControllers } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */
@@ -39,15 +39,6 @@ export interface Autoscaler extends AsyncDisposable {
 
 /** How long a name of a source may take, and how many are looked up at once, shared fairly by namespaces. */
 const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64 };
-
-/** The parts, of which each is loaded only where flags choose it: what is loaded takes memory for as long as the program runs. */
-const PARTS = {
-  cronHpa: async () => (await import('./cron-hpa-part.ts')).cronHpaPart,
-  hpa: async () => (await import('./hpa-part.ts')).hpaPart,
-  scaledObjects: async () => (await import('./scaled-objects-part.ts')).scaledObjectsPart,
-  scalingSchedule: async () => (await import('./scaling-schedule-part.ts')).scalingSchedulePart,
-  metricsAdapter: async () => (await import('./metrics-adapter-part.ts')).metricsAdapterPart,
-} as const;
 
 /**
  * Composes what the flags chose: subsystems of which every replica follows the cluster and serves, and the leader acts.
@@ -93,55 +84,27 @@ export async function startAutoscaler(
   const scales = new ScaleClient({ api: client, mapper, clock, scaleLog });
   const workQueues = new WorkQueueSeries({ clock, registry });
   const { findAddresses } = NameResolver.ofSystem({ clock, ...LOOKUPS });
-  const shared = {
+  const isLeader = () => election?.isLeader ?? true;
+  const runtime: Runtime = {
     ...{ client, mapper, informers, scales, scaleLog, events, registry, clock, logger, workQueues },
-    findAddresses,
+    ...{ findAddresses, userAgent, version },
+    reader: clients.references,
+    store: new MetricStore(),
+    pollLimits: new PollLimits(clock),
+    pins: new TargetPins(),
+    // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica reports what it sees.
+    isReporting: () => leading.length === 0 || isLeader() || election?.holder === undefined,
   };
-  const store = new MetricStore();
-  const pollLimits = new PollLimits(clock);
-  const subsystems: LeaderSubsystem[] = [];
-  const cronHpa = options.controllers.has('cronhpa')
-    ? starting.use((await PARTS.cronHpa())({ ...shared, ...options.cronHpa }))
-    : undefined;
-  if (cronHpa) subsystems.push(cronHpa);
-  if (options.controllers.has('hpa')) {
-    const hpaPart = await PARTS.hpa();
-    const isHeldUp: HpaPartEnvironment['isHeldUp'] = ({ metadata, spec }) => {
-      const { apiVersion = '', ...target } = spec.scaleTargetRef;
-      const itself = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: metadata.name };
-      const targets = [{ apiVersion, ...target }, itself];
-      return cronHpa ? targets.some((one) => cronHpa.holdsUp(metadata.namespace, one)) : false;
-    };
-    subsystems.push(starting.use(await hpaPart({ ...shared, ...options.hpa, userAgent, isHeldUp })));
+  const subsystems: AutoscalerSubsystem[] = [];
+  for (const open of SUBSYSTEMS) {
+    const subsystem = await open(runtime, options);
+    if (subsystem) subsystems.push(starting.use(subsystem));
   }
-  if (options.controllers.has('scaledobjects')) {
-    const scaledObjectsPart = await PARTS.scaledObjects();
-    const part = { ...shared, reader: clients.references, store, pollLimits, userAgent, version };
-    subsystems.push(starting.use(await scaledObjectsPart({ ...part, ...options.scaledObjects })));
-  }
-
-  const { scalingSchedule: defaults, relistMs } = options.metricsAdapter ?? {};
-  const { tolerance } = options.hpa.options.config;
-  const scheduling =
-    defaults && relistMs
-      ? starting.use((await PARTS.scalingSchedule())({ ...shared, defaults, tolerance, relistMs }))
-      : undefined;
-  if (scheduling) subsystems.push(scheduling);
+  const leading = subsystems.filter(({ lead }) => lead !== undefined);
   if (options.controllers.size === 0 && options.metricsAdapter)
     logger.info('No controller runs, but metrics APIs are served: --controllers chooses none');
   else if (options.controllers.size === 0)
     logger.warning('No controller runs, and no metrics API is served: --controllers chooses none');
-  const isLeader = () => election?.isLeader ?? true;
-  // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica tells what it sees.
-  const isTelling = () => subsystems.length === 0 || isLeader() || election?.holder === undefined;
-  const metrics = options.metricsAdapter && [
-    starting.use(
-      await (await PARTS.metricsAdapter())(options.metricsAdapter, {
-        ...{ ...shared, store, pollLimits, userAgent, isLeader: isTelling },
-        schedules: scheduling?.schedules,
-      }),
-    ),
-  ];
   const startedAt = new Date(clock.nowMs()).toISOString();
   const state = () => ({
     identity,
@@ -153,17 +116,17 @@ export async function startAutoscaler(
   });
   const debug = debugControllers(state);
   const ui = autoscalerUi({
-    parts: [...(metrics ?? []), ...subsystems].flatMap((one) => one.ui ?? []),
+    parts: subsystems.flatMap(({ ui = [] }) => ui),
     ...{ state, version: version.gitVersion, clock },
   });
   const server = starting.use(
-    await serveSubsystems([...subsystems, ...(metrics ?? []), debugging(debug), ui], options, {
+    await serveSubsystems([...subsystems, debugging(debug), ui], options, {
       ...environment,
       registry,
       userAgent,
     }),
   );
-  if (subsystems.length > 0) starting.use(startLeading(subsystems, election));
+  if (leading.length > 0) starting.use(startLeading(leading, election));
   const started = starting.move();
   return {
     address: server.address,
@@ -175,7 +138,7 @@ export async function startAutoscaler(
 }
 
 /** What the program tells of itself. */
-function debugging(controllers: Endpoint): Subsystem {
+function debugging(controllers: Endpoint): ServedSubsystem {
   return {
     groups: [],
     healthChecks: [],
@@ -194,7 +157,7 @@ function electionOf(
 
 /** Has the subsystems act whenever this process leads, until it is disposed of. */
 function startLeading(
-  subsystems: readonly LeaderSubsystem[],
+  subsystems: readonly AutoscalerSubsystem[],
   election: LeaderElection | undefined,
 ): AsyncDisposable {
   const ending = new AbortController();

@@ -1,9 +1,10 @@
 import { runController } from '#lib/control/controller.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { type HpaEnvironment, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
+import type { HpaUiPart } from '#lib/hpa/observability/hpa-ui.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
-import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /** What the HPA controller needs as a part of the autoscaler. */
 export interface HpaPartEnvironment
@@ -24,13 +25,14 @@ const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
  *
  * @throws when what flags say of Prometheus cannot be used
  */
-export async function hpaPart(environment: HpaPartEnvironment): Promise<LeaderSubsystem> {
+export async function hpaPart(environment: HpaPartEnvironment): Promise<Subsystem<HpaUiPart>> {
   const { workQueues: series, clock, logger, options } = environment;
   await using starting = new AsyncDisposableStack();
   const askPrometheus = await openPrometheus(environment, starting);
   const hpa = hpaSubsystem({ ...environment, askPrometheus });
   const owned = starting.move();
   return {
+    name: 'hpa',
     groups: [],
     healthChecks: [
       {

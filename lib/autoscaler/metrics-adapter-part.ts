@@ -1,20 +1,17 @@
-import type { Subsystem } from '#lib/apiserver/subsystems.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
 import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
 import { type MetricsAdapterEnvironment, metricsAdapter } from '#lib/metrics-adapter/metrics-adapter.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
-import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
+import { FollowedSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
-import type { HasUi } from '#lib/ui/page.ts';
 
 /** What the part needs from outside. */
 export interface MetricsAdapterPartEnvironment
   extends Omit<MetricsAdapterEnvironment, 'collectors' | 'pods'> {
   readonly userAgent: string;
   readonly findAddresses: FindAddresses | undefined;
-  /** `undefined` where there are none. */
-  readonly schedules: FoundSchedules | undefined;
 }
 
 /**
@@ -25,9 +22,11 @@ export interface MetricsAdapterPartEnvironment
 export async function metricsAdapterPart(
   options: MetricsAdapterPartOptions,
   environment: MetricsAdapterPartEnvironment,
-): Promise<Subsystem & HasUi<MetricsUiPart>> {
+): Promise<Subsystem<MetricsUiPart>> {
   await using stack = new AsyncDisposableStack();
-  const { collectors, pods } = await metricCollectors(options, { ...environment, stack });
+  const schedules =
+    options.scalingSchedule && new FollowedSchedules({ ...environment, relistMs: options.relistMs });
+  const { collectors, pods } = await metricCollectors(options, { ...environment, schedules, stack });
   if (!options.prometheus && needsPrometheus(options))
     environment.logger.warning(
       'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',

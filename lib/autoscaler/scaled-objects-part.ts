@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { runController } from '#lib/control/controller.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import { buildSeries } from '#lib/scaled-objects/observability/keda-series.ts';
+import type { ScaledObjectsUiPart } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import type { ScaledObjectsOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import {
   type ScaledObjectsEnvironment,
@@ -17,7 +19,6 @@ import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources
 import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /** What flags say of ScaledObjects. */
 export interface ScaledObjectsPartOptions {
@@ -59,7 +60,9 @@ const COLLECTOR_WORKERS = 8;
  *
  * @throws when the webhook cannot be served where it is to be
  */
-export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironment): Promise<LeaderSubsystem> {
+export async function scaledObjectsPart(
+  environment: ScaledObjectsPartEnvironment,
+): Promise<Subsystem<ScaledObjectsUiPart>> {
   await using starting = new AsyncDisposableStack();
   const { clock, logger, workers, workQueues: series, userAgent, allowedHosts } = environment;
   const { registry, version, findAddresses } = environment;
@@ -100,6 +103,7 @@ export async function scaledObjectsPart(environment: ScaledObjectsPartEnvironmen
   }
 
   return {
+    name: 'scaledobjects',
     groups: [],
     healthChecks: [
       {

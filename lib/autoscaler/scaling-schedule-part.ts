@@ -1,5 +1,6 @@
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -11,7 +12,6 @@ import {
 import type { ScheduleDefaults } from '#lib/metrics-adapter/scaling-schedules/scheduled-value.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { LeaderSubsystem } from './leader-subsystem.ts';
 
 /** What scaling schedules need as a part of the autoscaler. */
 export interface ScalingSchedulePartEnvironment {
@@ -27,14 +27,12 @@ export interface ScalingSchedulePartEnvironment {
 }
 
 /** Scaling schedules as a part of the autoscaler: every replica follows them, and the leader keeps them. */
-export function scalingSchedulePart(
-  environment: ScalingSchedulePartEnvironment,
-): LeaderSubsystem & { readonly schedules: FollowedSchedules } {
+export function scalingSchedulePart(environment: ScalingSchedulePartEnvironment): Subsystem<never> {
   const { informers, relistMs } = environment;
   const schedules = new FollowedSchedules(environment);
   const hpas = informers.get(HPAS, { ...SCHEDULED_HPAS, relistMs });
   return {
-    schedules,
+    name: 'scalingschedule',
     groups: [],
     healthChecks: [],
     endpoints: new Map(),

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import type { Controller } from '#lib/control/controller.ts';
+import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { PinnedTarget } from '#lib/control/target-pins.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -12,8 +14,7 @@ import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/page.ts';
-import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf } from './cron-hpa.ts';
 import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { type CronHpaUiPart, cronHpaUi } from './observability/cron-hpa-ui.ts';
@@ -39,22 +40,27 @@ export interface CronHpaEnvironment {
   readonly logger: Logger;
   /** Where the times of jobs are meant that do not tell. */
   readonly timeZone: string;
+  /** How many objects are reconciled at once; by default 1. */
+  readonly workers?: number;
+  readonly workQueues?: WorkQueueSeries | undefined;
   readonly newJobId?: () => string;
 }
 
-/** Cron-HPA, ready to be started; disposing it ends what waits for its definition. */
-export interface CronHpaSubsystem extends AsyncDisposable, HasUi<CronHpaUiPart> {
-  /** Begins to cache the objects, as every replica does, and HPAs once the definition is installed. */
-  start(): void;
+/** Cron-HPA, ready to be started: it caches HPAs once its definition is installed. */
+export interface CronHpaSubsystem extends Subsystem<CronHpaUiPart> {
   readonly isSynced: boolean;
   /** Whether it waits for its definition. */
   readonly isWaiting: boolean;
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** What the leader runs: a new one for each term. Waits until the API server serves HPAs. @throws the signal's reason */
   controller(signal: AbortSignal): Promise<Controller>;
   /** Whether an object holds up a target: a job has scaled it up, and none has scaled it down since. */
-  holdsUp(namespace: string, target: ScaleTargetRef): boolean;
+  isPinned(namespace: string, target: PinnedTarget): boolean;
+  readonly ui: readonly CronHpaUiPart[];
+  lead(signal: AbortSignal): Promise<void>;
 }
+
+/** Failures of the API server itself are tried again at the latest after this long. */
+const MAX_RETRY_MS = 60_000;
 
 /** Puts Cron-HPA together: informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
@@ -90,7 +96,27 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     },
     planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
   };
+  const isWaiting = () => cronHpaInformer.state === 'idle' || cronHpaInformer.state === 'waiting';
+  const isSynced = () => cronHpaInformer.isSynced && hpas.isSynced;
+  const controller = async (signal: AbortSignal) => {
+    const resource = await hpas.served(signal);
+    return cronHpaController({
+      ...environment,
+      ...{ cronHpas, hpas, cronHpasByTarget, hpasByTarget, series, schedules, clock, newJobId },
+      statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
+      hpaClient: new ResourceClient({ api: client, resource }),
+    });
+  };
   return {
+    name: 'cronhpa',
+    groups: [],
+    healthChecks: [
+      {
+        name: 'cronhpa-informer-sync',
+        endpoints: ['readyz'],
+        check: () => (isWaiting() || isSynced() ? undefined : 'its objects have not been listed yet'),
+      },
+    ],
     start() {
       cronHpaInformer.start();
       cronHpaInformer.served(disposal.signal).then(
@@ -99,25 +125,23 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       );
     },
     get isSynced() {
-      return cronHpaInformer.isSynced && hpas.isSynced;
+      return isSynced();
     },
     get isWaiting() {
-      return cronHpaInformer.state === 'idle' || cronHpaInformer.state === 'waiting';
+      return isWaiting();
     },
     endpoints: new Map([['/debug/cronhpas', debugCronHpas(known)]]),
     ui: [cronHpaUi(known)],
-    holdsUp: (namespace, target) =>
+    isPinned: (namespace, target) =>
       cronHpasByTarget(targetKey(namespace, target)).some(
         ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,
       ),
-    async controller(signal) {
-      const resource = await hpas.served(signal);
-      return cronHpaController({
-        ...environment,
-        ...{ cronHpas, hpas, cronHpasByTarget, hpasByTarget, series, schedules, clock, newJobId },
-        statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
-        hpaClient: new ResourceClient({ api: client, resource }),
-      });
+    controller,
+    async lead(signal) {
+      const { workers = 1, workQueues: series, logger } = environment;
+      const queue = { maxDelayMs: MAX_RETRY_MS };
+      const led = await controller(signal).catch(() => undefined); // does not lead any more
+      if (led) await runController(led, { clock, logger, signal, workers, series, queue });
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program ends'));

@@ -4,6 +4,7 @@ import type { Controller } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
+import type { PinnedTarget, TargetPins } from '#lib/control/target-pins.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -45,8 +46,8 @@ export interface HpaEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly options: HpaLoopOptions;
-  /** Whether a Cron-HPA holds up the target of an HPA; by default nobody does. */
-  readonly isHeldUp?: (hpa: Hpa) => boolean;
+  /** Targets that others keep at a size, so that their minReplicas are left alone; by default none. */
+  readonly pins?: Pick<TargetPins, 'isPinned'>;
   /** Where the week before the first sight of an HPA is read. */
   readonly askPrometheus?: AskPrometheus | undefined;
 }
@@ -106,7 +107,9 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
         isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
       });
-      const { options, isHeldUp = () => false } = environment;
+      const { options, pins } = environment;
+      const isHeldUp = (hpa: Hpa) =>
+        targetsOf(hpa).some((one) => pins?.isPinned(hpa.metadata.namespace, one));
       const controller = hpaController({
         ...environment,
         ...{ hpas, pods, others, decisions, series, scales },
@@ -141,6 +144,15 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       };
     },
   };
+}
+
+/** What may be pinned to pin what an HPA scales: its target, or the HPA itself. */
+function targetsOf({ metadata: { name }, spec: { scaleTargetRef } }: Hpa): readonly PinnedTarget[] {
+  const { apiVersion = '', ...target } = scaleTargetRef;
+  return [
+    { apiVersion, ...target },
+    { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name },
+  ];
 }
 
 /** A status is sent with all metadata of its HPA: what is left out would be deleted. */

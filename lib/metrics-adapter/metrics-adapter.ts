@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { ApiGroup } from '#lib/apiserver/resources/api-group.ts';
-import type { Subsystem } from '#lib/apiserver/subsystems.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -15,7 +15,6 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/page.ts';
 import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from './annotations/collected-metrics.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
@@ -49,8 +48,8 @@ export interface MetricsAdapterEnvironment {
   readonly store: MetricStore;
   /** The pods of targets, as collectors ask them. */
   readonly pods: Pick<TargetPods, 'live'>;
-  /** Whether this replica is the one that tells of what it sees. */
-  readonly isLeader: () => boolean;
+  /** Whether this replica is the one that reports what all of them see. */
+  readonly isReporting: () => boolean;
 }
 
 const KIND = 'HorizontalPodAutoscaler';
@@ -62,8 +61,8 @@ const LINES_AN_HOUR = 100;
 export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
-): Subsystem & HasUi<MetricsUiPart> {
-  const { mapper, informers, clock, logger, registry, events, collectors, store, pods, isLeader } =
+): Subsystem<MetricsUiPart> {
+  const { mapper, informers, clock, logger, registry, events, collectors, store, pods, isReporting } =
     environment;
   const objectLabels = new ObjectLabels(environment);
   const series = metricsAdapterSeries({
@@ -119,7 +118,7 @@ export function metricsAdapter(
     event: { readonly reason: string; readonly message: string },
   ) => {
     const regarding = { apiVersion: 'autoscaling/v2', kind: KIND, namespace, name, uid };
-    if (isLeader()) events.record({ regarding, type: 'Warning', action: 'Collect', ...event });
+    if (isReporting()) events.record({ regarding, type: 'Warning', action: 'Collect', ...event });
   };
   const groups: ApiGroup[] = [
     ...(options.servesCustom ? [customMetricsGroup(store.objects)] : []),
@@ -133,6 +132,7 @@ export function metricsAdapter(
 
   let following: Promise<void> = Promise.resolve();
   return {
+    name: 'metrics-adapter',
     groups,
     healthChecks: [
       {

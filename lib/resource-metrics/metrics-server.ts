@@ -2,7 +2,7 @@ import type { ApiServer } from '#lib/apiserver/api-server.ts';
 import type { HealthCheck } from '#lib/apiserver/health.ts';
 import { RecentLists } from '#lib/apiserver/resources/recent-lists.ts';
 import {
-  type Subsystem,
+  type ServedSubsystem,
   type SubsystemServerEnvironment,
   serveSubsystems,
 } from '#lib/apiserver/subsystems.ts';
@@ -63,7 +63,7 @@ const REMEMBERED_CYCLES = 1.5;
 async function resourceMetricsSubsystem(
   options: MetricsServerOptions,
   environment: PipelineEnvironment,
-): Promise<Subsystem> {
+): Promise<ServedSubsystem> {
   const { client, clock } = environment;
   const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * REMEMBERED_CYCLES });
   const slices = new TimeSlices();

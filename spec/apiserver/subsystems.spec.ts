@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Subsystem, serveSubsystems } from '#lib/apiserver/subsystems.ts';
+import { type ServedSubsystem, serveSubsystems } from '#lib/apiserver/subsystems.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { versionInfo } from '#lib/program.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
@@ -9,11 +9,11 @@ import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
-interface FakeSubsystem extends Subsystem {
+interface FakeSubsystem extends ServedSubsystem {
   starts: number;
 }
 
-function subsystem(name: string, { openPaths }: Pick<Subsystem, 'openPaths'> = {}): FakeSubsystem {
+function subsystem(name: string, { openPaths }: Pick<ServedSubsystem, 'openPaths'> = {}): FakeSubsystem {
   return {
     starts: 0,
     groups: [

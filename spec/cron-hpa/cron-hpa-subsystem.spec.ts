@@ -90,13 +90,13 @@ describe('cronHpaSubsystem', () => {
     await cronHpa('api', { scaleUpKeepWindow: false });
     subsystem.start();
     await eventually(() => subsystem.isSynced);
-    expect(subsystem.holdsUp('default', deployment('web'))).to.equal(true);
-    expect(subsystem.holdsUp('default', deployment('web', 'extensions/v1beta1'))).to.equal(true);
-    expect(subsystem.holdsUp('other', deployment('web'))).to.equal(false);
-    expect(subsystem.holdsUp('default', deployment('api'))).to.equal(false);
-    expect(subsystem.holdsUp('default', deployment('none'))).to.equal(false);
+    expect(subsystem.isPinned('default', deployment('web'))).to.equal(true);
+    expect(subsystem.isPinned('default', deployment('web', 'extensions/v1beta1'))).to.equal(true);
+    expect(subsystem.isPinned('other', deployment('web'))).to.equal(false);
+    expect(subsystem.isPinned('default', deployment('api'))).to.equal(false);
+    expect(subsystem.isPinned('default', deployment('none'))).to.equal(false);
     await server.client.delete(`${CRON_HPAS}/web`);
-    await eventually(() => !subsystem.holdsUp('default', deployment('web')));
+    await eventually(() => !subsystem.isPinned('default', deployment('web')));
   });
 
   it('tells of objects under /debug and on the page', async () => {

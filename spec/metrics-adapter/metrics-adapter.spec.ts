@@ -62,7 +62,7 @@ describe('metricsAdapter, whose Prometheus refuses a query', () => {
           ...{ mapper, informers },
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           collectors: allCollectors({ clock: served.clock, stack, url: prometheus.url }),
-          ...{ registry: new Registry(), store, pods: { live: () => undefined }, isLeader: () => true },
+          ...{ registry: new Registry(), store, pods: { live: () => undefined }, isReporting: () => true },
         },
       ),
     );
@@ -104,8 +104,8 @@ function errorMessageOf(read: () => unknown): string {
 }
 
 describe('metricsAdapter', () => {
-  for (const isLeader of [true, false])
-    it(`logs a metric that cannot be collected, and ${isLeader ? 'tells an event of it, as the leader does' : 'leaves the event of it to the leader'}`, async () => {
+  for (const isReporting of [true, false])
+    it(`logs a metric that cannot be collected, and ${isReporting ? 'tells an event of it, as the leader does' : 'leaves the event of it to the leader'}`, async () => {
       const hpa = hpaObject({ metrics: [externalMetric('bad', { type: 'strict' })] });
       await using served = await startListingServer(
         JSON.stringify({ metadata: { resourceVersion: '5' }, items: [hpa] }),
@@ -126,7 +126,7 @@ describe('metricsAdapter', () => {
           ...{ mapper, informers },
           events: { record: ({ reason, message }) => void events.push(`${reason} ${message}`) },
           ...{ registry: new Registry(), collectors: [strict], store: new MetricStore() },
-          ...{ pods: { live: () => undefined }, isLeader: () => isLeader },
+          ...{ pods: { live: () => undefined }, isReporting: () => isReporting },
         },
       );
       adapter.start();
@@ -135,7 +135,7 @@ describe('metricsAdapter', () => {
         'Cannot collect a metric of an HPA',
       ]);
       expect(events).to.deep.equal(
-        isLeader ? ['CreateNewMetricsCollector Failed to create new metrics collector: no query'] : [],
+        isReporting ? ['CreateNewMetricsCollector Failed to create new metrics collector: no query'] : [],
       );
     });
 });

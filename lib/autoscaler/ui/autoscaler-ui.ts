@@ -1,6 +1,6 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
-import type { Subsystem } from '#lib/apiserver/subsystems.ts';
+import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
 import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource, ControllersState } from './render-page.ts';
 
@@ -11,7 +11,7 @@ const STYLE = '/ui/page.css';
  * The page of the autoscaler: what runs, and what each part has to show, as HTML without scripts. Who may get `/ui` may see
  * it; the style holds no data, and is everybody's.
  */
-export function autoscalerUi(source: AutoscalerUiSource): Subsystem {
+export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   const page: Endpoint = async (context) => {
     securePage(context, 'text/html; charset=utf-8', { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // nothing of it is loaded before somebody looks

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { leadTogether } from '#lib/autoscaler/lead-together.ts';
+import { leadTogether } from '#lib/control/subsystem.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
 const untilAborted = (signal: AbortSignal) =>

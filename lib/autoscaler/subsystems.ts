@@ -1,0 +1,86 @@
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
+import type { MetricStore } from '#lib/collection/metric-store.ts';
+import type { PollLimits } from '#lib/collection/poll-limits.ts';
+import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { TargetPins } from '#lib/control/target-pins.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { AutoscalerOptions } from './options/autoscaler-options.ts';
+import type { AutoscalerUiPart } from './ui/render-page.ts';
+
+/** What subsystems share: one of each in the process. */
+export interface Runtime {
+  readonly client: ApiClient;
+  /** Reads what triggers refer to, with a budget of its own. */
+  readonly reader: ApiClient;
+  readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
+  readonly scales: ScaleClient;
+  readonly scaleLog: ScaleLog;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly registry: SlicedRegistry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly workQueues: WorkQueueSeries;
+  readonly findAddresses: FindAddresses;
+  readonly store: MetricStore;
+  readonly pollLimits: PollLimits;
+  readonly pins: TargetPins;
+  readonly userAgent: string;
+  readonly version: VersionInfo;
+  /** Whether this replica is the one that reports what all of them see. */
+  readonly isReporting: () => boolean;
+}
+
+export type AutoscalerSubsystem = Subsystem<AutoscalerUiPart>;
+
+/**
+ * Loads and composes a subsystem, where flags choose it: what is loaded takes memory for as long as the program runs.
+ *
+ * @returns `undefined` where they do not
+ */
+type OpenSubsystem = (
+  runtime: Runtime,
+  options: AutoscalerOptions,
+) => Promise<AutoscalerSubsystem | undefined>;
+
+/** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
+export const SUBSYSTEMS: readonly OpenSubsystem[] = [
+  async (runtime, { metricsAdapter: options }) => {
+    if (!options) return undefined;
+    const { metricsAdapterPart } = await import('./metrics-adapter-part.ts');
+    return await metricsAdapterPart(options, runtime);
+  },
+  async (runtime, { controllers, cronHpa: options }) => {
+    if (!controllers.has('cronhpa')) return undefined;
+    const { cronHpaSubsystem } = await import('#lib/cron-hpa/cron-hpa-subsystem.ts');
+    const cronHpa = cronHpaSubsystem({ ...runtime, ...options });
+    runtime.pins.add(cronHpa.isPinned);
+    return cronHpa;
+  },
+  async (runtime, { controllers, hpa: options }) => {
+    if (!controllers.has('hpa')) return undefined;
+    const { hpaPart } = await import('./hpa-part.ts');
+    return await hpaPart({ ...runtime, ...options });
+  },
+  async (runtime, { controllers, scaledObjects: options }) => {
+    if (!controllers.has('scaledobjects')) return undefined;
+    const { scaledObjectsPart } = await import('./scaled-objects-part.ts');
+    return await scaledObjectsPart({ ...runtime, ...options });
+  },
+  async (runtime, { metricsAdapter, hpa }) => {
+    if (!metricsAdapter?.scalingSchedule) return undefined;
+    const { scalingSchedulePart } = await import('./scaling-schedule-part.ts');
+    const { scalingSchedule: defaults, relistMs } = metricsAdapter;
+    return scalingSchedulePart({ ...runtime, defaults, relistMs, tolerance: hpa.options.config.tolerance });
+  },
+];

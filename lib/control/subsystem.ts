@@ -1,0 +1,42 @@
+import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
+import type { UiPart } from '#lib/ui/page.ts';
+
+/**
+ * A part of the autoscaler with a purpose of its own, such as the controller of one kind. While the program is composed, it
+ * declares which objects it needs of the shared informers and registers its series. Then every replica starts it and serves
+ * what it has, and the leader has it act.
+ */
+export interface Subsystem<View extends UiPart = UiPart> extends ServedSubsystem {
+  /** As in `--controllers`. */
+  readonly name: string;
+  /** Its views on the page of the program; by default none. */
+  readonly ui?: readonly View[];
+  /**
+   * Acts on the cluster, in the leader alone; absent where every replica does the same.
+   *
+   * @returns once the signal has aborted and nothing acts any more
+   */
+  lead?(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Has subsystems act until the signal aborts. Where one fails, the others end, too.
+ *
+ * @throws what the first one failed with, once all have ended
+ */
+export async function leadTogether(
+  subsystems: readonly Pick<Subsystem, 'lead'>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failing = new AbortController();
+  const all = AbortSignal.any([signal, failing.signal]);
+  const lead = async (subsystem: Pick<Subsystem, 'lead'>) => {
+    try {
+      await subsystem.lead?.(all);
+    } catch (error) {
+      failing.abort(error); // the first counts
+    }
+  };
+  await Promise.all(subsystems.map(lead));
+  failing.signal.throwIfAborted();
+}

@@ -1,0 +1,23 @@
+/** A target of scaling, as a `scaleTargetRef` names it. */
+export interface PinnedTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+type IsPinned = (namespace: string, target: PinnedTarget) => boolean;
+
+/**
+ * Which targets one subsystem keeps at a size for a while, such as until the next job of a Cron-HPA, so that another does not
+ * lower their minimum meanwhile.
+ */
+export class TargetPins {
+  readonly #sources: IsPinned[] = [];
+
+  /** Adds a subsystem that pins targets. */
+  add(isPinned: IsPinned): void {
+    this.#sources.push(isPinned);
+  }
+
+  isPinned: IsPinned = (namespace, target) => this.#sources.some((isPinned) => isPinned(namespace, target));
+}
