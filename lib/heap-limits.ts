@@ -3,8 +3,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * Stops V8 from growing the young generation. A larger one only retains short-lived garbage of responses, up to 128
- * MB in
- * a cluster of 1,000 nodes.
+ * MB in a cluster of 1,000 nodes.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -20,8 +19,8 @@ export function growYoungGeneration(): void {
 
 /**
  * Lets the young generation grow to a size and no further. What hundreds of pending requests retain outlives a small
- * one,
- * and collecting it from the old generation costs many times more; one larger than the CPU cache is slower to fill.
+ * one, and collecting it from the old generation costs many times more; one larger than the CPU cache is slower to
+ * fill.
  */
 export function growYoungGenerationTo(bytes: number): void {
   growYoungGeneration();
@@ -67,8 +66,7 @@ function youngBytes(): number {
 
 /**
  * Has V8 collect garbage when the heap has grown by 30 % since the last collection, instead of up to fourfold.
- * Informers
- * retain their objects, and an initial list of thousands leaves several times as much garbage.
+ * Informers retain their objects, and an initial list of thousands leaves several times as much garbage.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=30');

@@ -67,8 +67,7 @@ function abortingAt(stopped: Promise<NodeJS.Signals>): AbortSignal {
 
 /**
  * Exits on uncaught exceptions and unhandled rejections: the state of the process is undefined then, and a restart
- * gives a
- * sound one.
+ * gives a sound one.
  */
 function exitOnUncaughtError(logger: Logger): void {
   process.stderr.on('error', () => {}); // a closed log is no reason to exit

@@ -65,9 +65,8 @@ interface Channel {
  * Resolves host names without blocking other lookups.
  *
  * Node's own `dns.lookup` blocks one of a few threads until the name server responds, so a few slow names stall all
- * lookups.
- * This class queries by c-ares and reads the hosts file and the search list itself, as Go does. Tenants share neither
- * results nor queries, so one tenant's name servers do not affect another.
+ * lookups. This class queries by c-ares and reads the hosts file and the search list itself, as Go does. Tenants
+ * share neither results nor queries, so one tenant's name servers do not affect another.
  */
 export class NameResolver {
   readonly #options: NameResolverOptions;

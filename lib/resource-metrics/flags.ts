@@ -14,58 +14,55 @@ import {
 } from '#lib/flags/flag.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** What can be served beside CPU and memory. */
+/** Resources served in addition to CPU and memory. */
 export const EXTRA_RESOURCES = ['ephemeral-storage', 'swap'] as const;
 
-/** What the metrics server does, and of which cluster. */
 export const generalFlags = {
   kubeconfig: flag('kubeconfig', text, {
     default: '',
     description:
-      "Kubeconfig file for the API server, and for kubelets; by default the pod's service account is used.",
+      "Kubeconfig file for the API server and kubelets. By default, the pod's service account is used.",
   }),
   metricResolutionMs: flag('metric-resolution', duration, {
     default: 60_000,
-    description: 'How often every node is scraped; at least 10s.',
+    description: 'Interval between scrapes of a node; at least 10s.',
     validate: (durationMs) => (durationMs >= 10_000 ? undefined : 'must be 10s or longer'),
   }),
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'How old the last good response of a node may be when a scrape of it is lost, and still be served: the time from the start of the cycle that brought it to the start of the one that lost the scrape, by our own clock; 0s drops it at once. By default --metric-resolution and --kubelet-request-timeout together: one lost scrape is bridged, two are not.',
+      'Maximum age of the last good response of a node that is still served after a failed scrape, from the start of its cycle to the start of the cycle of the failed scrape; 0s drops it at once. By default the sum of --metric-resolution and --kubelet-request-timeout, which bridges one failed scrape, but not two.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],
     description:
-      'What to serve of nodes and containers beside CPU and memory, where their kubelet knows it: swap, as kubectl top --show-swap reads it, and ephemeral-storage, for which kubelets are asked for their full, longer summary.',
+      'Resources to serve for nodes and containers in addition to CPU and memory, where the kubelet reports them: swap, as shown by kubectl top --show-swap, and ephemeral-storage, which requires the longer, full summary of kubelets.',
     validate: (names) => {
-      const known: readonly string[] = EXTRA_RESOURCES;
-      const unknown = names.find((name) => !known.includes(name));
-      return unknown === undefined ? undefined : `"${unknown}" must be one of ${known.join(', ')}`;
+      const allowed: readonly string[] = EXTRA_RESOURCES;
+      const unknown = names.find((name) => !allowed.includes(name));
+      return unknown === undefined ? undefined : `"${unknown}" must be one of ${allowed.join(', ')}`;
     },
   }),
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
 };
 
-/** How metrics are served, beside what every API server can do. */
 export const watchFlags = {
   enableWatch: flag('enable-watch', boolean, {
     default: false,
     description:
-      'Let clients watch metrics, as kubectl get --watch does: discovery says so, and metrics have a version. ' +
-      'The reference cannot be watched.',
+      'Let clients watch metrics, as kubectl get --watch does: discovery lists the verb, and metrics have resource versions. ' +
+      'metrics-server does not support this.',
   }),
 };
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
 const MEBIBYTE = 1024 * 1024;
 
-/** Which kubelets are asked, where, and how they are trusted. */
 export const kubeletFlags = {
   kubeletPreferredAddressTypes: flag('kubelet-preferred-address-types', texts, {
     default: ADDRESS_TYPES,
-    description: 'The types of node address to reach a kubelet at, the most wanted first.',
+    description: 'Node address types to reach kubelets at, in order of preference.',
     validate: (types) => {
       if (types.length === 0) return 'must name at least one type';
       const unknown = types.find((type) => !ADDRESS_TYPES.includes(type));
@@ -79,21 +76,21 @@ export const kubeletFlags = {
   }),
   kubeletUseNodeStatusPort: flag('kubelet-use-node-status-port', boolean, {
     default: false,
-    description: "Use the port in the node's status where there is one, rather than --kubelet-port.",
+    description: "Use the kubelet port in the node's status, if present, instead of --kubelet-port.",
   }),
   kubeletCertificateAuthority: flag('kubelet-certificate-authority', text, {
     default: '',
     description:
-      "File with the authorities, in PEM, that sign kubelets' serving certificates; by default those of the API server.",
+      "File with the PEM certificates of the authorities that sign kubelets' serving certificates. By default, those of the API server.",
   }),
   kubeletCertificateAuthorityText: flag('kubelet-certificate-authority-text', text, {
     default: '',
-    description: 'The same as text rather than a file.',
+    description: 'Like --kubelet-certificate-authority, as text instead of a file.',
   }),
   kubeletVerifyNodeName: flag('kubelet-verify-node-name', boolean, {
     default: true,
     description:
-      "Take a kubelet's certificate that names the node, or another of its addresses, though not the one it is asked at.",
+      "Accept a kubelet's certificate that names the node or another of its addresses instead of the address in use.",
   }),
   kubeletInsecureTls: flag('kubelet-insecure-tls', boolean, {
     default: false,
@@ -101,29 +98,29 @@ export const kubeletFlags = {
   }),
   kubeletClientCertificate: flag('kubelet-client-certificate', text, {
     default: '',
-    description: 'File with the client certificate, in PEM, to show to kubelets; needs --kubelet-client-key.',
+    description: 'File with the PEM client certificate for kubelets; requires --kubelet-client-key.',
   }),
   kubeletClientKey: flag('kubelet-client-key', text, {
     default: '',
-    description: 'File with its key, in PEM.',
+    description: 'File with the PEM key of --kubelet-client-certificate.',
   }),
   deprecatedKubeletCompletelyInsecure: flag('deprecated-kubelet-completely-insecure', boolean, {
     default: false,
-    description: 'DEPRECATED: ask kubelets in plain text and without credentials.',
+    description: 'DEPRECATED: Scrape kubelets over plain HTTP without credentials.',
   }),
   kubeletRequestTimeoutMs: flag('kubelet-request-timeout', duration, {
     default: 10_000,
-    description: 'How long a kubelet may take to respond; at most 90% of --metric-resolution.',
+    description: 'Timeout of a request to a kubelet; at most 90% of --metric-resolution.',
     validate: positive,
   }),
   kubeletDialTimeoutMs: flag('kubelet-dial-timeout', duration, {
     default: 3_000,
-    description: 'How long connecting to a kubelet, with the TLS handshake, may take.',
+    description: 'Timeout of connecting to a kubelet, including the TLS handshake.',
     validate: positive,
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
     default: 16 * MEBIBYTE,
-    description: 'How long the response of a kubelet may be; the scrape of a node with a longer one fails.',
+    description: 'Maximum size of a kubelet response; the scrape of a node with a larger one fails.',
     validate: (bytes) =>
       bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
         ? undefined
@@ -132,12 +129,13 @@ export const kubeletFlags = {
   kubeletMetricsEndpoint: flag('kubelet-metrics-endpoint', oneOf('auto', 'summary', 'resource'), {
     default: 'auto',
     description:
-      'What kubelets are asked: summary is /stats/summary, resource is /metrics/resource, and auto is the summary, or /metrics/resource of a node that responds to that with 403 or 404.',
+      'Endpoint of kubelets to scrape: summary (/stats/summary), resource (/metrics/resource), or auto, which uses /stats/summary unless the kubelet responds with 403 or 404.',
   }),
   nodeSelector: flag('node-selector', text, {
     shorthand: 'l',
     default: '',
-    description: "Label selector of the nodes to scrape, as in 'pool=a,arch notin (arm64)'; by default all.",
+    description:
+      "Label selector of the nodes to scrape, as in 'pool=a,arch notin (arm64)'. By default, all nodes.",
     validate: selectorError,
   }),
 };
@@ -156,10 +154,10 @@ function selectorError(selector: string): string | undefined {
   }
 }
 
-const NO_MEANING = 'no meaning in this program';
-const NO_AUDIT_LOG = 'the API server audits what comes through it';
+const NO_MEANING = 'not applicable to this program';
+const NO_AUDIT_LOG = 'the API server audits forwarded requests';
 
-/** Flags of metrics-server that are accepted, so that its manifests run unchanged, and have no effect. */
+/** Flags of metrics-server that are accepted without effect, so that its manifests work unchanged. */
 export const compatibilityFlags: FlagSet = {
   ...ignored(NO_MEANING, boolean, [
     'contention-profiling',
@@ -218,22 +216,21 @@ export const compatibilityFlags: FlagSet = {
 };
 
 function ignored(because: string, kind: FlagKind<unknown>, names: readonly string[]): FlagSet {
-  const facts = { default: undefined, description: '', ignoredBecause: because }; // nobody asks for its value
+  const facts = { default: undefined, description: '', ignoredBecause: because }; // the value is never read
   return Object.fromEntries(names.map((name) => [name, flag(name, kind, facts)]));
 }
 
-/** What the doctor looks at, beside the flags of the server that it takes too. */
+/** In addition to the flags of the server. */
 export const doctorFlags = {
   output: sharedFlags.output,
   node: flag('node', text, {
     default: '',
-    description: 'The one node to look at, with its pods; by default all nodes.',
+    description: 'Check only this node and its pods. By default, all nodes.',
   }),
   service: flag('service', text, {
     default: 'kube-system/metrics-server',
-    description: 'The service of the server, NAMESPACE/NAME, that the APIService is to point at.',
-    validate: (value) =>
-      /^[^/]+\/[^/]+$/.test(value) ? undefined : 'must be a namespace and a name with a slash between',
+    description: 'Service of the server, NAMESPACE/NAME, that the APIService must point to.',
+    validate: (value) => (/^[^/]+\/[^/]+$/.test(value) ? undefined : 'must have the form NAMESPACE/NAME'),
   }),
   serverAccount: sharedFlags.serverAccount,
 };

@@ -2,49 +2,47 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 
-/** What became of one cycle. */
 export interface CycleOutcome {
   readonly durationMs: number;
-  /** How many cycles were due before this one began or while it lasted, and were left out. */
+  /** Cycles skipped because this one started late or took too long. */
   readonly skippedCycles: number;
 }
 
-/** What a manager needs from outside. */
 export interface ManagerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly resolutionMs: number;
   /**
-   * Scrapes all nodes once, and has their responses served. To end soon after the signal aborts, which it does at the given time of
-   * the monotonic clock.
+   * Scrapes all nodes and publishes their responses. Must end soon after the signal aborts, at `endsAtMs` of the
+   * monotonic clock.
    */
   readonly collect: (signal: AbortSignal, endsAtMs: number) => Promise<void>;
   readonly onCycle: (outcome: CycleOutcome) => void;
 }
 
-/** The second cycle follows the first this soon, at any resolution: a rate needs two readings. */
+/** Delay of the second cycle at any resolution, since a rate needs two readings. */
 export const SECOND_CYCLE_AFTER_MS = 12_000;
 
-/** A cycle that did not begin within this many resolutions of the one before it is late. */
+/** A cycle is late when the previous one started more than this many resolutions ago. */
 const TIMELY_RESOLUTIONS = 1.5;
 
 /**
- * Timers are some milliseconds late, and a cycle that its deadline ends is over that much after it. Who is this much
- * too late did not run: under SIGSTOP, or in a machine that slept.
+ * Timers and aborted cycles end some milliseconds late. A delay beyond this means that the process was stopped: by
+ * SIGSTOP, or in a suspended machine.
  */
-const STANDSTILL_MS = 1_000;
+const STALL_MS = 1_000;
 
-/** Drives the pipeline: collects once at the start, again 12 s later, then every resolution. */
+/** Drives the pipeline: collects at the start, again after 12 s, then at every resolution. */
 export class Manager {
   readonly #options: ManagerOptions;
   #lastStartMs: number | undefined;
-  #missedAsleep = 0;
+  #skippedByStall = 0;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
   }
 
-  /** Whether cycles begin when they are due; true until {@link run} is called. */
+  /** Whether cycles start on time; true before {@link run}. */
   get isTimely(): boolean {
     const { clock, resolutionMs } = this.#options;
     const latestMs = Math.max(resolutionMs, SECOND_CYCLE_AFTER_MS) * TIMELY_RESOLUTIONS;
@@ -52,8 +50,8 @@ export class Manager {
   }
 
   /**
-   * Runs cycles until the signal aborts. Each ends when the next is due, so that no two overlap. Those that a stalled
-   * process missed are skipped over, never made up for.
+   * Runs cycles until the signal aborts. Each ends when the next is due, so cycles do not overlap. Cycles missed by a
+   * stalled process are skipped.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, resolutionMs } = this.#options;
@@ -65,7 +63,7 @@ export class Manager {
     }
   }
 
-  /** @returns when the next cycle is due */
+  /** @returns the time when the next cycle is due */
   async #cycle(nextMs: number, signal: AbortSignal): Promise<number> {
     const { clock, logger, resolutionMs, collect, onCycle } = this.#options;
     const startMs = clock.monotonicMs();
@@ -77,22 +75,22 @@ export class Manager {
     try {
       await collect(deadline.signal, nextMs);
     } catch (error) {
-      if (!signal.aborted) logger.error('Cannot complete a cycle', error);
+      if (!signal.aborted) logger.error('Cannot complete scrape cycle', error);
     }
     const endMs = clock.monotonicMs();
     const lateMs = endMs - nextMs;
-    const missedCycles = lateMs < STANDSTILL_MS ? 0 : Math.floor(lateMs / resolutionMs) + 1;
-    if (missedCycles > 0) logger.warning('A cycle took longer than it may', { skippedCycles: missedCycles });
-    onCycle({ durationMs: endMs - startMs, skippedCycles: this.#missedAsleep + missedCycles });
-    this.#missedAsleep = 0;
+    const missedCycles = lateMs < STALL_MS ? 0 : Math.floor(lateMs / resolutionMs) + 1;
+    if (missedCycles > 0) logger.warning('Scrape cycle overran', { skippedCycles: missedCycles });
+    onCycle({ durationMs: endMs - startMs, skippedCycles: this.#skippedByStall + missedCycles });
+    this.#skippedByStall = 0;
     return nextMs + missedCycles * resolutionMs;
   }
 
   /**
-   * Waits for a cycle's time. Where the process stood still meanwhile, that is now: what is left of the time to the
-   * one after it might be too short for kubelets to respond.
+   * Waits until a cycle is due. After a stall it is due now, with a full resolution left, since the remaining time to
+   * the next cycle might be too short for kubelets to respond.
    *
-   * @returns the time
+   * @returns the time when the cycle is due
    */
   async #waitUntil(dueMs: number, signal: AbortSignal): Promise<number> {
     const { clock, logger, resolutionMs } = this.#options;
@@ -100,11 +98,11 @@ export class Manager {
     if (leftMs > 0) await clock.sleep(leftMs, { signal }).catch(() => {}); // aborted: the loop ends
     const wokenMs = clock.monotonicMs();
     const lateMs = wokenMs - dueMs;
-    if (lateMs < STANDSTILL_MS) return dueMs;
-    this.#missedAsleep = Math.floor(lateMs / resolutionMs);
-    logger.warning('The process stood still', {
+    if (lateMs < STALL_MS) return dueMs;
+    this.#skippedByStall = Math.floor(lateMs / resolutionMs);
+    logger.warning('Event loop stalled', {
       forSeconds: Math.round(lateMs / 1000),
-      skippedCycles: this.#missedAsleep,
+      skippedCycles: this.#skippedByStall,
     });
     return wokenMs;
   }

@@ -12,26 +12,21 @@ import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { metricsApiGroup } from './api/metrics-api-group.ts';
 import { ServedSnapshot } from './api/served-snapshot.ts';
-import { whyNotServed } from './debug/debug-endpoints.ts';
+import { debugEndpoints } from './debug/debug-endpoints.ts';
 import { PodLookup } from './debug/pod-lookup.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { createPipeline, type PipelineEnvironment } from './pipeline.ts';
 import { UI_PATHS, uiEndpoints } from './ui/ui-endpoints.ts';
 
-/** What the metrics server needs from outside. */
 interface MetricsServerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
-  /** Told after each cycle how many nodes there are. */
+  /** Called after each cycle with the number of nodes. */
   readonly onCycle?: ((nodes: number) => void) | undefined;
 }
 
-/** A running metrics server; disposing it drains the API, then stops scraping. */
+/** Disposal drains the API, then stops scraping. */
 type MetricsServer = ApiServer;
 
-/**
- * Serves resource metrics alone.
- *
- * @throws when a given file cannot be used or the address cannot be listened at
- */
+/** @throws if a file of a flag cannot be read, or the address cannot be bound */
 export async function startMetricsServer(
   options: MetricsServerOptions,
   environment: MetricsServerEnvironment,
@@ -52,20 +47,20 @@ export async function startMetricsServer(
   return { address, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** Who asks once a cycle asks a little earlier or later each time. */
-const REMEMBERED_CYCLES = 1.5;
+/** Clients that poll once per cycle do so with some jitter. */
+const MAX_LIST_AGE_CYCLES = 1.5;
 
 /**
- * Resource metrics as a subsystem: the pipeline, what is served from its snapshots, and what explains them.
+ * The resource metrics subsystem: pipeline, API, and debug endpoints.
  *
- * @throws when a file that a flag names cannot be used
+ * @throws if a file of a flag cannot be read
  */
 async function resourceMetricsSubsystem(
   options: MetricsServerOptions,
   environment: PipelineEnvironment,
 ): Promise<ServedSubsystem> {
   const { client, clock } = environment;
-  const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * REMEMBERED_CYCLES });
+  const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * MAX_LIST_AGE_CYCLES });
   const slices = new TimeSlices();
   const served: ServedSnapshot = new ServedSnapshot({
     clock,
@@ -92,7 +87,7 @@ async function resourceMetricsSubsystem(
   return {
     groups: [group],
     healthChecks: healthChecks(pipeline),
-    endpoints: new Map([...whyNotServed({ source: pipeline, trends, lookup }), ...uiEndpoints()]),
+    endpoints: new Map([...debugEndpoints({ source: pipeline, trends, lookup }), ...uiEndpoints()]),
     openPaths: UI_PATHS,
     start: () => pipeline.start(),
     [Symbol.asyncDispose]: async () => {
@@ -102,7 +97,6 @@ async function resourceMetricsSubsystem(
   };
 }
 
-/** What the checks look at. */
 export interface Checked {
   readonly sink: { readonly isReady: boolean };
   readonly manager: { readonly isTimely: boolean };
@@ -111,10 +105,10 @@ export interface Checked {
 }
 
 /**
- * The checks of this subsystem, under the reference's names and in its order.
+ * Health checks with the names and order of metrics-server.
  *
- * `/livez` does not ask for the pods as the reference's does: while the API server is down, a restart would lose what is
- * held and bring nothing. The name stays there, for probes that exclude it.
+ * Unlike metrics-server's, `/livez` does not depend on the pods: while the API server is down, a restart would lose
+ * cached metrics without benefit. The name remains for probes that exclude it.
  */
 export function healthChecks({ sink, manager, nodes, pods }: Checked): readonly HealthCheck[] {
   return [

@@ -49,33 +49,33 @@ const SECTIONS: readonly FlagSection[] = [
 const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
 
 /**
- * Reads the command line of the metrics server, which is that of the reference; with `doctor` in front it is that of
- * the doctor, which has flags of its own beside all of the server's.
+ * Parses the command line of the metrics server, or with the first argument `doctor` that of the doctor, which has
+ * all flags of the server and its own.
  *
  * @param argv without the program's name
- * @throws {FlagError} for what is unknown, malformed or contradictory
+ * @throws {FlagError} for unknown, malformed or contradictory arguments
  */
 export function parseOptions(argv: readonly string[]): CommandLine {
   const [command, ...rest] = argv;
   if (command === 'doctor') {
     const parsed = parseFlags({ ...SERVER_FLAGS, ...doctorFlags }, rest);
-    const asked = askedInstead(parsed.values, 'metrics-server doctor [flags]', DOCTOR_SECTIONS);
-    return asked ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
+    const shortcut = helpOrVersion(parsed.values, 'metrics-server doctor [flags]', DOCTOR_SECTIONS);
+    return shortcut ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
   }
-  refuseMisspeltCommand(command);
+  rejectUnknownCommand(command);
   const parsed = parseFlags(SERVER_FLAGS, argv);
   const usage = 'metrics-server [flags], metrics-server doctor [flags], or autoscaler [flags]';
-  return askedInstead(parsed.values, usage, SECTIONS) ?? { kind: 'run', ...readServerFlags(parsed) };
+  return helpOrVersion(parsed.values, usage, SECTIONS) ?? { kind: 'run', ...readServerFlags(parsed) };
 }
 
-/** What begins a command line and is no flag was meant as a command: no other one is started in its place. */
-function refuseMisspeltCommand(word: string | undefined): void {
+/** A first argument that is not a flag is a misspelt command. */
+function rejectUnknownCommand(word: string | undefined): void {
   if (word && !word.startsWith('-'))
-    throw new FlagError(`"${word}" is no command: there are metrics-server, autoscaler and doctor`);
+    throw new FlagError(`Unknown command "${word}": must be metrics-server, autoscaler or doctor`);
 }
 
-/** Help and version are told whatever else the command line says. */
-function askedInstead(
+/** --help and --version take precedence over everything else. */
+function helpOrVersion(
   { help, version }: FlagValues<typeof generalFlags>,
   usage: string,
   sections: readonly FlagSection[],
@@ -85,29 +85,29 @@ function askedInstead(
 }
 
 function readServerFlags(parsed: ParsedFlags<typeof SERVER_FLAGS>): Omit<RunCommand, 'kind'> {
-  refuseContradictions(parsed.values);
+  rejectContradictions(parsed.values);
   const ignored = [
     ...parsed.given.flatMap(({ name, ignoredBecause }) =>
       ignoredBecause === undefined ? [] : [{ argument: `--${name}`, reason: ignoredBecause }],
     ),
-    ...parsed.arguments.map((argument) => ({ argument, reason: 'it is no flag' })),
+    ...parsed.arguments.map((argument) => ({ argument, reason: 'not a flag' })),
   ];
   return { options: optionsOf(parsed.values), ignored };
 }
 
-/** Every flag with its default and what it does, as Markdown tables. */
+/** Formats all flags with defaults and descriptions as Markdown tables. */
 export function formatFlagTables(): string {
   return formatMarkdown(SECTIONS);
 }
 
-/** The command line of the metrics server, checked and in one piece; frozen. */
+/** The validated command line of the metrics server; frozen. */
 export interface MetricsServerOptions {
   /** `undefined` for the pod's service account. */
   readonly kubeconfig: string | undefined;
   readonly metricResolutionMs: number;
-  /** 0 drops what is not read again at once. */
+  /** 0 drops the metrics of a node as soon as a scrape fails. */
   readonly metricStalenessMs: number;
-  /** What is served beside CPU and memory. */
+  /** In addition to CPU and memory. */
   readonly extraResources: readonly (typeof EXTRA_RESOURCES)[number][];
   /** A label selector; empty for all nodes. */
   readonly nodeSelector: string;
@@ -118,22 +118,21 @@ export interface MetricsServerOptions {
   readonly logging: LoggingOptions;
 }
 
-/** How kubelets are asked. */
 interface KubeletOptions {
-  /** Node address types, the most wanted first. */
+  /** In order of preference. */
   readonly preferredAddressTypes: readonly string[];
   readonly port: number;
   readonly useNodeStatusPort: boolean;
-  /** Whether a certificate will do that names the node, and not the address it is asked at. */
+  /** Whether a certificate may name the node or another of its addresses instead of the address in use. */
   readonly verifyNodeName: boolean;
-  /** Files and text are PEM; at most one of the two. */
+  /** PEM; at most one of the two is set. */
   readonly certificateAuthorityFile: string | undefined;
   readonly certificateAuthorityText: string | undefined;
-  /** Both or none. */
+  /** Both or neither is set. */
   readonly clientCertificateFile: string | undefined;
   readonly clientKeyFile: string | undefined;
   readonly insecureTls: boolean;
-  /** Plain text, and no credentials. */
+  /** Plain HTTP without credentials. */
   readonly completelyInsecure: boolean;
   readonly metricsEndpoint: 'auto' | 'summary' | 'resource';
   readonly requestTimeoutMs: number;
@@ -141,30 +140,28 @@ interface KubeletOptions {
   readonly maxResponseBytes: number;
 }
 
-/** Where and how the API is served, and whether metrics can be watched. */
 interface MetricsServingOptions extends ServingOptions {
   readonly enableWatch: boolean;
 }
 
-/** Something on the command line that has no effect. */
+/** An argument without effect. */
 interface IgnoredArgument {
   /** As written, `--profiling`. */
   readonly argument: string;
   readonly reason: string;
 }
 
-/** What the doctor is asked for beside what the server's flags say. */
+/** Options of the doctor, in addition to those of the server. */
 export interface DoctorOptions {
   readonly output: 'text' | 'json';
-  /** The one node to look at; `undefined` for all. */
+  /** `undefined` for all nodes. */
   readonly node: string | undefined;
   /** The service of the server, `NAMESPACE/NAME`. */
   readonly service: string;
-  /** Whose permissions to look at; `undefined` for those of the credentials that are used. */
+  /** The account whose permissions are checked; `undefined` for that of the doctor's credentials. */
   readonly serverAccount: string | undefined;
 }
 
-/** What the command line asks for. */
 export type CommandLine =
   | RunCommand
   | (Omit<RunCommand, 'kind'> & { readonly kind: 'doctor'; readonly doctor: DoctorOptions })
@@ -216,7 +213,7 @@ function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOpt
   });
 }
 
-/** As in Go, an empty text is none. */
+/** As in Go, an empty text means that a flag is not set. */
 function given(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
@@ -225,7 +222,7 @@ const FLAGS = { ...generalFlags, ...kubeletFlags, ...servingFlags };
 
 type Property = keyof typeof FLAGS;
 
-/** Pairs of which at most one may be given. */
+/** Mutually exclusive flags. */
 const CONTRADICTIONS: readonly (readonly [Property, Property])[] = [
   ['kubeletCertificateAuthority', 'kubeletCertificateAuthorityText'],
   ['kubeletCertificateAuthority', 'kubeletInsecureTls'],
@@ -237,40 +234,38 @@ const CONTRADICTIONS: readonly (readonly [Property, Property])[] = [
   ['kubeletCertificateAuthorityText', 'deprecatedKubeletCompletelyInsecure'],
 ];
 
-/** Pairs that are given together or not at all. */
+/** Flags that must be set together. */
 const COMPANIONS: readonly (readonly [Property, Property])[] = [
   ['kubeletClientCertificate', 'kubeletClientKey'],
   ['tlsCertFile', 'tlsPrivateKeyFile'],
 ];
 
-/** A kubelet that responds at the last moment leaves the cycle this much of its time. */
+/** Leaves time in the cycle to process a late response. */
 const MAX_REQUEST_SHARE = 0.9;
 
-/** @throws {FlagError} naming two flags that, with their values, cannot both be meant */
-function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
+/** @throws {FlagError} naming the flags that exclude or require each other */
+function rejectContradictions(values: FlagValues<typeof FLAGS>): void {
   for (const [one, other] of CONTRADICTIONS) {
     if (!values[one] || !values[other]) continue;
-    throw new FlagError(
-      `${written(one, values)} contradicts ${written(other, values)}: give only one of them`,
-    );
+    throw new FlagError(`${written(one, values)} and ${written(other, values)} are mutually exclusive`);
   }
   for (const [one, other] of COMPANIONS) {
     if (Boolean(values[one]) === Boolean(values[other])) continue;
     const [present, absent] = values[one] ? [one, other] : [other, one];
-    throw new FlagError(`${written(present, values)} needs --${FLAGS[absent].name}: give both or none`);
+    throw new FlagError(`${written(present, values)} and --${FLAGS[absent].name} must be set together`);
   }
   const { kubeletRequestTimeoutMs, metricResolutionMs, metricStalenessMs } = values;
   if (kubeletRequestTimeoutMs > metricResolutionMs * MAX_REQUEST_SHARE) {
     throw new FlagError(
-      `${written('kubeletRequestTimeoutMs', values)} is too long for ${written('metricResolutionMs', values)}: ` +
-        `must be at most 90% of it, ${formatDuration(metricResolutionMs * MAX_REQUEST_SHARE)}`,
+      `${written('kubeletRequestTimeoutMs', values)} is too long: must be at most 90% of ` +
+        `${written('metricResolutionMs', values)}, which is ${formatDuration(metricResolutionMs * MAX_REQUEST_SHARE)}`,
     );
   }
-  const shortestStalenessMs = metricResolutionMs + kubeletRequestTimeoutMs;
-  if (metricStalenessMs && metricStalenessMs < shortestStalenessMs) {
+  const minStalenessMs = metricResolutionMs + kubeletRequestTimeoutMs;
+  if (metricStalenessMs && metricStalenessMs < minStalenessMs) {
     throw new FlagError(
-      `${written('metricStalenessMs', values)} is too short: must be 0s, or at least --metric-resolution and ` +
-        `--kubelet-request-timeout together, ${formatDuration(shortestStalenessMs)}`,
+      `${written('metricStalenessMs', values)} is too short: must be 0s, or at least the sum of --metric-resolution ` +
+        `and --kubelet-request-timeout, which is ${formatDuration(minStalenessMs)}`,
     );
   }
 }
@@ -282,7 +277,7 @@ function written(property: Property, values: FlagValues<typeof FLAGS>): string {
   return `--${name}=${typeof value === 'number' ? formatDuration(value) : firstLine(String(value))}`;
 }
 
-/** A certificate given as text has many. */
+/** A certificate given as text has many lines. */
 function firstLine(text: string): string {
   const [first = '', ...others] = text.split('\n');
   return others.length > 0 ? `${first}…` : first;

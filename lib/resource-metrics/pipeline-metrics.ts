@@ -8,12 +8,11 @@ import {
 import type { CycleOutcome } from './manager.ts';
 import type { Stage } from './pipeline-observers.ts';
 import { ExcessiveResponse } from './scrape/response-bounds.ts';
-import { NeverAsked } from './scrape/scrape-error.ts';
+import { NotScrapedError } from './scrape/scrape-error.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 import type { StaleCounts, StoragePoints } from './sink/metrics-sink.ts';
 
-/** What the series are told by. */
-interface ResourceMetricsTelemetryOptions {
+interface PipelineMetricsOptions {
   readonly registry: SlicedRegistry;
   readonly requestTimeoutMs: number;
   readonly resolutionMs: number;
@@ -21,26 +20,26 @@ interface ResourceMetricsTelemetryOptions {
   readonly staleCounts: () => StaleCounts;
 }
 
-/** Prometheus' default buckets, in seconds. */
+/** Prometheus' defaults, in seconds. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The series of this subsystem. Names, labels and buckets of `metrics_server_*` are the reference's, so that
- * dashboards and alerts made for it work.
+ * Series of the pipeline. `metrics_server_*` have metrics-server's names, labels and buckets, for existing
+ * dashboards.
  */
-export class ResourceMetricsTelemetry {
+export class PipelineMetrics {
   readonly #requestDuration: LabelledHistograms;
   readonly #requests: Counter<'success'>;
   readonly #lastRequestTime: LabelledGauges;
   readonly #freshness: ExponentialHistogram;
   readonly #ignored: Counter;
-  readonly #unasked: Counter;
+  readonly #notScraped: Counter;
   readonly #excessive: Counter<'bound'>;
   readonly #cycleDuration: Histogram;
   readonly #skippedCycles: Counter;
   readonly #stageFailures: Counter<'stage'>;
 
-  constructor({ registry, requestTimeoutMs, resolutionMs, ...sink }: ResourceMetricsTelemetryOptions) {
+  constructor({ registry, requestTimeoutMs, resolutionMs, ...sink }: PipelineMetricsOptions) {
     const registers = [registry];
     this.#requestDuration = new LabelledHistograms({
       name: 'metrics_server_kubelet_request_duration_seconds',
@@ -71,17 +70,17 @@ export class ResourceMetricsTelemetry {
     registry.add(this.#freshness);
     this.#ignored = new Counter({
       name: 'metrics_server_kubelet_ignored_parts_total',
-      help: "Number of parts of kubelets' responses (pods, lines) that were left out because they could not be read.",
+      help: "Number of unreadable parts of kubelets' responses (pods, lines) that were ignored.",
       registers,
     });
-    this.#unasked = new Counter({
+    this.#notScraped = new Counter({
       name: 'metrics_server_kubelet_unasked_total',
-      help: 'Number of times that a cycle left out a kubelet that has waited to be asked for more than a cycle, because there were too many TLS handshakes to do.',
+      help: 'Number of scrapes skipped in a cycle because an earlier scrape of the node waited for more than a cycle, due to too many TLS handshakes.',
       registers,
     });
     this.#excessive = new Counter({
       name: 'metrics_server_kubelet_excessive_responses_total',
-      help: "Number of kubelets' responses that were refused because they went past a bound, by bound.",
+      help: "Number of kubelets' responses rejected because they exceeded a limit, by limit.",
       labelNames: ['bound'],
       registers,
     });
@@ -93,12 +92,12 @@ export class ResourceMetricsTelemetry {
     });
     this.#skippedCycles = new Counter({
       name: 'metrics_server_manager_skipped_ticks_total',
-      help: 'Number of cycles that were left out because the one before them took too long.',
+      help: 'Number of cycles skipped because the previous one took too long.',
       registers,
     });
     this.#stageFailures = new Counter({
       name: 'metrics_server_stage_failures_total',
-      help: 'Number of times that a stage of the pipeline failed by an error in this program.',
+      help: 'Number of internal errors of pipeline stages.',
       labelNames: ['stage'],
       registers,
     });
@@ -113,7 +112,7 @@ export class ResourceMetricsTelemetry {
     });
     new Gauge({
       name: 'metrics_server_storage_stale',
-      help: 'Number of nodes and pods that are served as they were before a lost scrape.',
+      help: 'Number of nodes and pods served from their last good response after a failed scrape.',
       labelNames: ['type'],
       registers,
       collect() {
@@ -123,8 +122,8 @@ export class ResourceMetricsTelemetry {
   }
 
   recordScrape({ nodeName, startedAtMs, durationMs, error, ignored }: ScrapeOutcome): void {
-    if (error?.cause instanceof NeverAsked) {
-      this.#unasked.inc();
+    if (error?.cause instanceof NotScrapedError) {
+      this.#notScraped.inc();
       return;
     }
     this.#requestDuration.observe(nodeName, durationMs / 1000);
@@ -134,10 +133,10 @@ export class ResourceMetricsTelemetry {
     if (error?.cause instanceof ExcessiveResponse) this.#excessive.inc({ bound: error.cause.bound });
   }
 
-  /** @param timestamps the ends of what was averaged, and how many were served now of each */
+  /** @param timestamps numbers of usages served, by their timestamp */
   recordServed(timestamps: ReadonlyMap<number, number>, nowMs: number): void {
     for (const [timestampMs, count] of timestamps) {
-      const ageMs = Math.max(nowMs - timestampMs, 0); // a kubelet's clock may be ahead of ours
+      const ageMs = Math.max(nowMs - timestampMs, 0); // a kubelet's clock may be ahead of the local one
       this.#freshness.observe(ageMs / 1000, count);
     }
   }
@@ -151,17 +150,17 @@ export class ResourceMetricsTelemetry {
     this.#stageFailures.inc({ stage });
   }
 
-  /** Removes the series of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     this.#requestDuration.retain(isLive);
     this.#lastRequestTime.retain(isLive);
   }
 }
 
-/** The default buckets, and around a longer timeout some more by which to tell what ran into it. */
+/** Adds buckets around a longer timeout, so that expired requests can be distinguished. */
 function bucketsUpTo(timeoutMs: number): number[] {
-  const longest = DEFAULT_BUCKETS.at(-1) ?? 0;
+  const maxBucket = DEFAULT_BUCKETS.at(-1) ?? 0;
   const timeout = timeoutMs / 1000;
-  if (timeout <= longest) return DEFAULT_BUCKETS;
-  return [...DEFAULT_BUCKETS, longest + (timeout - longest) / 2, timeout, timeout * 1.5, timeout * 2];
+  if (timeout <= maxBucket) return DEFAULT_BUCKETS;
+  return [...DEFAULT_BUCKETS, maxBucket + (timeout - maxBucket) / 2, timeout, timeout * 1.5, timeout * 2];
 }

@@ -4,19 +4,18 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { CycleOutcome } from './manager.ts';
 import type { ScrapeOutcome } from './scrape/scraper.ts';
 
-/** What follows the scrapes of the pipeline, or keeps something of each node. */
 interface PipelineObserver {
-  /** Which stage has failed where one of these throws. */
+  /** The stage that fails if a callback throws. */
   readonly stage: Stage;
-  /** Told of every scrape that has ended. */
+  /** Called after each scrape. */
   readonly onScrape?: (outcome: ScrapeOutcome) => void;
-  /** Told of every cycle that has ended. */
+  /** Called after each cycle. */
   readonly onCycle?: (outcome: CycleOutcome) => void;
-  /** Drops what is kept of nodes that are gone; called after each cycle. */
+  /** Removes nodes that are no longer live; called after each cycle. */
   readonly retain?: (isLive: (nodeName: string) => boolean) => void;
 }
 
-/** Tells observers, in their order; one that throws costs itself alone. */
+/** Calls observers in their order; errors of one do not affect the others. */
 export class PipelineObservers {
   readonly #guard: StageGuard;
   readonly #observers: readonly PipelineObserver[];
@@ -31,7 +30,7 @@ export class PipelineObservers {
       this.#guard.contain(observer.stage, () => observer.onScrape?.(outcome));
   }
 
-  /** @param isLive whether the cluster still has a node of this name */
+  /** @param isLive whether the cluster has a node of this name */
   cycleEnded(outcome: CycleOutcome, isLive: (nodeName: string) => boolean): void {
     for (const observer of this.#observers) {
       this.#guard.contain(observer.stage, () => observer.onCycle?.(outcome));
@@ -40,10 +39,9 @@ export class PipelineObservers {
   }
 }
 
-/** The parts of the pipeline that run in a cycle, as logs and series name them. */
+/** Stages of the pipeline, as named in logs and series. */
 export type Stage = 'nodes' | 'sink' | 'telemetry' | 'log' | 'endpoints' | 'debug' | 'api';
 
-/** What a guard needs from outside. */
 interface StageGuardOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -51,12 +49,12 @@ interface StageGuardOptions {
   readonly onFailure: (stage: Stage) => void;
 }
 
-/** The same stage may fail for each of thousands of nodes: one line a minute is enough. */
+/** One line per minute and stage, since a stage may fail for each of thousands of nodes. */
 const LINES = { perSecond: 1 / 60, burst: 1 };
 
 /**
- * Runs stages of the pipeline so that one that throws, which is an error in this program, costs what it was to do and
- * nothing else: the others go on, and it is asked again in the next cycle.
+ * Isolates pipeline stages: an error in one, which is a bug, skips its work and is reported; it runs again next
+ * cycle.
  */
 export class StageGuard {
   readonly #options: StageGuardOptions;
@@ -67,7 +65,7 @@ export class StageGuard {
     this.#lines = new TokenBuckets({ clock: options.clock, ...LINES });
   }
 
-  /** @returns what the work returns; `undefined` when it throws */
+  /** @returns the result; `undefined` if the work throws */
   contain<T>(stage: Stage, work: () => T): T | undefined {
     try {
       return work();
@@ -77,12 +75,15 @@ export class StageGuard {
     }
   }
 
-  /** Notes a failure that came later than the work. */
+  /** Logs and counts an error; also for asynchronous ones. */
   report(stage: Stage, error: unknown): void {
     const { logger, onFailure } = this.#options;
     onFailure(stage);
     if (!this.#lines.of(stage).tryTake()) return;
     const stack = error instanceof Error ? error.stack : undefined;
-    logger.error('A stage failed by an error in this program; the others go on', error, { stage, stack });
+    logger.error('Pipeline stage failed with an internal error; other stages continue', error, {
+      stage,
+      stack,
+    });
   }
 }

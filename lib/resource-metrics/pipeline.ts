@@ -5,11 +5,11 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { NodeTrends } from './debug/describe-node.ts';
 import { Manager, SECOND_CYCLE_AFTER_MS } from './manager.ts';
-import { scrapeTargetOf } from './nodes/node-address.ts';
+import { chooseScrapeTarget } from './nodes/node-address.ts';
 import { NodeCache } from './nodes/node-cache.ts';
 import { PodCache } from './nodes/pod-cache.ts';
 import type { MetricsServerOptions } from './options.ts';
-import { ResourceMetricsTelemetry } from './pipeline-metrics.ts';
+import { PipelineMetrics } from './pipeline-metrics.ts';
 import { PipelineObservers, StageGuard } from './pipeline-observers.ts';
 import { EndpointChoice, kubeletEndpoints } from './scrape/endpoint-choice.ts';
 import { createKubeletClient } from './scrape/kubelet/kubelet-client.ts';
@@ -19,38 +19,36 @@ import { Scraper } from './scrape/scraper.ts';
 import { SnapshotPublisher } from './scrape/snapshot-publisher.ts';
 import { MetricsSink } from './sink/metrics-sink.ts';
 
-/** What a pipeline needs from outside. */
 export interface PipelineEnvironment {
   readonly access: ClusterAccess;
   readonly client: ApiClient;
   readonly registry: SlicedRegistry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Publishes a snapshot, each time there is a new one; by default at once, and nothing else. */
+  /** Called for each new snapshot; must call `publish`. By default publishes at once. */
   readonly replaceSnapshot?: (publish: () => void) => void;
-  /** Told after each cycle how many nodes there are. */
+  /** Called after each cycle with the number of nodes. */
   readonly onCycle?: ((nodes: number) => void) | undefined;
 }
 
-/** Everything that keeps the snapshot current, for those who serve and explain it; disposing it ends all. */
+/** Keeps the snapshot current; disposal stops everything. */
 export interface Pipeline extends AsyncDisposable {
   readonly nodes: NodeCache;
   readonly pods: PodCache;
   readonly sink: MetricsSink;
   readonly manager: Manager;
-  readonly telemetry: ResourceMetricsTelemetry;
+  readonly telemetry: PipelineMetrics;
   readonly scrapes: ScrapeRecords;
   readonly trends: NodeTrends;
   readonly guard: StageGuard;
-  /** Begins to scrape, as soon as the nodes are known; comes back at once. */
+  /** Starts scraping once the nodes have been listed; returns at once. */
   start(): void;
 }
 
 /**
- * Puts the stages together: nodes → scrape → batch → sink, driven by the manager. Nodes and pods are followed from
- * now on.
+ * Connects the stages: nodes → scrape → batch → sink, driven by the manager. Starts the informers of nodes and pods.
  *
- * @throws when a file that a flag names cannot be used
+ * @throws if a file of a flag cannot be read
  */
 export async function createPipeline(
   options: MetricsServerOptions,
@@ -76,7 +74,7 @@ export async function createPipeline(
     stalenessMs: options.metricStalenessMs,
     livePodUid: (key) => pods.find(key)?.uid,
   });
-  const telemetry = new ResourceMetricsTelemetry({
+  const telemetry = new PipelineMetrics({
     registry,
     requestTimeoutMs,
     resolutionMs,
@@ -102,7 +100,7 @@ export async function createPipeline(
     },
     {
       stage: 'sink',
-      onScrape: ({ nodeName, error }) => error && sink.lose(nodeName),
+      onScrape: ({ nodeName, error }) => error && sink.recordFailure(nodeName),
       retain: (isLive) => sink.retain(isLive),
     },
     {
@@ -132,11 +130,11 @@ export async function createPipeline(
     endpoints,
     random: Math.random,
     secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
-    targetOf: (node) => scrapeTargetOf(node, options.kubelet),
+    chooseTarget: (node) => chooseScrapeTarget(node, options.kubelet),
     receive: (batch) => guard.contain('sink', () => sink.receive(batch)),
-    publisher: (patienceMs) => new SnapshotPublisher({ clock, patienceMs, publish }), // it decides when the sink publishes
+    publisher: (maxWaitMs) => new SnapshotPublisher({ clock, maxWaitMs, publish }),
     onScraped: (outcome) => {
-      if (!running.signal.aborted) observers.scraped(outcome); // else nobody failed: it is we who left
+      if (!running.signal.aborted) observers.scraped(outcome); // scrapes aborted by shutdown are not failures
     },
   });
   const manager = new Manager({
@@ -145,8 +143,8 @@ export async function createPipeline(
     resolutionMs,
     collect: async (signal, endsAtMs) => {
       guard.contain('sink', () => sink.beginCycle());
-      const known = guard.contain('nodes', () => [...nodes.values()]);
-      if (known) await scraper.scrape({ nodes: known, signal, endsAtMs });
+      const listed = guard.contain('nodes', () => [...nodes.values()]);
+      if (listed) await scraper.scrape({ nodes: listed, signal, endsAtMs });
     },
     onCycle: (outcome) => observers.cycleEnded(outcome, (name) => nodes.get(name) !== undefined),
   });
@@ -164,7 +162,7 @@ export async function createPipeline(
     start: () => {
       stopped = nodes.synced(running.signal).then(
         () => manager.run(running.signal),
-        () => {}, // stopped before the nodes were known
+        () => {}, // stopped before the nodes were listed
       );
     },
     [Symbol.asyncDispose]: () => created.disposeAsync(),

@@ -27,8 +27,8 @@ interface Line {
 }
 
 /**
- * Writes lines that log pipelines for Kubernetes components can parse: klog's text
- * (`I1121 08:46:53.741746    1432 file.ts:205] "Message" key="value"`) or component-base's JSON.
+ * Writes lines that log pipelines for Kubernetes components can parse: klog's text (`I1121 08:46:53.741746    1432
+ * file.ts:205] "Message" key="value"`) or component-base's JSON.
  */
 export class KlogLogger implements Logger {
   readonly #options: KlogLoggerOptions;

@@ -9,8 +9,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Makes foreign text safe for a terminal and a log: one line, with escapes (`\n`, `\u001b`) for characters that move
- * the
- * cursor, change colors, reorder or hide text. Within JSON, the escapes mean the same characters.
+ * the cursor, change colors, reorder or hide text. Within JSON, the escapes mean the same characters.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES.get(character) ?? escaped(character));

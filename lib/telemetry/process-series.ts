@@ -9,8 +9,7 @@ const MISNAMED = [
 
 /**
  * Sampling interval of the event loop delay, which is also the lowest delay reported. Sampling costs 6 millicores at
- * the
- * default of 10 ms, 2.6 at 25 ms and 0.7 at 100 ms.
+ * the default of 10 ms, 2.6 at 25 ms and 0.7 at 100 ms.
  */
 const EVENT_LOOP_SAMPLE_MS = 100;
 

@@ -2,8 +2,7 @@ import { onAbort } from './abort-signal.ts';
 
 /**
  * Source of time: the wall clock for published timestamps (it may be stepped), the monotonic clock for ages,
- * deadlines
- * and intervals.
+ * deadlines and intervals.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */

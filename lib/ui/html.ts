@@ -26,8 +26,7 @@ export type HtmlPart = Html | string | number | bigint | undefined | null | fals
 
 /**
  * Creates HTML from a template. Values are escaped unless they are HTML, also in quoted attributes; characters that
- * reorder
- * or hide text are shown as escapes.
+ * reorder or hide text are shown as escapes.
  */
 export function html(fixed: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return Html.of(fixed.reduce((sum, text, index) => `${sum}${render(parts[index - 1])}${text}`));

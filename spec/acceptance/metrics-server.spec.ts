@@ -169,7 +169,7 @@ describe('the metrics server, whole', () => {
   });
 
   describe('told to end', () => {
-    it('ends within seconds of SIGTERM, without complaint, though connections are open', async () => {
+    it('ends within seconds of SIGTERM, without problems, though connections are open', async () => {
       const { server, port } = await anotherServer();
       const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
       stack.defer(() => agent.destroy());

@@ -47,7 +47,7 @@ export class Pipeline implements AsyncDisposable {
       secondScrapeAfterMs: SECOND_CYCLE_AFTER_MS,
       random,
       endpoints,
-      targetOf: ({ name }) => ({ nodeName: name, host: name, port: 10250 }),
+      chooseTarget: ({ name }) => ({ nodeName: name, host: name, port: 10250 }),
       client: {
         get: async ({ nodeName }, path, { signal, read }) => {
           const node = cluster.machines.get(nodeName);
@@ -57,10 +57,10 @@ export class Pipeline implements AsyncDisposable {
         retain: async () => {},
       },
       receive: (batch) => this.sink.receive(batch),
-      publisher: (patienceMs) =>
-        new SnapshotPublisher({ clock, patienceMs, publish: () => this.sink.publish() }),
+      publisher: (maxWaitMs) =>
+        new SnapshotPublisher({ clock, maxWaitMs, publish: () => this.sink.publish() }),
       onScraped: (outcome) => {
-        if (outcome.error) this.sink.lose(outcome.nodeName);
+        if (outcome.error) this.sink.recordFailure(outcome.nodeName);
         onScraped?.(outcome);
       },
     });

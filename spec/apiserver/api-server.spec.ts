@@ -66,7 +66,7 @@ describe('startApiServer', () => {
     expect(paths).to.deep.equal(paths.toSorted());
   });
 
-  it('lists the paths without complaint to who asks for nothing else', async () => {
+  it('lists the paths without problems to who asks for nothing else', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     const { body } = await requestHttp1({ port, path: '/none' });

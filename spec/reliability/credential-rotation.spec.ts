@@ -9,7 +9,7 @@ import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 
 const NODES = 2;
 
-/** Files are looked at this often. */
+/** Files are shown this often. */
 const LOOK_MS = 10_000;
 
 /** What a server shows of itself: a kubeconfig and the files that it names. */

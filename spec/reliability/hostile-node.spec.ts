@@ -196,7 +196,7 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
     try {
       sink.receive(read({ nodeName, requestedAtMs: nowMs, receivedAtMs: nowMs, receivedAtWallMs }));
     } catch {
-      sink.lose(nodeName);
+      sink.recordFailure(nodeName);
     }
   };
   for (const [cycle, said] of lies.entries()) {

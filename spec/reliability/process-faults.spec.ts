@@ -168,7 +168,7 @@ async function expectStandstillToPass({ server, ask, until }: ServerInCluster): 
   server.kill('SIGSTOP');
   await sleep(STANDSTILL_MS);
   server.kill('SIGCONT');
-  await server.line(/The process stood still/, PATIENCE_MS);
+  await server.line(/Event loop stalled/, PATIENCE_MS);
   await until(async () => (await scrapes({ ask })) > scrapesBefore);
   expect((await scrapes({ ask })) - scrapesBefore).to.be.at.most(2); // kubelets
   await until(servesAll);

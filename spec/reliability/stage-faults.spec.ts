@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NodeTrends } from '#lib/resource-metrics/debug/describe-node.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
-import { ResourceMetricsTelemetry } from '#lib/resource-metrics/pipeline-metrics.ts';
+import { PipelineMetrics } from '#lib/resource-metrics/pipeline-metrics.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { ScrapeFailureLog } from '#lib/resource-metrics/scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
@@ -22,8 +22,8 @@ const STAGES: readonly { readonly prototype: object; readonly method: string; re
   { prototype: MetricsSink.prototype, method: 'beginCycle', stage: 'sink' },
   { prototype: MetricsSink.prototype, method: 'receive', stage: 'sink' },
   { prototype: MetricsSink.prototype, method: 'retain', stage: 'sink' },
-  { prototype: ResourceMetricsTelemetry.prototype, method: 'recordCycle', stage: 'telemetry' },
-  { prototype: ResourceMetricsTelemetry.prototype, method: 'retain', stage: 'telemetry' },
+  { prototype: PipelineMetrics.prototype, method: 'recordCycle', stage: 'telemetry' },
+  { prototype: PipelineMetrics.prototype, method: 'retain', stage: 'telemetry' },
   { prototype: ScrapeFailureLog.prototype, method: 'record', stage: 'log' },
   { prototype: ScrapeFailureLog.prototype, method: 'retain', stage: 'log' },
   { prototype: ScrapeRecords.prototype, method: 'record', stage: 'debug' },

@@ -45,7 +45,7 @@ function setup({
 
 describe('Manager', () => {
   for (const resolutionMs of [10_000, 15_000, 60_000, 300_000]) {
-    it(`collects at once, 12 s later, and then every resolution of ${resolutionMs / 1000} s`, async () => {
+    it(`collects at once, after 12 s, and then at every resolution of ${resolutionMs / 1000} s`, async () => {
       const { clock, endedAtMs, startedAtMs } = setup({ resolutionMs });
       await clock.advance(12_000 + 3 * resolutionMs);
       expect(startedAtMs).to.deep.equal(
@@ -55,7 +55,7 @@ describe('Manager', () => {
     });
   }
 
-  it('ends a cycle when the next is due, so that no two overlap', async () => {
+  it('ends a cycle when the next one is due', async () => {
     const { clock, outcomes, reasons, startedAtMs } = setup({ cycles: [0, 999_999] });
     await clock.advance(80_000);
     expect(reasons).to.deep.equal(['no response before the next cycle was due']);
@@ -63,13 +63,13 @@ describe('Manager', () => {
     expect(outcomes[1]).to.deep.equal({ durationMs: 60_000, skippedCycles: 0 });
   });
 
-  it('ends the first cycle after 12 s, so that the second is in time whatever one kubelet does', async () => {
+  it('ends the first cycle after 12 s, so that the second is on time', async () => {
     const { clock, startedAtMs } = setup({ cycles: [999_999] });
     await clock.advance(12_000);
     expect(startedAtMs).to.deep.equal([0, 12_000]);
   });
 
-  it('begins a cycle in time, too, if the one before ended by its deadline, which timers overrun a little', async () => {
+  it('starts a cycle on time after one that ended by its deadline', async () => {
     const { clock, logger, outcomes, startedAtMs } = setup({ cycles: [999_999], overrunMs: 8 });
     await clock.advance(80_000);
     expect(startedAtMs).to.deep.equal([0, 12_008, 72_000]);
@@ -77,7 +77,7 @@ describe('Manager', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  it('skips the cycles that a stalled process missed, counts them, and keeps to its times', async () => {
+  it('skips and counts cycles missed during a stall, and returns to its schedule', async () => {
     const { clock, logger, outcomes, startedAtMs } = setupStalled(130_000);
     await clock.advance(400_000);
     expect(startedAtMs.slice(0, 4)).to.deep.equal([0, 12_000, 192_000, 252_000]);
@@ -85,7 +85,7 @@ describe('Manager', () => {
     expect(logger.lines[0]).to.deep.include({ level: 'warning', fields: { skippedCycles: 2 } });
   });
 
-  it('gives the first cycle after a standstill all of its time, and replays none that were missed', async () => {
+  it('gives the first cycle after a stall its full time', async () => {
     const { clock, logger, outcomes, reasons, startedAtMs } = setup({ cycles: [0, 0, 5_000] });
     await clock.advance(13_000);
     await clock.jump(127_000); // the cycle of 72 s is due, and that of 132 s
@@ -104,23 +104,23 @@ describe('Manager', () => {
     expect(logger.lines).to.deep.equal([
       {
         level: 'warning',
-        message: 'The process stood still',
+        message: 'Event loop stalled',
         fields: { forSeconds: 68, skippedCycles: 1 },
         verbosity: 0,
       },
     ]);
   });
 
-  it('goes on after a cycle that failed, and says so', async () => {
+  it('continues after a failed cycle, and logs the error', async () => {
     const { clock, logger, startedAtMs } = setup({ cycles: ['throws'] });
     await clock.advance(12_000);
     expect(startedAtMs).to.have.length(2);
     expect(logger.lines).to.deep.equal([
-      { level: 'error', message: 'Cannot complete a cycle', fields: { err: 'broken' }, verbosity: 0 },
+      { level: 'error', message: 'Cannot complete scrape cycle', fields: { err: 'broken' }, verbosity: 0 },
     ]);
   });
 
-  it('stops when told to, amid a cycle or between two, and leaves no timer', async () => {
+  it('stops during and between cycles, and leaves no timer', async () => {
     for (const cycles of [[999_999], [0]]) {
       const { clock, logger, stop, stopped } = setup({ cycles });
       await clock.advance(5000);

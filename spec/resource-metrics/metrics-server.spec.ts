@@ -37,7 +37,7 @@ describe('startMetricsServer', () => {
     expect((await server.get('/readyz')).status).to.equal(200);
   });
 
-  it('knows a kubelet by its node’s name, unless told not to', async () => {
+  it('verifies a kubelet by its node’s name, unless disabled', async () => {
     const scenario = { nodes: 1, podsPerNode: 1, certificate: 'name-only' } as const;
     const flags = ['--kubelet-preferred-address-types=InternalIP'];
     await using server = await runServer(scenario, flags);
@@ -45,21 +45,25 @@ describe('startMetricsServer', () => {
     await server.scraped(1);
     await using strict = await runServer(scenario, [...flags, '--kubelet-verify-node-name=false']);
     await strict.clock.advance(JITTER_MS);
-    await eventually(() => strict.logger.lines.some(({ message }) => message.includes('it is for node-1;')));
+    await eventually(() =>
+      strict.logger.lines.some(({ message }) => message.includes('is valid for node-1, not for ')),
+    );
   });
 
-  it('says loudly, once, that kubelets are not verified', async () => {
+  it('warns once that kubelets are not verified', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1, certificate: 'self-signed' }, [
       '--kubelet-certificate-authority=',
       '--kubelet-insecure-tls',
     ]);
     await server.clock.advance(JITTER_MS);
     await server.scraped(2);
-    const said = server.logger.lines.filter(({ message }) => message.startsWith('KUBELETS ARE NOT VERIFIED'));
+    const said = server.logger.lines.filter(({ message }) =>
+      message.startsWith('Kubelet TLS verification is disabled'),
+    );
     expect(said.map(({ level }) => level)).to.deep.equal(['warning']);
   });
 
-  it('serves the values that the cluster really uses', async () => {
+  it('serves the actual usage of the cluster', async () => {
     await using server = await runServer({ nodes: 1, podsPerNode: 3, containersPerPod: 2 });
     await twoCycles(server, 1);
     const { items } = JSON.parse((await server.get(PODS)).body);
@@ -74,7 +78,7 @@ describe('startMetricsServer', () => {
     }
   });
 
-  it('tells how fresh what it served was, of every object that a selector left', async () => {
+  it('reports the freshness of each object that it served', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 2 });
     await twoCycles(server, 2);
     for (const path of [NODES, `${NODES}/node-1`, `${NODES}?fieldSelector=metadata.name%3Dnode-2`, PODS]) {
@@ -86,7 +90,7 @@ describe('startMetricsServer', () => {
     expect(body).to.match(new RegExp(`^${series}_bucket\\{le="3\\.4614453660160014"\\} \\d$`, 'm'));
   });
 
-  it('lets three broken kubelets of fifty cost only themselves, one log line each', async () => {
+  it('isolates three failing kubelets of fifty, with one log line each', async () => {
     await using server = await runServer({
       nodes: 50,
       podsPerNode: 1,
@@ -110,7 +114,7 @@ describe('startMetricsServer', () => {
     expect(errors.find((each) => each.includes('node-9'))).to.match(/at 127\.1\.0\.9:\d+: .*JSON/);
   });
 
-  it('serves a node through one lost scrape with its true timestamp, and not through two', async () => {
+  it('serves a node through one failed scrape with its original timestamp, but not through two', async () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 }, ['--metric-resolution=15s']);
     const cycles = await ScrapeCycles.of(server, 2);
     const node = `${NODES}/node-1`;
@@ -131,7 +135,7 @@ describe('startMetricsServer', () => {
     expect(await server.names(PODS)).to.have.length(1);
   });
 
-  it('never serves what one kubelet says as the use of another node that has its address', async () => {
+  it("never serves one node's usage as that of another with the same address", async () => {
     const addresses = [{ type: 'InternalIP' as const, address: '127.1.0.1' }];
     await using server = await runServer({
       nodes: 2,
@@ -144,7 +148,7 @@ describe('startMetricsServer', () => {
     expect(
       server.logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message),
     ).to.deep.equal([
-      `Cannot scrape node "node-2" at 127.1.0.1:${server.cluster.kubeletPort}: the kubelet there is that of node "node-1"`,
+      `Cannot scrape node "node-2" at 127.1.0.1:${server.cluster.kubeletPort}: the kubelet of node "node-1" responded`,
     ]);
     expect((await server.get('/metrics')).body).to.include(
       'metrics_server_kubelet_request_total{success="false"} 2\n',
@@ -159,7 +163,7 @@ describe('startMetricsServer', () => {
     expect(await server.names(NODES)).to.deep.equal(['node-2']);
   });
 
-  it('serves swap and ephemeral storage where told to, as far as each kubelet knows them', async () => {
+  it('serves swap and ephemeral storage if enabled and reported', async () => {
     const flags = ['--extra-resources=swap,ephemeral-storage', '--kubelet-metrics-endpoint=auto'];
     for (const [kubeletAccess, storage] of [
       [['nodes/metrics', 'nodes/stats'], { 'ephemeral-storage': '8Ki' }],
@@ -182,7 +186,7 @@ describe('startMetricsServer', () => {
     }
   });
 
-  it('serves a virtual node that names a path of its own and stamps nothing', async () => {
+  it('serves a virtual node with its own path and without timestamps', async () => {
     await using server = await runServer({
       nodes: 1,
       podsPerNode: 1,
@@ -211,7 +215,7 @@ describe('startMetricsServer', () => {
     expect(await server.names(NODES)).to.deep.equal(['node-1']);
   });
 
-  it('serves a node that is not ready, as long as its kubelet responds', async () => {
+  it('serves a node that is not ready while its kubelet responds', async () => {
     await using server = await runServer({
       nodes: 2,
       podsPerNode: 1,
@@ -221,7 +225,7 @@ describe('startMetricsServer', () => {
     expect(await server.names(NODES)).to.deep.equal(['node-1', 'node-2']);
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer', async () => {
     const server = await runServer({ nodes: 2, podsPerNode: 1 });
     await twoCycles(server, 2);
     await server[Symbol.asyncDispose]();
@@ -251,18 +255,18 @@ function failing(endpoint: HealthEndpoint, changes: Partial<Checked> = {}): read
 }
 
 describe('healthChecks', () => {
-  it('pass when all is well', () => {
+  it('pass in a healthy server', () => {
     for (const endpoint of ['healthz', 'livez', 'readyz'] as const)
       expect(failing(endpoint)).to.deep.equal([]);
   });
 
-  it('are ready only with metrics, nodes and pods', () => {
+  it('fail readiness without metrics, nodes or pods', () => {
     expect(failing('readyz', { sink: { isReady: false } })).to.deep.equal(['metric-storage-ready']);
     expect(failing('readyz', { nodes: { isSynced: false } })).to.deep.equal(['metric-informer-sync']);
     expect(failing('readyz', { pods: { isSynced: false } })).to.deep.equal(['metadata-informer-sync']);
   });
 
-  it('are live while cycles begin in time, also when the API server cannot be reached', () => {
+  it('pass liveness while cycles are on time, even without the API server', () => {
     expect(failing('livez', { manager: { isTimely: false } })).to.deep.equal(['metric-collection-timely']);
     const unreachable = { sink: { isReady: false }, nodes: { isSynced: false }, pods: { isSynced: false } };
     expect(failing('livez', unreachable)).to.deep.equal([]);

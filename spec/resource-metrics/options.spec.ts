@@ -3,7 +3,7 @@ import { FlagError } from '#lib/flags/parse-flags.ts';
 import { formatFlagTables, type MetricsServerOptions, parseOptions } from '#lib/resource-metrics/options.ts';
 
 describe('parseOptions', () => {
-  it("has the reference's defaults", () => {
+  it("has metrics-server's defaults", () => {
     expect(optionsOf()).to.deep.equal({
       kubeconfig: undefined,
       metricResolutionMs: 60_000,
@@ -64,17 +64,17 @@ describe('parseOptions', () => {
     });
   });
 
-  it('serves the last good reading for one lost scrape unless told otherwise', () => {
+  it('bridges one failed scrape by default', () => {
     expect(optionsOf('--metric-resolution=15s').metricStalenessMs).to.equal(25_000);
     expect(optionsOf('--metric-staleness=5m').metricStalenessMs).to.equal(300_000);
     expect(optionsOf('--metric-staleness=0s').metricStalenessMs).to.equal(0);
     expect(() => optionsOf('--metric-staleness=60s')).to.throw(
       FlagError,
-      '--metric-staleness=1m0s is too short: must be 0s, or at least --metric-resolution and --kubelet-request-timeout together, 1m10s',
+      '--metric-staleness=1m0s is too short: must be 0s, or at least the sum of --metric-resolution and --kubelet-request-timeout, which is 1m10s',
     );
   });
 
-  it('serves nothing beside CPU and memory unless told to', () => {
+  it('serves only CPU and memory by default', () => {
     expect(optionsOf('--extra-resources=swap').extraResources).to.deep.equal(['swap']);
     expect(optionsOf('--extra-resources=swap,ephemeral-storage').extraResources).to.deep.equal([
       'ephemeral-storage',
@@ -86,7 +86,7 @@ describe('parseOptions', () => {
     );
   });
 
-  it("takes the reference's manifest as it is", () => {
+  it("accepts the arguments of metrics-server's manifest", () => {
     const options = optionsOf(
       '--cert-dir=/tmp',
       '--secure-port=10250',
@@ -102,7 +102,7 @@ describe('parseOptions', () => {
     });
   });
 
-  it('takes every flag that has an effect', () => {
+  it('parses each flag with an effect', () => {
     const options = optionsOf(
       ...['--kubeconfig', '/k', '-l', 'pool in (a, b)', '-v=4', '--logging-format=json'],
       ...[
@@ -134,7 +134,7 @@ describe('parseOptions', () => {
     );
   });
 
-  it('takes what says who may come in, and how TLS is spoken', () => {
+  it('parses flags of authentication, authorization and TLS', () => {
     const { authentication, authorization, serving } = optionsOf(
       ...['--authentication-kubeconfig=/a', '--authorization-kubeconfig=/b', '--client-ca-file=/c'],
       ...['--requestheader-client-ca-file=/d', '--requestheader-allowed-names=x,y'],
@@ -189,18 +189,18 @@ describe('parseOptions', () => {
     ['--requestheader-group-headers=a,', 'must not have an empty name'],
     ['--authorization-webhook-cache-authorized-ttl=-1s', 'must not be negative'],
   ] as const) {
-    it(`refuses ${argument}`, () => {
+    it(`rejects ${argument}`, () => {
       expect(() => optionsOf(argument)).to.throw(FlagError, message);
     });
   }
 
-  it('freezes what it gives', () => {
+  it('returns frozen options', () => {
     const options = optionsOf();
     expect(Object.isFrozen(options)).to.equal(true);
     expect([options.kubelet, options.serving, options.logging].every(Object.isFrozen)).to.equal(true);
   });
 
-  it("accepts the reference's other flags and says that they are ignored", () => {
+  it("accepts metrics-server's other flags, and reports that they are ignored", () => {
     const command = parseOptions([
       '--profiling=false',
       '--audit-log-path',
@@ -212,19 +212,19 @@ describe('parseOptions', () => {
     expect(command)
       .to.have.property('ignored')
       .that.deep.equals([
-        { argument: '--profiling', reason: 'no meaning in this program' },
-        { argument: '--audit-log-path', reason: 'the API server audits what comes through it' },
-        { argument: '--contention-profiling', reason: 'no meaning in this program' },
-        { argument: 'x', reason: 'it is no flag' },
+        { argument: '--profiling', reason: 'not applicable to this program' },
+        { argument: '--audit-log-path', reason: 'the API server audits forwarded requests' },
+        { argument: '--contention-profiling', reason: 'not applicable to this program' },
+        { argument: 'x', reason: 'not a flag' },
       ]);
   });
 
-  it('refuses a word in front that is no command, which would start another program than was meant', () => {
-    const message = '"autoscalr" is no command: there are metrics-server, autoscaler and doctor';
+  it('rejects an unknown command', () => {
+    const message = 'Unknown command "autoscalr": must be metrics-server, autoscaler or doctor';
     expect(() => parseOptions(['autoscalr', '--kubeconfig=/k'])).to.throw(FlagError, message);
   });
 
-  it('gives the help or the version before it looks for contradictions', () => {
+  it('prints help or version without checking for contradictions', () => {
     const contradiction = ['--kubelet-client-key=/d'];
     expect(parseOptions([...contradiction, '-h'])).to.have.property('kind', 'help');
     expect(parseOptions([...contradiction, '--help']))
@@ -261,34 +261,34 @@ describe('parseOptions', () => {
     [['-v=-1'], 'Invalid value "-1" for -v: must not be negative'],
     [
       ['--kubelet-certificate-authority=/ca', '--kubelet-insecure-tls'],
-      '--kubelet-certificate-authority=/ca contradicts --kubelet-insecure-tls: give only one of them',
+      '--kubelet-certificate-authority=/ca and --kubelet-insecure-tls are mutually exclusive',
     ],
     [
       ['--kubelet-certificate-authority-text=-----BEGIN\nX', '--deprecated-kubelet-completely-insecure'],
-      '--kubelet-certificate-authority-text=-----BEGIN… contradicts --deprecated-kubelet-completely-insecure: give only one of them',
+      '--kubelet-certificate-authority-text=-----BEGIN… and --deprecated-kubelet-completely-insecure are mutually exclusive',
     ],
     [
       ['--kubelet-client-certificate=/c'],
-      '--kubelet-client-certificate=/c needs --kubelet-client-key: give both or none',
+      '--kubelet-client-certificate=/c and --kubelet-client-key must be set together',
     ],
     [
       ['--kubelet-client-key=/d'],
-      '--kubelet-client-key=/d needs --kubelet-client-certificate: give both or none',
+      '--kubelet-client-key=/d and --kubelet-client-certificate must be set together',
     ],
-    [['--tls-private-key-file=/f'], '--tls-private-key-file=/f needs --tls-cert-file: give both or none'],
+    [['--tls-private-key-file=/f'], '--tls-private-key-file=/f and --tls-cert-file must be set together'],
     [
       ['--metric-resolution=10s'],
-      '--kubelet-request-timeout=10s is too long for --metric-resolution=10s: must be at most 90% of it, 9s',
+      '--kubelet-request-timeout=10s is too long: must be at most 90% of --metric-resolution=10s, which is 9s',
     ],
   ];
   for (const [argv, message] of refused) {
-    it(`refuses ${JSON.stringify(argv.join(' '))}`, () =>
+    it(`rejects ${JSON.stringify(argv.join(' '))}`, () =>
       expect(() => parseOptions(argv))
         .to.throw(FlagError)
         .with.property('message', message));
   }
 
-  it('takes a request timeout of just 90% of the resolution', () => {
+  it('accepts a request timeout of exactly 90% of the resolution', () => {
     expect(optionsOf('--metric-resolution=10s', '--kubelet-request-timeout=9s').metricResolutionMs).to.equal(
       10_000,
     );
@@ -296,7 +296,7 @@ describe('parseOptions', () => {
 });
 
 describe('formatFlagTables', () => {
-  it('has a row for every flag with an effect', () => {
+  it('has a row for each flag with an effect', () => {
     const tables = formatFlagTables();
     for (const row of ['| `--metric-resolution duration` | `1m0s` |', '| `--node-selector string`, `-l` |']) {
       expect(tables).to.contain(row);

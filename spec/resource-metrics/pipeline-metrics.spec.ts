@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { ResourceMetricsTelemetry } from '#lib/resource-metrics/pipeline-metrics.ts';
+import { PipelineMetrics } from '#lib/resource-metrics/pipeline-metrics.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NotScrapedError, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 
 function setup({ requestTimeoutMs = 10_000, resolutionMs = 15_000 } = {}) {
   const registry = new SlicedRegistry();
-  const telemetry = new ResourceMetricsTelemetry({
+  const telemetry = new PipelineMetrics({
     registry,
     requestTimeoutMs,
     resolutionMs,
@@ -26,8 +26,8 @@ const scrape = (nodeName: string, error?: ScrapeError) => ({
   ignored: ['a bad line'],
 });
 
-describe('ResourceMetricsTelemetry', () => {
-  it("counts scrapes under the reference's names", async () => {
+describe('PipelineMetrics', () => {
+  it("counts scrapes in metrics-server's series", async () => {
     const { lines, telemetry } = setup();
     telemetry.recordScrape(scrape('a'));
     telemetry.recordScrape(scrape('a', new ScrapeError('a', new Error('refused'))));
@@ -50,7 +50,7 @@ describe('ResourceMetricsTelemetry', () => {
     ]);
   });
 
-  it('counts responses that go past a bound, by bound', async () => {
+  it('counts responses that exceed a limit, by limit', async () => {
     const { lines, telemetry } = setup();
     const tooDeep = new ExcessiveResponse('depth', 'it nests too deeply');
     telemetry.recordScrape(scrape('a', new ScrapeError('a', tooDeep)));
@@ -60,23 +60,23 @@ describe('ResourceMetricsTelemetry', () => {
     ]);
   });
 
-  it('counts kubelets that were never asked apart from requests', async () => {
+  it('counts scrapes that did not start separately from requests', async () => {
     const { lines, telemetry } = setup();
-    telemetry.recordScrape(scrape('a', new ScrapeError('a', new NeverAsked())));
+    telemetry.recordScrape(scrape('a', new ScrapeError('a', new NotScrapedError())));
     expect(await lines('metrics_server_kubelet_unasked_total')).to.deep.equal([
       'metrics_server_kubelet_unasked_total 1',
     ]);
     expect(await lines('metrics_server_kubelet_request_')).to.deep.equal([]);
   });
 
-  it('counts what is served stale', async () => {
+  it('counts stale nodes and pods', async () => {
     expect(await setup().lines('metrics_server_storage_stale')).to.have.members([
       'metrics_server_storage_stale{type="node"} 1',
       'metrics_server_storage_stale{type="pod"} 3',
     ]);
   });
 
-  it("has the reference's buckets around a timeout above ten seconds", async () => {
+  it("has metrics-server's buckets for a timeout above ten seconds", async () => {
     const { lines, telemetry } = setup();
     telemetry.recordCycle({ durationMs: 20, skippedCycles: 0 });
     const bounds = (await lines('metrics_server_manager_tick_duration_seconds_bucket')).map(
@@ -85,7 +85,7 @@ describe('ResourceMetricsTelemetry', () => {
     expect(bounds.slice(-7)).to.deep.equal(['5', '10', '12.5', '15', '22.5', '30', '+Inf']);
   });
 
-  it('counts the cycles that were skipped', async () => {
+  it('counts skipped cycles', async () => {
     const { lines, telemetry } = setup();
     telemetry.recordCycle({ durationMs: 130_000, skippedCycles: 2 });
     expect(await lines('metrics_server_manager_skipped_ticks_total')).to.deep.equal([
@@ -93,7 +93,7 @@ describe('ResourceMetricsTelemetry', () => {
     ]);
   });
 
-  it('drops the series of nodes that are gone', async () => {
+  it('removes series of nodes that are gone', async () => {
     const { lines, telemetry } = setup();
     for (const node of ['a', 'b']) telemetry.recordScrape(scrape(node));
     telemetry.retain((node) => node === 'b');

@@ -34,14 +34,14 @@ function setup() {
 }
 
 describe('PipelineObservers', () => {
-  it('tells those that want to know of scrapes, whichever of the others throw', () => {
+  it('notifies observers of scrapes even if others throw', () => {
     const { failures, observers, seen } = setup();
     observers.scraped(SCRAPE);
     expect(seen).to.deep.equal(['a']);
     expect(failures).to.deep.equal(['telemetry']);
   });
 
-  it('tells the end of a cycle, and has each drop what it keeps of nodes that are gone', () => {
+  it('notifies observers of the end of a cycle, and removes nodes that are gone', () => {
     const { failures, observers, seen } = setup();
     observers.cycleEnded(CYCLE, (name) => name === 'b');
     expect(seen).to.deep.equal([7, ['b']]);

@@ -19,7 +19,7 @@ const SETTLING_MS = 11_000;
 /** Much less than what a review of access may take. */
 const STEP_MS = 1_500;
 
-describe('while requests flow, none is lost', () => {
+describe('credential rotation loses no request', () => {
   it('when the serving certificate is replaced', async () => {
     await using directory = await TemporaryDirectory.create();
     const authority = new TestAuthority('servers');
@@ -38,7 +38,7 @@ describe('while requests flow, none is lost', () => {
     expect(flow.losses).to.deep.equal([]);
   });
 
-  it('when the client CA of the config map is replaced, with both in it for a while', async () => {
+  it('when the client CA of the ConfigMap is replaced, with a period of overlap', async () => {
     await using server = await runServer({ nodes: 1 });
     const { clientCa, admin } = server.cluster.pki;
     const next = new TestAuthority('next');
@@ -58,7 +58,7 @@ describe('while requests flow, none is lost', () => {
     expect([...early.losses, ...late.losses]).to.deep.equal([]);
   });
 
-  it('and no scrape, when the CA of the kubelets is replaced, with both in the file for a while', async () => {
+  it('and no scrape, when the CA of the kubelets is replaced, with a period of overlap', async () => {
     await using directory = await TemporaryDirectory.create();
     const next = new CertificateAuthority('kubelets-next');
     await using server = await runServerWith(directory, { nodes: 2, podsPerNode: 1 });

@@ -15,11 +15,11 @@ function setup() {
 }
 
 describe('StageGuard', () => {
-  it('returns what the work returns', () => {
+  it('returns the result', () => {
     expect(setup().guard.contain('nodes', () => 7)).to.equal(7);
   });
 
-  it('counts what is thrown, and says so', () => {
+  it('counts and logs errors', () => {
     const { fail, failures, guard, logger } = setup();
     expect(guard.contain('sink', fail)).to.equal(undefined);
     expect(failures).to.deep.equal(['sink']);
@@ -27,13 +27,13 @@ describe('StageGuard', () => {
     expect(logger.lines).to.have.length(1);
     expect(line).to.include({
       level: 'error',
-      message: 'A stage failed by an error in this program; the others go on',
+      message: 'Pipeline stage failed with an internal error; other stages continue',
     });
     expect(line?.fields).to.include({ stage: 'sink', err: 'broken' });
     expect(line?.fields.stack).to.match(/^Error: broken\n +at fail .*stage-guard\.spec\.ts/);
   });
 
-  it('says so once a minute for each stage, however often it fails', async () => {
+  it('logs at most one line per minute and stage', async () => {
     const { clock, fail, failures, guard, logger } = setup();
     for (let node = 0; node < 5000; node++) guard.contain('telemetry', fail);
     guard.contain('log', fail);

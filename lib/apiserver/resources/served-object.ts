@@ -34,7 +34,7 @@ export interface Watchable<Object extends ServedObject = ServedObject> {
    *
    * @returns `undefined` when that is not known, any more or at all
    */
-  told(version: string, namespace: string | undefined): readonly ObjectBlock[] | undefined;
+  possiblySent(version: string, namespace: string | undefined): readonly ObjectBlock[] | undefined;
   /**
    * Waits until there is another version than this one.
    *

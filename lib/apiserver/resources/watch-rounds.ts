@@ -162,7 +162,7 @@ export function startOfWatch(
   if (!/^\d+$/.test(from)) {
     throw badRequest(`Invalid resource version ${goQuote(from)}: it is no whole number`);
   }
-  const known = watchable.told(from, namespace);
+  const known = watchable.possiblySent(from, namespace);
   if (!known) throw expired(`too old resource version: ${from} (${version})`);
   return { version: from, known, marksInitialEnd: false };
 }

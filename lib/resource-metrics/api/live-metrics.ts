@@ -1,34 +1,32 @@
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 
-/** What is live, and where to look for it. */
 export interface LiveLookup<Usage, Live> {
-  /** Another number whenever something that is live has changed. */
+  /** Changes with every change of a live object. */
   revision(): number;
-  /** What is live now that a usage belongs to. */
+  /** Finds the live object of a usage. */
   liveOf(usage: Usage): Live | undefined;
 }
 
-/** What is made of usages of one moment. */
 interface LiveMetricsOptions<Usage, Live, Metrics> extends LiveLookup<Usage, Live> {
   readonly order: NameOrder;
   readonly make: (usage: Usage, live: Live) => Metrics;
 }
 
 /**
- * The metrics of usages of one moment, sorted by name, for as many of them as are live: one and the same array for
- * as long as all that is live of them stays the same.
+ * The metrics of the live objects in one snapshot, sorted by name. Returns the same array until a live object
+ * changes.
  */
 export class LiveMetrics<Usage, Live, Metrics> {
   readonly #byName: ReadonlyMap<string, Usage>;
   readonly #options: LiveMetricsOptions<Usage, Live, Metrics>;
   #sorted: readonly Usage[] | undefined;
-  /** When we last looked what is live. */
+  /** Revision of the last lookup. */
   #revision = Number.NaN;
-  /** What was live of each usage when they were made. */
+  /** The live object of each usage in `#current`. */
   #lives: readonly (Live | undefined)[] = [];
   #current: readonly Metrics[] | undefined;
   #making: Promise<readonly Metrics[]> | undefined;
-  /** Of each usage what somebody may have been told first. */
+  /** The first metrics created for each usage, which a client may have received. */
   readonly #firstSent: (Metrics | undefined)[] = [];
 
   /** @param usages by name */
@@ -37,7 +35,7 @@ export class LiveMetrics<Usage, Live, Metrics> {
     this.#options = options;
   }
 
-  /** How many usages {@link current} has to look up. */
+  /** Number of usages that {@link current} would have to look up. */
   get pending(): number {
     return this.#current && this.#options.revision() === this.#revision ? 0 : this.#byName.size;
   }
@@ -50,7 +48,7 @@ export class LiveMetrics<Usage, Live, Metrics> {
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, this.#makeAll(lives));
   }
 
-  /** The same, except that others go on while it is made: what changes from when the first asked for it may be in it or not. */
+  /** Like {@link current}, in time slices; changes after the first call may be included or not. */
   currentInSlices(slices: TimeSlices): Promise<readonly Metrics[]> {
     this.#making ??= this.#makeInSlices(slices).finally(() => {
       this.#making = undefined;
@@ -59,8 +57,8 @@ export class LiveMetrics<Usage, Live, Metrics> {
   }
 
   /**
-   * Everything that anybody may have been told so far, though some of it may be gone or changed by now: what a
-   * watcher who begins here is told next makes up for that.
+   * All metrics that a client may have received, including removed and changed ones. Events of a watch that starts
+   * here are relative to them.
    */
   possiblySent(): readonly Metrics[] {
     if (!this.#current) this.current();
@@ -75,7 +73,7 @@ export class LiveMetrics<Usage, Live, Metrics> {
   async #makeInSlices(slices: TimeSlices): Promise<readonly Metrics[]> {
     if (this.pending === 0) return this.current();
     const { revision, liveOf } = this.#options;
-    const [before, lookedAt, now] = [this.#current, this.#revision, revision()];
+    const [previous, previousRevision, now] = [this.#current, this.#revision, revision()];
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
@@ -88,12 +86,12 @@ export class LiveMetrics<Usage, Live, Metrics> {
         if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
       }
     }
-    const isOvertaken = this.#current !== before || !Object.is(this.#revision, lookedAt);
-    if (isOvertaken) return this.current(); // by somebody who could not wait
+    const isOvertaken = this.#current !== previous || !Object.is(this.#revision, previousRevision);
+    if (isOvertaken) return this.current(); // a synchronous call replaced them
     return this.#unchanged(now, lives) ?? this.#replace(now, lives, made);
   }
 
-  /** The current metrics, if they are of these. */
+  /** Returns the current metrics if the live objects are unchanged. */
   #unchanged(revision: number, lives: readonly (Live | undefined)[]): readonly Metrics[] | undefined {
     if (!this.#isOf(lives)) return undefined;
     this.#revision = revision;
@@ -128,11 +126,11 @@ export class LiveMetrics<Usage, Live, Metrics> {
   }
 }
 
-/** Sorts by name what has nearly always the same names as before, which is many times quicker to see than to sort again. */
+/** Sorts by name. Reuses the previous order if the names are the same, which they nearly always are. */
 export class NameOrder {
   #names: readonly string[] = [];
 
-  /** What there is, by its names, in the order of UTF-16 code units. */
+  /** @returns the values by name, in the order of UTF-16 code units */
   sort<T>(named: ReadonlyMap<string, T>): readonly T[] {
     return this.#asBefore(named) ?? this.#sortAgain(named);
   }

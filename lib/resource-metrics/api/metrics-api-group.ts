@@ -11,44 +11,39 @@ import { SnapshotVersions } from './snapshot-versions.ts';
 
 const VERSION = 'v1beta1';
 
-/** What the group does beside serving. */
 export interface MetricsGroupOptions {
-  /** Without it nothing can be watched and nothing has a version, as with the reference. */
+  /** Enables watches and resource versions, which metrics-server does not have. */
   readonly watch?: MetricsWatchOptions | undefined;
-  /** Told how many usages are served of which timestamp. */
+  /** Called with the number of usages served of each timestamp. */
   readonly onServed?: (timestamps: TimestampCounts) => void;
-  /** Told which lists are asked for. */
+  /** Records requested lists. */
   readonly recent?: RecentLists | undefined;
 }
 
-/** The group, and what has it ready for a snapshot that is served next. */
+/** The group, with access to snapshots that are not served yet. */
 export interface MetricsApiGroup extends ApiGroup {
-  /** Has the objects of a snapshot made that are asked for before it is served. */
+  /** Returns the objects of a snapshot, to encode lists before it is served. */
   nextObjects(snapshot: Snapshot): NextObjects;
 }
 
-/** What the group needs from outside so that it can be watched. */
 export interface MetricsWatchOptions {
   readonly clock: Clock;
-  /** A number in [0, 1), to tell instances apart that start in the same second. */
+  /** Returns a number in [0, 1), to distinguish instances that start in the same second. */
   readonly random: () => number;
 }
 
-/**
- * `metrics.k8s.io/v1beta1`, served from one snapshot alone. What does not live is not served, and labels are
- * those that the live object has at that moment.
- */
+/** `metrics.k8s.io/v1beta1`: metrics of one snapshot for live objects, with their current labels. */
 export function metricsApiGroup(
   source: MetricsSource,
   { watch, onServed, recent }: MetricsGroupOptions = {},
 ): MetricsApiGroup {
-  const tellTimestamps = (selection: readonly SelectedBlock<Timestamped>[]) =>
+  const reportTimestamps = (selection: readonly SelectedBlock<Timestamped>[]) =>
     onServed?.(timestampsOf(selection));
   const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
   const [nodes, pods] = [nodeMetricsResource(source, versions), podMetricsResource(source, versions)];
   const resources = [nodes, pods].map((resource) => ({
     ...resource,
-    onServed: tellTimestamps,
+    onServed: reportTimestamps,
     onListed: (listed: ListedObjects) =>
       recent?.note({ group: METRICS_GROUP, version: VERSION, resource }, listed) ?? listed.body,
   }));

@@ -6,7 +6,7 @@ import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts
 import { NODE_METRICS, POD_METRICS } from './metrics-types.ts';
 import type { MetricsOrigin } from './snapshot-versions.ts';
 
-/** The metrics of a usage and the live object that it belongs to. */
+/** The metrics of a usage and its live object. */
 class MetricsObject<Usage extends { readonly name: string }, Live extends Pick<ServedObject, 'labels'>> {
   readonly usage: Usage;
   readonly live: Live;
@@ -22,7 +22,7 @@ class MetricsObject<Usage extends { readonly name: string }, Live extends Pick<S
     return this.usage.name;
   }
 
-  /** When the usage was published. */
+  /** Time of publication. */
   get creationTimestampMs(): number {
     return this.origin.creationTimestampMs;
   }
@@ -40,7 +40,6 @@ class MetricsObject<Usage extends { readonly name: string }, Live extends Pick<S
   }
 }
 
-/** The NodeMetrics of a usage and the node as it is. */
 export class NodeMetrics extends MetricsObject<NodeUsage, LiveNode> implements ServedObject {
   get namespace(): undefined {
     return undefined;
@@ -51,7 +50,6 @@ export class NodeMetrics extends MetricsObject<NodeUsage, LiveNode> implements S
   }
 }
 
-/** The PodMetrics of a usage and the pod as it is. */
 export class PodMetrics extends MetricsObject<PodUsage, LivePod> implements ServedObject {
   get namespace(): string {
     return this.usage.namespace;

@@ -24,7 +24,6 @@ import { formatDuration } from '#lib/time/duration.ts';
 
 const PACKAGE = 'io.k8s.metrics.pkg.apis.metrics.v1beta1';
 
-/** The names of the schemas of what is served. */
 export const METRICS_SCHEMA = {
   container: `${PACKAGE}.ContainerMetrics`,
   node: `${PACKAGE}.NodeMetrics`,
@@ -35,7 +34,7 @@ export const METRICS_SCHEMA = {
 
 const timestamp: MessageField<UsageSpan> = field(TIME, {
   number: 2,
-  description: 'The end of the time that the values cover.',
+  description: 'End of the interval that the values cover.',
   of: ({ timestampMs }) => timestampMs,
 });
 
@@ -51,17 +50,18 @@ const DURATION: ValueType<number> = {
 
 const window: MessageField<UsageSpan> = field(DURATION, {
   number: 3,
-  description: 'How long the CPU usage is averaged over.',
+  description: 'Length of the interval over which CPU usage is averaged.',
   of: ({ windowMs }) => windowMs,
 });
 const usage = (number: number): MessageField<Usage> =>
   field(RESOURCE_LIST, {
     number,
-    description: 'What is used: cpu on average over the window, memory as the working set at its end.',
+    description:
+      'Usage of resources: cpu as the average over the window, memory as the working set at its end.',
     of: (used: Usage) => used,
   });
 
-/** A usage as a `ResourceList`: quantities by the names of their resources, a map in protobuf. */
+/** Encodes a usage as `ResourceList`: quantities by resource name, a map in protobuf. */
 export const RESOURCE_LIST: ValueType<Usage> = {
   json: (usage) => {
     if (usage.extraBytes) return Object.fromEntries(quantitiesOf(usage)) as JsonObject;
@@ -81,45 +81,45 @@ export const RESOURCE_LIST: ValueType<Usage> = {
 
 const CONTAINER_METRICS = new MessageType<ContainerUsage>({
   name: METRICS_SCHEMA.container,
-  description: 'What a container uses.',
+  description: 'Resource usage of a container.',
   fields: {
     name: field(TEXT, {
       number: 1,
-      description: 'The name of the container, as in the specification of its pod.',
+      description: 'Name of the container in the pod spec.',
       of: ({ name }) => name,
     }),
     usage: usage(2),
   },
 });
 
-/** The name of the group that autoscalers and `kubectl top` read. */
+/** The API group of `kubectl top` and autoscalers. */
 export const METRICS_GROUP = 'metrics.k8s.io';
 
-/** What a NodeMetrics has behind its metadata. */
+/** Fields of NodeMetrics after its metadata. */
 export const NODE_METRICS = new MessageType<NodeUsage>({
   name: METRICS_SCHEMA.node,
-  description: 'What a node uses.',
+  description: 'Resource usage of a node.',
   fields: { timestamp, window, usage: usage(4) },
   ...ofKind('NodeMetrics'),
 });
 
-/** What a PodMetrics has behind its metadata. */
+/** Fields of PodMetrics after its metadata. */
 export const POD_METRICS = new MessageType<PodUsage>({
   name: METRICS_SCHEMA.pod,
-  description: 'What a pod uses.',
+  description: 'Resource usage of a pod.',
   fields: {
     timestamp,
     window,
     containers: field(manyOf(CONTAINER_METRICS, { 'x-kubernetes-list-type': 'atomic' }), {
       number: 4,
-      description: 'What each of its containers uses, all at nearly the same moment.',
+      description: 'Resource usage of its containers, sampled at nearly the same time.',
       of: ({ containers }) => containers,
     }),
   },
   ...ofKind('PodMetrics'),
 });
 
-/** What is served, as `kubectl explain` tells it. */
+/** OpenAPI schemas, as shown by `kubectl explain`. */
 export const METRICS_SCHEMAS: Schemas = {
   ...CONTAINER_METRICS.definition,
   ...NODE_METRICS.definition,
@@ -129,7 +129,7 @@ export const METRICS_SCHEMAS: Schemas = {
 };
 
 function ofKind(kind: string): { readonly properties: Schemas; readonly extensions: Schema } {
-  const metadata = reference(META_SCHEMA.objectMeta, 'What the object says of itself.', {});
+  const metadata = reference(META_SCHEMA.objectMeta, 'Standard metadata of the object.', {});
   return { properties: { ...TYPE_META, metadata }, extensions: extension(kind) };
 }
 
@@ -138,8 +138,8 @@ function listSchema(kind: string, item: string): Schema {
     required: ['items'],
     properties: {
       ...TYPE_META,
-      items: listOf('By namespace and name.', reference(item, undefined, {})),
-      metadata: reference(META_SCHEMA.listMeta, 'What the list says of itself.', {}),
+      items: listOf('Items, sorted by namespace and name.', reference(item, undefined, {})),
+      metadata: reference(META_SCHEMA.listMeta, 'Standard metadata of the list.', {}),
     },
     extensions: extension(`${kind}List`),
   });
@@ -149,21 +149,20 @@ function extension(kind: string): Schema {
   return kindExtension({ group: METRICS_GROUP, version: 'v1beta1', kind });
 }
 
-/** What is used, of whatever. */
 export interface Usage {
   readonly cpuNanocores: number;
   readonly memoryBytes: number;
-  /** Bytes of whatever else, by the name of the resource. */
+  /** Bytes by name of the extra resource. */
   readonly extraBytes?: Readonly<Record<string, number>> | undefined;
 }
 
-/** Which time a usage covers. */
+/** The interval of a usage. */
 export interface UsageSpan {
   readonly timestampMs: number;
   readonly windowMs: number;
 }
 
-/** By name, as maps are encoded. */
+/** Sorted by name, as maps are encoded. */
 function quantitiesOf({ cpuNanocores, memoryBytes, extraBytes }: Usage): readonly [string, string][] {
   const quantities: [string, string][] = [
     ['cpu', formatCpuNanocores(cpuNanocores)],
@@ -186,10 +185,10 @@ function writeQuantity(
 }
 
 /**
- * How `kubectl get` prints metrics.
+ * Columns of metrics in `kubectl get`.
  *
- * @param usageOf what an object uses in all
- * @param extraResources which resources have a column beside CPU and memory; what is not known of them is no 0
+ * @param usageOf returns the total usage of an object
+ * @param extraResources additional columns; missing values are printed as unknown
  */
 export function usageColumns<Metrics extends ServedObject & { readonly usage: UsageSpan }>(
   usageOf: (metrics: Metrics) => Usage,
@@ -223,12 +222,11 @@ export function usageColumns<Metrics extends ServedObject & { readonly usage: Us
   ];
 }
 
-/** What is served, and what it is compared with. */
 export interface MetricsSource {
-  /** What is known of usage at this moment. */
+  /** The snapshot to serve now. */
   snapshot(): Snapshot;
   readonly nodes: LiveNodes;
   readonly pods: LivePods;
-  /** What has a column beside CPU and memory. */
+  /** Resources with additional columns. */
   readonly extraResources?: readonly string[];
 }

@@ -11,12 +11,12 @@ import { originOf, type SnapshotVersions, watchableMetrics } from './snapshot-ve
 
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 
-/** The same of any snapshot, also of one that is not served yet. */
+/** Also lists snapshots that are not served yet. */
 export interface NodeMetricsResource extends ObjectResource<NodeMetrics> {
   listOf(snapshot: Snapshot): readonly ObjectBlock[];
 }
 
-/** `nodes` of `metrics.k8s.io`: what every live node uses. */
+/** The resource `nodes` of `metrics.k8s.io`. */
 export function nodeMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,

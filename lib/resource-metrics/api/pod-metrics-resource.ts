@@ -27,7 +27,7 @@ import {
   watchableMetrics,
 } from './snapshot-versions.ts';
 
-/** The same of any snapshot, also of one that is not served yet. */
+/** Also lists snapshots that are not served yet. */
 interface PodMetricsResource extends ObjectResource<PodMetrics> {
   listOf(
     snapshot: Snapshot,
@@ -36,7 +36,7 @@ interface PodMetricsResource extends ObjectResource<PodMetrics> {
   ): ReturnType<ObjectResource['list']>;
 }
 
-/** `pods` of `metrics.k8s.io`: what every live pod uses, container by container. */
+/** The resource `pods` of `metrics.k8s.io`. */
 export function podMetricsResource(
   source: MetricsSource,
   versions: SnapshotVersions | undefined,
@@ -85,7 +85,7 @@ export function podMetricsResource(
   };
 }
 
-/** The metrics of many pods, between which others go on. */
+/** Creates the metrics of many pods in time slices. */
 async function inSlices(
   namespaces: readonly NamespaceMetrics[],
   slices: TimeSlices,
@@ -99,7 +99,7 @@ async function inSlices(
   return current;
 }
 
-/** The live pod that a usage belongs to, which is none if another pod has taken its name since. */
+/** Finds the live pod of a usage; `undefined` if another pod has its name now. */
 export function livePodOf(
   { pods }: Pick<MetricsSource, 'pods'>,
   { key, uid }: PodUsage,
@@ -118,7 +118,7 @@ function sumOf(containers: readonly ContainerUsage[], extraResources: readonly s
   return { cpuNanocores, memoryBytes, extraBytes: sumOfExtras(containers, extraResources) };
 }
 
-/** Of each resource of which every container's use is known. */
+/** Sums the resources that are available for every container. */
 function sumOfExtras(containers: readonly Usage[], names: readonly string[]): Record<string, number> {
   const sums = new Map<string, number>();
   for (const name of names) {
@@ -129,10 +129,9 @@ function sumOfExtras(containers: readonly Usage[], names: readonly string[]): Re
   return Object.fromEntries(sums);
 }
 
-/** The metrics of the pods of one namespace. */
 type NamespaceMetrics = LiveMetrics<PodUsage, LivePod, PodMetrics>;
 
-/** The metrics of the pods of one snapshot; those of a namespace are made when they are first requested. */
+/** The metrics of one snapshot; those of a namespace are created on the first request. */
 interface SnapshotMetrics {
   readonly snapshot: Snapshot;
   readonly origin: MetricsOrigin;
@@ -141,13 +140,13 @@ interface SnapshotMetrics {
   readonly byNamespace: Map<string, NamespaceMetrics>;
 }
 
-const NONE: ReadonlyMap<string, PodUsage> = new Map();
+const NO_USAGES: ReadonlyMap<string, PodUsage> = new Map();
 
-/** The metrics of the live pods of snapshots, namespace by namespace, for as long as a snapshot is held. */
+/** The metrics of live pods by snapshot and namespace, as long as the snapshot is retained. */
 class NamespacedPodMetrics {
   readonly #lookup: LiveLookup<PodUsage, LivePod>;
   readonly #versions: SnapshotVersions | undefined;
-  readonly #held = new WeakMap<Snapshot, SnapshotMetrics>();
+  readonly #cache = new WeakMap<Snapshot, SnapshotMetrics>();
   /** By namespace. */
   #orders = new Map<string, NameOrder>();
 
@@ -156,7 +155,7 @@ class NamespacedPodMetrics {
     this.#versions = versions;
   }
 
-  /** @param namespace `undefined` for all, in their order */
+  /** @param namespace `undefined` for all, in sorted order */
   of(snapshot: Snapshot, namespace: string | undefined): readonly NamespaceMetrics[] {
     const all = this.#metricsOf(snapshot);
     const namespaces = namespace === undefined ? all.namespaces : [namespace];
@@ -164,12 +163,12 @@ class NamespacedPodMetrics {
   }
 
   #metricsOf(snapshot: Snapshot): SnapshotMetrics {
-    let all = this.#held.get(snapshot);
+    let all = this.#cache.get(snapshot);
     if (!all) {
       const namespaces = [...snapshot.pods.keys()].sort();
       this.#orders = new Map(namespaces.map((namespace) => [namespace, this.#orderOf(namespace)]));
       all = { snapshot, origin: originOf(snapshot, this.#versions), namespaces, byNamespace: new Map() };
-      this.#held.set(snapshot, all);
+      this.#cache.set(snapshot, all);
     }
     return all;
   }
@@ -178,15 +177,15 @@ class NamespacedPodMetrics {
     { snapshot, origin, byNamespace }: SnapshotMetrics,
     namespace: string,
   ): NamespaceMetrics {
-    const held = byNamespace.get(namespace);
-    if (held) return held;
+    const cached = byNamespace.get(namespace);
+    if (cached) return cached;
     const usages = snapshot.pods.get(namespace);
-    const metrics = new LiveMetrics(usages ?? NONE, {
+    const metrics = new LiveMetrics(usages ?? NO_USAGES, {
       ...this.#lookup,
       order: this.#orderOf(namespace),
       make: (usage, live) => new PodMetrics(usage, live, origin),
     });
-    if (usages) byNamespace.set(namespace, metrics); // a request for what is not there leaves nothing behind
+    if (usages) byNamespace.set(namespace, metrics); // unknown namespaces are not cached
     return metrics;
   }
 

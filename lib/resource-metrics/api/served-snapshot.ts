@@ -1,27 +1,26 @@
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What a served snapshot is made with. */
 export interface ServedSnapshotOptions {
   readonly clock: Clock;
-  /** The snapshot that was published last, without what has expired since. */
+  /** The last published snapshot, without expired metrics. */
   readonly latest: () => Snapshot;
-  /** Whether there is anything to be made ready. */
+  /** Whether there are responses to prepare. */
   readonly isAwaited: () => boolean;
-  /** Makes ready what will be asked of a snapshot. */
+  /** Prepares the responses of a snapshot. */
   readonly prepare: (snapshot: Snapshot, signal: AbortSignal) => Promise<void>;
-  /** Told when that fails; what is asked is made ready then as ever. */
+  /** Called when preparation fails; responses are then created on demand. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** For so long the snapshot before is served at most while the next is made ready. */
-const LONGEST_HOLD_MS = 5_000;
+/** Maximum time for which the previous snapshot is served while the next one is prepared. */
+const MAX_PREPARATION_MS = 5_000;
 
-/** After it took so long to make one ready, for so many times as long none is: those of late responses may follow soon. */
+/** No preparation starts for this many times the duration of the last one, since late responses may follow soon. */
 const REST_FACTOR = 4;
 
-/** A snapshot that goes on to be served while the next is made ready. */
-interface Hold {
+/** The preparation of the next snapshot, while the previous one is served. */
+interface Preparation {
   snapshot: Snapshot;
   readonly sinceMs: number;
   readonly over: AbortController;
@@ -29,12 +28,12 @@ interface Hold {
 }
 
 /**
- * The snapshot that is served: the latest, once all is made ready that was asked for lately. So nobody waits for that;
- * who asks meanwhile gets what there was before, which is some tenths of a second older.
+ * Serves the last snapshot once recently requested responses are prepared, so that clients do not wait for them.
+ * Until then it serves the previous snapshot, which is some tenths of a second older.
  */
 export class ServedSnapshot implements Disposable {
   readonly #options: ServedSnapshotOptions;
-  #hold: Hold | undefined;
+  #preparation: Preparation | undefined;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
   #isDisposed = false;
 
@@ -43,59 +42,59 @@ export class ServedSnapshot implements Disposable {
   }
 
   get current(): Snapshot {
-    return this.#hold?.snapshot ?? this.#options.latest();
+    return this.#preparation?.snapshot ?? this.#options.latest();
   }
 
-  /** Publishes the next snapshot, which is served once it is made ready. */
+  /** Publishes the next snapshot, which is served once it is prepared. */
   replaceBy(publish: () => void): void {
     const { clock, isAwaited } = this.#options;
     const { current } = this;
     publish();
-    const isIdle = !this.#isDisposed && !this.#hold && clock.monotonicMs() >= this.#restsUntilMs;
-    const isServed = current.pods.size > 0; // a server that calls itself ready serves no empty list
+    const isIdle = !this.#isDisposed && !this.#preparation && clock.monotonicMs() >= this.#restsUntilMs;
+    const isServed = current.pods.size > 0; // a ready server must not serve an empty list
     if (isIdle && isServed && isAwaited()) this.#begin(current);
   }
 
-  /** What is published from now on, such as the last responses at shutdown, is served at once: no timer is left behind. */
+  /** Later snapshots, such as the last responses at shutdown, are served at once; no timer remains. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
-    this.#end(this.#hold);
+    this.#end(this.#preparation);
   }
 
-  /** @param snapshot to be served meanwhile */
+  /** @param snapshot served in the meantime */
   #begin(snapshot: Snapshot): void {
     const { clock } = this.#options;
-    const hold: Hold = {
+    const preparation: Preparation = {
       snapshot,
       sinceMs: clock.monotonicMs(),
       over: new AbortController(),
-      timer: clock.startTimer(LONGEST_HOLD_MS, () => this.#end(hold)),
+      timer: clock.startTimer(MAX_PREPARATION_MS, () => this.#end(preparation)),
     };
-    this.#hold = hold;
-    void this.#prepareLatest(hold).finally(() => this.#end(hold));
+    this.#preparation = preparation;
+    void this.#prepareLatest(preparation).finally(() => this.#end(preparation));
   }
 
-  /** Those that are published meanwhile, too: each is served once it is ready, however fast the next ones follow. */
-  async #prepareLatest(hold: Hold): Promise<void> {
-    const { signal } = hold.over;
+  /** Also prepares snapshots published in the meantime; each is served once it is prepared. */
+  async #prepareLatest(preparation: Preparation): Promise<void> {
+    const { signal } = preparation.over;
     const { latest, prepare, onFailure } = this.#options;
     try {
       for (let prepared: Snapshot | undefined; prepared !== latest() && !signal.aborted; ) {
         prepared = latest();
         await prepare(prepared, signal);
-        hold.snapshot = prepared; // which nobody asks for any more where the hold is over
+        preparation.snapshot = prepared; // without effect after the end of the preparation
       }
     } catch (error) {
       if (!signal.aborted) onFailure(error);
     }
   }
 
-  #end(hold: Hold | undefined): void {
-    if (!hold || this.#hold !== hold) return;
+  #end(preparation: Preparation | undefined): void {
+    if (!preparation || this.#preparation !== preparation) return;
     const nowMs = this.#options.clock.monotonicMs();
-    this.#restsUntilMs = nowMs + REST_FACTOR * (nowMs - hold.sinceMs);
-    this.#hold = undefined;
-    hold.timer[Symbol.dispose]();
-    hold.over.abort(new Error('the next snapshot is served'));
+    this.#restsUntilMs = nowMs + REST_FACTOR * (nowMs - preparation.sinceMs);
+    this.#preparation = undefined;
+    preparation.timer[Symbol.dispose]();
+    preparation.over.abort(new Error('the next snapshot is served'));
   }
 }

@@ -2,33 +2,32 @@ import { isWhole, type SelectedBlock } from '#lib/apiserver/resources/selection.
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import type { UsageSpan } from './metrics-types.ts';
 
-/** An object that has the time of its usage. */
 export interface Timestamped extends ServedObject {
   readonly usage: UsageSpan;
 }
 
-/** How many usages have which timestamp, in milliseconds. */
+/** Number of usages by timestamp in milliseconds. */
 export type TimestampCounts = ReadonlyMap<number, number>;
 
-/** Smaller blocks are counted sooner than found again. */
-const FEWEST_KEPT = 100;
+/** Counting shorter blocks is faster than a cache lookup. */
+const MIN_CACHED_LENGTH = 100;
 
-/** What is known of a block, which is listed again and again, whole or by the part. */
-interface Kept {
+/** The timestamps of a block, which is listed repeatedly, as a whole or in part. */
+interface BlockTimestamps {
   /** Of each object, in milliseconds. */
   readonly timestamps: Float64Array;
-  /** Of all. */
+  /** Of the whole block. */
   readonly counts: TimestampCounts;
 }
 
-const KEPT = new WeakMap<readonly Timestamped[], Kept>();
+const CACHE = new WeakMap<readonly Timestamped[], BlockTimestamps>();
 
-/** Counts the timestamps of what is selected; objects of long blocks are asked for theirs once for all times. */
+/** Counts the timestamps of selected objects. Timestamps of long blocks are cached. */
 export function timestampsOf(selection: readonly SelectedBlock<Timestamped>[]): TimestampCounts {
   const counts = new Map<number, number>();
   for (const selected of selection) {
     const { block, ranges } = selected;
-    if (block.length < FEWEST_KEPT) {
+    if (block.length < MIN_CACHED_LENGTH) {
       for (const { start, end } of ranges) {
         for (let index = start; index < end; index++) {
           const object = block[index];
@@ -36,33 +35,33 @@ export function timestampsOf(selection: readonly SelectedBlock<Timestamped>[]): 
         }
       }
     } else if (isWhole(selected)) {
-      for (const [timestampMs, count] of keptOf(block).counts) add(counts, timestampMs, count);
+      for (const [timestampMs, count] of cachedTimestamps(block).counts) add(counts, timestampMs, count);
     } else {
-      const { timestamps } = keptOf(block);
+      const { timestamps } = cachedTimestamps(block);
       for (const { start, end } of ranges) addAll(counts, timestamps.subarray(start, end));
     }
   }
   return counts;
 }
 
-/** Counts a whole block ahead, as a part of making it. */
+/** Caches the timestamps of a block when it is created. */
 export function countTimestamps(block: readonly Timestamped[]): void {
-  if (block.length >= FEWEST_KEPT) keptOf(block);
+  if (block.length >= MIN_CACHED_LENGTH) cachedTimestamps(block);
 }
 
-function keptOf(block: readonly Timestamped[]): Kept {
-  let kept = KEPT.get(block);
-  if (!kept) {
+function cachedTimestamps(block: readonly Timestamped[]): BlockTimestamps {
+  let cached = CACHE.get(block);
+  if (!cached) {
     const timestamps = new Float64Array(block.length);
     block.forEach(({ usage }, index) => {
       timestamps[index] = usage.timestampMs;
     });
     const counts = new Map<number, number>();
     addAll(counts, timestamps);
-    kept = { timestamps, counts };
-    KEPT.set(block, kept);
+    cached = { timestamps, counts };
+    CACHE.set(block, cached);
   }
-  return kept;
+  return cached;
 }
 
 function addAll(counts: Map<number, number>, timestamps: Float64Array): void {

@@ -2,30 +2,29 @@ import type { ObjectBlock, ServedObject, Watchable } from '#lib/apiserver/resour
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What versions are made with. */
 interface SnapshotVersionsOptions {
   readonly snapshot: () => Snapshot;
   readonly clock: Clock;
-  /** A number in [0, 1), to tell instances apart that start in the same second. */
+  /** Returns a number in [0, 1), to distinguish instances that start in the same second. */
   readonly random: () => number;
 }
 
-/** Watchers may begin at the version that they were told in a list, though it is not the latest any more. */
-const KEPT_SNAPSHOTS = 3;
-/** How soon a new snapshot is noticed: as often as snapshots may follow one another. */
-const LOOK_EVERY_MS = 250;
+/** Watches may start at the version of a recent list, even if a newer snapshot exists. */
+const MAX_LISTED_SNAPSHOTS = 3;
+/** The minimum interval between snapshots. */
+const POLL_INTERVAL_MS = 250;
 const SEQUENCES = 10n ** 7n;
 const INSTANCES_A_SECOND = 100;
 
 /**
- * Gives each snapshot a version that no other instance gives: the second of our start, two digits of chance, and
- * the snapshot's sequence. Versions rise, also from one instance to the next, and fit into 63 bits.
+ * Assigns each snapshot a version that is unique across instances: the second of the process' start, two random
+ * digits, and the snapshot's sequence. Versions increase, also across restarts, and fit into 63 bits.
  */
 export class SnapshotVersions {
   readonly #options: SnapshotVersionsOptions;
   readonly #first: bigint;
-  /** The latest that clients were told of; the last one is the latest. */
-  #told: readonly Snapshot[] = [];
+  /** The last snapshots whose version was returned, oldest first. */
+  #listed: readonly Snapshot[] = [];
 
   constructor(options: SnapshotVersionsOptions) {
     this.#options = options;
@@ -35,7 +34,6 @@ export class SnapshotVersions {
     this.#first = instance * SEQUENCES;
   }
 
-  /** The snapshot of this moment. */
   get latest(): Snapshot {
     return this.#options.snapshot();
   }
@@ -44,58 +42,57 @@ export class SnapshotVersions {
     return String(this.#first + BigInt(sequence));
   }
 
-  /** The version of the snapshot of this moment, which is kept so that watches can begin with it. */
+  /** Returns the version of the latest snapshot, and retains the snapshot for watches that start at it. */
   current(): string {
     const { latest } = this;
-    if (this.#told.at(-1) !== latest) this.#told = [...this.#told, latest].slice(-KEPT_SNAPSHOTS);
+    if (this.#listed.at(-1) !== latest) this.#listed = [...this.#listed, latest].slice(-MAX_LISTED_SNAPSHOTS);
     return this.versionOf(latest);
   }
 
-  /** @returns `undefined` for a version that is not kept any more, or another instance's */
+  /** @returns `undefined` for a version that is too old, or of another instance */
   find(version: string): Snapshot | undefined {
-    return this.#told.find((snapshot) => this.versionOf(snapshot) === version);
+    return this.#listed.find((snapshot) => this.versionOf(snapshot) === version);
   }
 
   /**
-   * Waits until there is a snapshot of another version.
+   * Waits for a snapshot of another version.
    *
-   * @throws the signal's reason when it aborts
+   * @throws the signal's reason if it aborts
    */
   async changed(version: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    while (this.versionOf(this.latest) === version) await clock.sleep(LOOK_EVERY_MS, { signal });
+    while (this.versionOf(this.latest) === version) await clock.sleep(POLL_INTERVAL_MS, { signal });
   }
 }
 
-/** What all metrics of a snapshot have in common. */
+/** Metadata shared by all metrics of a snapshot. */
 export interface MetricsOrigin {
-  /** When the snapshot was published. */
+  /** Time of publication. */
   readonly creationTimestampMs: number;
-  /** `undefined` where nothing can be watched. */
+  /** `undefined` without watches. */
   readonly resourceVersion: string | undefined;
 }
 
-/** Tells where the metrics of a snapshot come from. */
 export function originOf(snapshot: Snapshot, versions: SnapshotVersions | undefined): MetricsOrigin {
   return { creationTimestampMs: snapshot.publishedAtMs, resourceVersion: versions?.versionOf(snapshot) };
 }
 
-/** Metrics, and what they were made of. */
+/** Metrics with their usage and live object. */
 interface MadeMetrics extends ServedObject {
   readonly usage: object;
   readonly live: object;
 }
 
-/** Metrics as they are, and as they may have been sent before. */
+/** Current metrics, and those that clients may have received. */
 interface WatchedMetrics {
   current(): ObjectBlock;
   possiblySent(): ObjectBlock;
 }
 
 /**
- * Follows metrics from snapshot to snapshot: one is unchanged if it is of the same usage and the same live object.
+ * Watches metrics across snapshots. Metrics are unchanged if their usage and live object are.
  *
- * @param isSameUsage whether two usages say the same; by default, when they are one
+ * @param isSameUsage compares usages; by identity by default
  */
 export function watchableMetrics<Metrics extends MadeMetrics>(
   versions: SnapshotVersions,
@@ -105,7 +102,7 @@ export function watchableMetrics<Metrics extends MadeMetrics>(
   return {
     version: () => versions.current(),
     current: (namespace) => metricsOf(versions.latest, namespace).map((metrics) => metrics.current()),
-    told: (version, namespace) => {
+    possiblySent: (version, namespace) => {
       const snapshot = versions.find(version);
       return snapshot && metricsOf(snapshot, namespace).map((metrics) => metrics.possiblySent());
     },

@@ -4,48 +4,49 @@ import { badRequest, methodNotAllowed } from '#lib/apiserver/http/status-error.t
 import { writeBody } from '#lib/apiserver/http/write-response.ts';
 import { type DebugResponse, encodeDebugResponse } from './debug-response.ts';
 import { type DebugSource, describeNode, type NodeDescription, type NodeTrends } from './describe-node.ts';
-import { describePod, describePods, type PodDescription, type PodsWanted } from './describe-pods.ts';
+import { describePod, describePods, type PodDescription, type PodSelection } from './describe-pods.ts';
 import type { PodLookup } from './pod-lookup.ts';
 
-/** What the endpoints work with. */
-interface WhyNotServedOptions {
+interface DebugEndpointsOptions {
   readonly source: DebugSource;
   readonly trends: Pick<NodeTrends, 'of'>;
   readonly lookup: Pick<PodLookup, 'find'>;
 }
 
 /**
- * `/debug/nodes` and `/debug/pods`: what is known of nodes and pods, and why one is not served; all of it worked out
- * when it is asked for. What is not served comes first. Parameters: `name`, `namespace` (of pods) and `limit`.
+ * `/debug/nodes` and `/debug/pods`: the state of nodes and pods, and why one is not served. Computed per request;
+ * items that are not served come first. Parameters: `name`, `namespace` (of pods) and `limit`.
  */
-export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, Endpoint> {
+export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<string, Endpoint> {
   const { source, trends, lookup } = options;
   return new Map<string, Endpoint>([
     [
       '/debug/nodes',
       async (context) => {
-        const wanted = readWanted(context, ['name', 'limit']);
-        const { slices } = wanted;
+        const selection = readSelection(context, ['name', 'limit']);
+        const { slices } = selection;
         const names =
-          wanted.name === undefined ? [...source.nodes.values()].map(({ name }) => name) : [wanted.name];
+          selection.name === undefined
+            ? [...source.nodes.values()].map(({ name }) => name)
+            : [selection.name];
         const nodes: NodeDescription[] = [];
         for (const name of names) {
           const node = describeNode(source, name, trends.of(name));
           nodes.push(node);
-          const objects = OBJECTS_A_NODE + (node.held?.containers ?? 0);
-          if (slices.sliceIsSpent(objects)) await slices.yieldToEventLoop(wanted.signal);
+          const objects = OBJECTS_A_NODE + (node.cached?.containers ?? 0);
+          if (slices.sliceIsSpent(objects)) await slices.yieldToEventLoop(selection.signal);
         }
         nodes.sort(compareNodes);
-        await respond(context, { ...countServed(nodes), items: nodes.slice(0, wanted.limit) });
+        await respond(context, { ...countServed(nodes), items: nodes.slice(0, selection.limit) });
       },
     ],
     [
       '/debug/pods',
       async (context) => {
-        const wanted = readWanted(context, ['name', 'namespace', 'limit']);
-        const { name, namespace } = wanted;
-        if (name === undefined) return respond(context, await describePods(source, wanted));
-        if (namespace === undefined) throw badRequest('a pod is asked for by name and namespace');
+        const selection = readSelection(context, ['name', 'namespace', 'limit']);
+        const { name, namespace } = selection;
+        if (name === undefined) return respond(context, await describePods(source, selection));
+        if (namespace === undefined) throw badRequest('name requires namespace');
         const pod = await describePod(source, { namespace, name }, lookup);
         await respond(context, { ...countServed([pod]), items: [pod] });
       },
@@ -53,16 +54,15 @@ export function whyNotServed(options: WhyNotServedOptions): ReadonlyMap<string, 
   ]);
 }
 
-/** A node with its trend takes as long as so many objects that are encoded. */
+/** Encoding a node with its trend takes as long as encoding this many objects. */
 const OBJECTS_A_NODE = 10;
 
-/** What a request is about. */
-interface Wanted extends PodsWanted {
+interface Selection extends PodSelection {
   readonly name: string | undefined;
 }
 
-/** @throws {StatusError} 405 for other methods, 400 for an unknown parameter and a limit that is no number */
-function readWanted({ method, state }: ApiContext, parameters: readonly string[]): Wanted {
+/** @throws {StatusError} 405 for other methods, 400 for an unknown parameter or an invalid limit */
+function readSelection({ method, state }: ApiContext, parameters: readonly string[]): Selection {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
   refuseUnknownParameters(state.query, parameters);
   const limit = parseCount(state.query.get('limit'));

@@ -9,18 +9,17 @@ import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** What the debug endpoints return. */
 export interface DebugResponse<Item> {
-  /** How many there are that were asked for, and how many of them are served, whatever the limit. */
+  /** Number of matching items, and how many of them are served, regardless of the limit. */
   readonly total: number;
   readonly served: number;
   readonly items: readonly Item[];
 }
 
 /**
- * Encodes a response as indented JSON, in time slices; long ones one after the other.
+ * Encodes a response as indented JSON in time slices. Long responses are encoded one at a time.
  *
- * @throws the signal's reason when it aborts meanwhile
+ * @throws the signal's reason if it aborts first
  */
 export function encodeDebugResponse(
   { total, served, items }: DebugResponse<object>,
@@ -35,10 +34,10 @@ export function encodeDebugResponse(
 }
 
 function json(value: object): string {
-  return printableLines(JSON.stringify(value, undefined, 2)); // who asks by curl reads it in a terminal
+  return printableLines(JSON.stringify(value, undefined, 2)); // safe to print in a terminal
 }
 
-/** Usage as the pages of `/debug/` tell it: quantities as the API writes them. */
+/** Usage with quantities in the format of the API. */
 export interface UsageDescription {
   readonly cpu: string;
   readonly memory: string;
@@ -46,7 +45,7 @@ export interface UsageDescription {
   readonly window: string;
 }
 
-/** Describes the usage of a node, or of a pod by the sum over its containers. */
+/** Describes the usage of a node, or the sum of a pod's containers. */
 export function describeUsage(
   { timestampMs, windowMs }: { readonly timestampMs: number; readonly windowMs: number },
   parts: readonly { readonly cpuNanocores: number; readonly memoryBytes: number }[],
@@ -59,104 +58,102 @@ export function describeUsage(
   };
 }
 
-/** A wall clock time in RFC 3339, as all of `/debug/` writes it. */
+/** Formats a time in RFC 3339 with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
 /** Why a node or a pod is not served. */
 export interface Reason {
-  /** For programs; the table of docs/reference/troubleshooting.md is sorted by it. */
+  /** Machine-readable. */
   readonly code: ReasonCode;
-  /** A sentence with the names and numbers of this case. */
+  /** A sentence with the names and numbers of the case. */
   readonly message: string;
 }
 
-/** A reason as `/debug/` tells it: with what to do about it. */
+/** A reason with its remedy, as in responses. */
 export interface RemediedReason extends Reason {
   readonly remedy: string;
 }
 
-const DOCTOR = 'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.';
-const FOLLOW =
-  'If that lasts, see in the log why the API server cannot be followed, and have `metrics-server doctor` look at the permissions.';
+const DOCTOR = 'Run `metrics-server doctor --node=NAME`, which prints the remedy.';
+const INFORMER =
+  'If this persists, check the log for errors of the API server, and run `metrics-server doctor` to check the permissions.';
 const NEXT_RESPONSE = "Wait for the node's next response (--metric-resolution).";
-const DESCRIBE = 'See why with `kubectl describe pod`: pods that do not run have no metrics.';
+const DESCRIBE = 'Run `kubectl describe pod` to find the cause. Pods that do not run have no metrics.';
 const RESTART_RUNTIME =
-  'If it stays so for minutes, restart the container runtime on the node (`systemctl restart containerd`).';
+  'If this persists for minutes, restart the container runtime on the node (`systemctl restart containerd`).';
 const RESTART_KUBELET =
-  'If it stays so for minutes, restart the kubelet on the node (`systemctl restart kubelet`).';
+  'If this persists for minutes, restart the kubelet on the node (`systemctl restart kubelet`).';
 
-/** Every reason that there is, what it means, and what to do. */
+/** By code; docs/reference/troubleshooting.md has the same table. */
 export const REASONS = {
-  NodesNotListed: { meaning: 'The API server has not listed yet which nodes there are.', remedy: FOLLOW },
+  NodesNotListed: { meaning: 'The nodes have not been listed yet.', remedy: INFORMER },
   UnknownNode: {
-    meaning: 'The API server knows no such node, or --node-selector leaves it out.',
+    meaning: 'The API server has no such node, or --node-selector does not select it.',
     remedy: 'Compare the name with `kubectl get nodes`, and the labels of the node with --node-selector.',
   },
-  NotScrapedYet: { meaning: "The node's kubelet has not been asked yet.", remedy: NEXT_RESPONSE },
+  NotScrapedYet: { meaning: 'The kubelet of the node has not been scraped yet.', remedy: NEXT_RESPONSE },
   NodeFailing: {
-    meaning: "The node's kubelet cannot be scraped, and its last response is too old to be served.",
+    meaning: 'The kubelet of the node cannot be scraped, and its last response is too old to be served.',
     remedy: DOCTOR,
   },
-  NodeNotAsked: {
+  NodeScrapeDelayed: {
     meaning:
-      "The node's kubelet has waited to be asked for more than a cycle: this program has more TLS handshakes to do than it has time for.",
+      'The scrape of the node has waited for more than a cycle, because the server has more TLS handshakes to do than time.',
     remedy:
-      'Give the server more CPU, or a longer --metric-resolution. It passes by itself where all connections had to be made again, as after a change of certificates.',
+      'Give the server more CPU, or raise --metric-resolution. After all connections were closed, as by a change of certificates, the delay passes by itself.',
   },
   NodeUsageUnknown: {
-    meaning: 'The kubelet responds, but does not know what its node uses.',
+    meaning: 'The kubelet responds, but does not report the usage of its node.',
     remedy: RESTART_KUBELET,
   },
   WaitingForSecondReading: {
-    meaning: 'CPU use takes two readings at least 10 s apart, and there are none such yet.',
+    meaning: 'CPU usage requires two readings at least 10 s apart, which are not available yet.',
     remedy: NEXT_RESPONSE,
   },
   SamplingStopped: {
-    meaning: 'The kubelet has given the same sample for minutes: it has stopped sampling.',
+    meaning: 'The kubelet has returned the same sample for minutes: it has stopped sampling.',
     remedy: 'Restart the kubelet on the node (`systemctl restart kubelet`).',
   },
-  PodsNotListed: { meaning: 'The API server has not listed yet which pods run.', remedy: FOLLOW },
+  PodsNotListed: { meaning: 'The running pods have not been listed yet.', remedy: INFORMER },
   NoSuchPod: {
-    meaning: 'The API server knows no such pod.',
+    meaning: 'The API server has no such pod.',
     remedy: 'Compare namespace and name with `kubectl get pods -A`.',
   },
   NotRunning: { meaning: 'The pod does not run.', remedy: DESCRIBE },
-  NotScheduled: { meaning: 'The pod has no node yet.', remedy: DESCRIBE },
+  NotScheduled: { meaning: 'The pod is not scheduled to a node yet.', remedy: DESCRIBE },
   ReplacedPod: {
-    meaning: 'The kubelet still reports another pod that had this name before.',
+    meaning: 'The kubelet still reports a previous pod of the same name.',
     remedy: NEXT_RESPONSE,
   },
   IncompletePod: {
-    meaning: 'The kubelet lacks data of one of its containers, and a sum without it would be too small.',
+    meaning: 'The kubelet lacks data of a container, so a sum would be too small.',
     remedy: RESTART_RUNTIME,
   },
   NoContainers: {
     meaning: 'The kubelet reports no container of the pod.',
     remedy: RESTART_RUNTIME,
   },
-  NotReportedYet: { meaning: 'The pod started after its node was scraped last.', remedy: NEXT_RESPONSE },
+  NotReportedYet: { meaning: 'The pod started after the last scrape of its node.', remedy: NEXT_RESPONSE },
   NotReported: {
     meaning: 'No kubelet reports the pod.',
     remedy:
-      'If its node fails, mend that first; if its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
+      'If its node cannot be scraped, fix that first. If its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
   },
   NotPublishedYet: {
     meaning:
-      'Its usage is known and will be served in a moment: the responses of a cycle are published together.',
-    remedy: 'Ask again in a moment.',
+      'The usage is available and will be served in a moment: the responses of a cycle are published together.',
+    remedy: 'Query again in a moment.',
   },
   LookupFailed: {
-    meaning: 'Which node the pod is on could not be found out.',
-    remedy: 'Ask again in a moment; if a permission is missing, apply `manifests/base/rbac.yaml` again.',
+    meaning: 'The node of the pod cannot be looked up.',
+    remedy: 'Query again in a moment. If a permission is missing, apply `manifests/base/rbac.yaml` again.',
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly remedy: string }>>;
 
-/** The name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
 
-/** Adds what to do about it. */
 export function withRemedy(reason: Reason): RemediedReason {
   return { ...reason, remedy: REASONS[reason.code].remedy };
 }

@@ -1,6 +1,6 @@
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
-import type { HeldNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
+import type { CachedNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import {
@@ -15,27 +15,26 @@ import {
 import { countFailingNodes, type DebugSource, explainHistory, explainScrape } from './describe-node.ts';
 import type { PodFacts, PodLookup } from './pod-lookup.ts';
 
-/** What `/debug/pods` returns for one pod. */
+/** The item of a pod in `/debug/pods`. */
 export interface PodDescription {
   readonly namespace: string;
   readonly name: string;
   readonly served: boolean;
-  /** Whose kubelet reports it. */
+  /** The node whose kubelet reports it. */
   readonly node?: string;
   readonly usage?: UsageDescription;
   /** Why it is not served. */
   readonly reason?: RemediedReason;
 }
 
-/** What it returns for a pod that is asked for by its name. */
+/** The item of a pod selected by name. */
 export interface DetailedPodDescription extends PodDescription {
-  /** Of the pod that lives. */
+  /** Of the live pod. */
   readonly uid?: string;
-  /** What each node said of it. */
+  /** One for each node that reports it. */
   readonly reports: readonly ReportDescription[];
 }
 
-/** What one node's kubelet said of a pod. */
 interface ReportDescription {
   readonly node: string;
   readonly uid?: string;
@@ -48,22 +47,22 @@ interface ReportDescription {
   }[];
 }
 
-/** All pods that run or are reported, those that are not served first; as many of them as asked for are described. */
+/** Describes running or reported pods, those that are not served first, up to the limit. */
 export async function describePods(
   source: DebugSource,
-  wanted: PodsWanted,
+  selection: PodSelection,
 ): Promise<DebugResponse<PodDescription>> {
-  const known = await knownPods(source, wanted);
+  const pods = await listPods(source, selection);
   const failingNodes = countFailingNodes(source);
   const items: PodDescription[] = [];
-  for (const pod of known.slice(0, wanted.limit)) {
+  for (const pod of pods.slice(0, selection.limit)) {
     items.push(describe(source, pod, failingNodes));
-    if (wanted.slices.sliceIsSpent()) await wanted.slices.yieldToEventLoop(wanted.signal);
+    if (selection.slices.sliceIsSpent()) await selection.slices.yieldToEventLoop(selection.signal);
   }
-  return { total: known.length, served: known.filter(({ usage }) => usage).length, items };
+  return { total: pods.length, served: pods.filter(({ usage }) => usage).length, items };
 }
 
-/** One pod, about which the API server is asked if no kubelet reports it. */
+/** Describes one pod; looks it up at the API server if no kubelet reports it. */
 export async function describePod(
   source: DebugSource,
   { namespace, name }: PodName,
@@ -86,7 +85,7 @@ export async function describePod(
 
 function describe(
   source: DebugSource,
-  { namespace, name, usage, report }: KnownPod,
+  { namespace, name, usage, report }: ListedPod,
   failingNodes: number,
 ): PodDescription {
   const node = report && { node: report.nodeName };
@@ -116,7 +115,7 @@ function describeReport({ nodeName, pod }: PodReport): ReportDescription {
   };
 }
 
-/** The usage of a pod that is served of a snapshot now. */
+/** Finds the served usage of a pod. */
 function servedPodUsage(
   source: DebugSource,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -126,43 +125,43 @@ function servedPodUsage(
   return usage && livePodOf(source, usage) && usage;
 }
 
-/** Why a pod is not served that a kubelet has reported. */
+/** Explains why a pod that a kubelet reported is not served. */
 function explainReportedPod(
   source: DebugSource,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-  { nodeName, held, pod }: PodReport,
+  { nodeName, cached, pod }: PodReport,
 ): Reason {
   const live = source.pods.get(namespace, name);
-  const obstacle = explainScrape(source, nodeName);
+  const scrapeReason = explainScrape(source, nodeName);
   if (!live) return explainNotLive(source, nodeName);
   if (pod.uid !== undefined && pod.uid !== live.uid) {
     return {
       code: 'ReplacedPod',
-      message: `node "${nodeName}" still reports the pod of UID ${pod.uid} that had this name before; the one that lives has UID ${live.uid}`,
+      message: `node "${nodeName}" still reports a previous pod of this name with UID ${pod.uid}; the live pod has UID ${live.uid}`,
     };
   }
   if (pod.incompleteBecause !== undefined) {
     return {
       code: 'IncompletePod',
-      message: `according to node "${nodeName}" ${pod.incompleteBecause}, and the pod's sum without it would be too small`,
+      message: `according to node "${nodeName}", ${pod.incompleteBecause}, so a sum would be too small`,
     };
   }
-  if (obstacle) return obstacle;
+  if (scrapeReason) return scrapeReason;
   if (pod.containerCount === 0) {
     return { code: 'NoContainers', message: `node "${nodeName}" reports no container of it` };
   }
   for (const history of pod.containers) {
     const container = history.name;
     if (!history.usage)
-      return explainHistory(history, { of: `container "${container}"`, record: held.record });
+      return explainHistory(history, { of: `container "${container}"`, record: cached.record });
   }
   return {
     code: 'NotPublishedYet',
-    message: `what node "${nodeName}" reported is complete and is about to be served`,
+    message: `the report of node "${nodeName}" is complete and is about to be published`,
   };
 }
 
-/** Why a pod is not served of which nothing is known but that it lives, or not even that. */
+/** Explains why a pod without a report is not served. */
 function explainUnreportedPod(
   source: DebugSource,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -170,10 +169,10 @@ function explainUnreportedPod(
 ): Reason {
   if (!source.pods.get(namespace, name) && !source.pods.isSynced) return NOT_LISTED;
   const nodes = failingNodes === 1 ? 'the node' : `one of the ${failingNodes} nodes`;
-  const suspects = failingNodes === 0 ? '' : `, and it may run on ${nodes} that cannot be scraped`;
+  const hint = failingNodes === 0 ? '' : `; it may run on ${nodes} that cannot be scraped`;
   return {
     code: 'NotReported',
-    message: `no kubelet that responds reports it${suspects}; ask for it by namespace and name to learn which node it is on`,
+    message: `no responding kubelet reports it${hint}. Select it by namespace and name to find its node`,
   };
 }
 
@@ -187,55 +186,54 @@ function explainNotLive({ pods }: DebugSource, nodeName: string): Reason {
   };
 }
 
-/** Why a pod is not served that no kubelet reports, from what the API server says of it. */
+/** Explains why a pod without a report is not served, from its state at the API server. */
 function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason {
   if (facts.kind === 'absent')
-    return { code: 'NoSuchPod', message: 'the API server knows no pod of this name' };
+    return { code: 'NoSuchPod', message: 'the API server has no pod of this name' };
   if (facts.kind === 'unknown') {
-    return { code: 'LookupFailed', message: `no kubelet that responds reports it, and ${facts.because}` };
+    return { code: 'LookupFailed', message: `no responding kubelet reports it, and ${facts.because}` };
   }
   const { nodeName, phase, startedAtMs } = facts;
-  if (nodeName === undefined) return { code: 'NotScheduled', message: 'it has not been given a node yet' };
+  if (nodeName === undefined) return { code: 'NotScheduled', message: 'it is not scheduled to a node yet' };
   if (phase !== 'Running') {
     return { code: 'NotRunning', message: `it is on node "${nodeName}" and its phase is ${phase}` };
   }
   if (!source.nodes.get(nodeName)) {
     return {
       code: 'UnknownNode',
-      message: `it runs on node "${nodeName}", which the API server does not list, or --node-selector leaves out`,
+      message: `it runs on node "${nodeName}", which the API server does not list or --node-selector does not select`,
     };
   }
-  const obstacle = explainScrape(source, nodeName);
-  if (obstacle) return obstacle;
+  const scrapeReason = explainScrape(source, nodeName);
+  if (scrapeReason) return scrapeReason;
   const scrapedAtMs = source.scrapes.get(nodeName)?.startedAtMs ?? 0;
   if (startedAtMs !== undefined && startedAtMs >= scrapedAtMs - 1000) {
     const [started, scraped] = [startedAtMs, scrapedAtMs].map((ms) => new Date(ms).toISOString());
     return {
       code: 'NotReportedYet',
-      message: `it started at ${started}, and node "${nodeName}" was last scraped at ${scraped}`,
+      message: `it started at ${started}, and the last scrape of node "${nodeName}" started at ${scraped}`,
     };
   }
   return {
     code: 'NotReported',
-    message: `it runs on node "${nodeName}", whose kubelet responds, but does not report it`,
+    message: `it runs on node "${nodeName}", whose kubelet responds but does not report it`,
   };
 }
 
-/** What a pod is called. */
 interface PodName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A pod of which it is known whether it is served, and no more. */
-interface KnownPod extends PodName {
-  /** Where it is served. */
+/** A pod before it is described. */
+interface ListedPod extends PodName {
+  /** If it is served. */
   readonly usage: PodUsage | undefined;
   readonly report: PodReport | undefined;
 }
 
-/** Of which namespace, how many of them, in which slices, and for how long anybody waits for them. */
-export interface PodsWanted {
+/** Selects pods, and paces the work on them. */
+export interface PodSelection {
   /** `undefined` for all. */
   readonly namespace: string | undefined;
   readonly limit: number;
@@ -243,32 +241,32 @@ export interface PodsWanted {
   readonly signal: AbortSignal;
 }
 
-/** All pods that run or are reported: those that are not served first, then by namespace and name. */
-async function knownPods(source: DebugSource, wanted: PodsWanted): Promise<readonly KnownPod[]> {
-  const { slices, signal } = wanted;
+/** Lists running or reported pods, those that are not served first, then by namespace and name. */
+async function listPods(source: DebugSource, selection: PodSelection): Promise<readonly ListedPod[]> {
+  const { slices, signal } = selection;
   const { snapshot } = source.sink;
   const names = new Map<string, PodName>();
-  const reports = await bestReports(source, wanted);
+  const reports = await bestReports(source, selection);
   for (const [key, { pod }] of reports) names.set(key, pod);
   for (const pod of source.pods.values()) {
-    if (isWanted(pod, wanted)) names.set(`${pod.namespace}/${pod.name}`, pod);
+    if (isSelected(pod, selection)) names.set(`${pod.namespace}/${pod.name}`, pod);
     if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
   }
-  const known: KnownPod[] = [];
+  const pods: ListedPod[] = [];
   for (const [key, { namespace, name }] of names) {
     const usage = servedPodUsage(source, { namespace, name }, snapshot);
-    known.push({ namespace, name, usage, report: reports.get(key) });
+    pods.push({ namespace, name, usage, report: reports.get(key) });
     if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
   }
-  return await inResponseOrder(known, wanted);
+  return await sortPods(pods, selection);
 }
 
-async function inResponseOrder(
-  known: readonly KnownPod[],
-  { slices, signal }: PodsWanted,
-): Promise<readonly KnownPod[]> {
-  const groups = Map.groupBy(known, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
-  const sorted: KnownPod[] = [];
+async function sortPods(
+  unsorted: readonly ListedPod[],
+  { slices, signal }: PodSelection,
+): Promise<readonly ListedPod[]> {
+  const groups = Map.groupBy(unsorted, ({ namespace, usage }) => `${usage ? 1 : 0}/${namespace}`);
+  const sorted: ListedPod[] = [];
   for (const group of [...groups.keys()].sort()) {
     const pods = groups.get(group) ?? [];
     for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
@@ -277,42 +275,47 @@ async function inResponseOrder(
   return sorted;
 }
 
-/** By pod, what is reported of it; on the pod that lives, if any node does. */
-async function bestReports(source: DebugSource, wanted: PodsWanted): Promise<ReadonlyMap<string, PodReport>> {
-  const { slices, signal } = wanted;
+/** Finds one report per pod, preferably of the live pod. */
+async function bestReports(
+  source: DebugSource,
+  selection: PodSelection,
+): Promise<ReadonlyMap<string, PodReport>> {
+  const { slices, signal } = selection;
   const reports = new Map<string, PodReport>();
-  for (const nodeName of source.sink.heldNodeNames()) {
-    const held = source.sink.held(nodeName);
-    for (const [key, pod] of held?.record.pods ?? []) {
+  for (const nodeName of source.sink.cachedNodeNames()) {
+    const cached = source.sink.cachedNode(nodeName);
+    for (const [key, pod] of cached?.record.pods ?? []) {
       if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
-      if (!held || !isWanted(pod, wanted)) continue;
+      if (!cached || !isSelected(pod, selection)) continue;
       const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
-      if (!reports.has(key) || isLive()) reports.set(key, { nodeName, held, pod });
+      if (!reports.has(key) || isLive()) reports.set(key, { nodeName, cached, pod });
     }
   }
   return reports;
 }
 
-function isWanted({ namespace }: PodName, wanted: PodsWanted): boolean {
-  return wanted.namespace === undefined || namespace === wanted.namespace;
+function isSelected({ namespace }: PodName, selection: PodSelection): boolean {
+  return selection.namespace === undefined || namespace === selection.namespace;
 }
 
-/** The word of every node that reports a pod, that on the pod which lives first, then the latest. */
+/** Finds all reports of a pod, those of the live pod first, then the latest. */
 function podReports(source: DebugSource, namespace: string, name: string): readonly PodReport[] {
   const uid = source.pods.get(namespace, name)?.uid;
   const reports: PodReport[] = [];
-  for (const nodeName of source.sink.heldNodeNames()) {
-    const held = source.sink.held(nodeName);
-    const pod = held?.record.pods.get(`${namespace}/${name}`);
-    if (held && pod) reports.push({ nodeName, held, pod });
+  for (const nodeName of source.sink.cachedNodeNames()) {
+    const cached = source.sink.cachedNode(nodeName);
+    const pod = cached?.record.pods.get(`${namespace}/${name}`);
+    if (cached && pod) reports.push({ nodeName, cached, pod });
   }
   const rank = ({ pod }: PodReport) => (pod.uid === uid ? 0 : 1);
-  return reports.sort((a, b) => rank(a) - rank(b) || b.held.record.receivedAtMs - a.held.record.receivedAtMs);
+  return reports.sort(
+    (a, b) => rank(a) - rank(b) || b.cached.record.receivedAtMs - a.cached.record.receivedAtMs,
+  );
 }
 
-/** What one node's kubelet said of one pod. */
+/** One kubelet's report of one pod. */
 interface PodReport {
   readonly nodeName: string;
-  readonly held: HeldNode;
+  readonly cached: CachedNode;
   readonly pod: PodRecord;
 }

@@ -4,7 +4,6 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What the API server says of one pod. */
 export type PodFacts =
   | {
       readonly kind: 'found';
@@ -16,13 +15,12 @@ export type PodFacts =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly because: string };
 
-/** What a lookup needs from outside. */
 export interface PodLookupOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly clock: Clock;
 }
 
-/** So many lookups may be made in one interval; more are refused, to spare the API server. */
+/** Lookups per interval; more are rejected, to protect the API server. */
 const LOOKUPS_PER_INTERVAL = 10;
 const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -38,7 +36,7 @@ const POD_LIST = z.object({
   ),
 });
 
-/** Asks the API server for single pods, for what the cache of running pods does not keep: a limited number of times. */
+/** Looks up pods that are not in the cache of running pods, at a limited rate. */
 export class PodLookup {
   readonly #options: PodLookupOptions;
   #intervalStartMs = Number.NEGATIVE_INFINITY;
@@ -49,14 +47,14 @@ export class PodLookup {
   }
 
   async find(namespace: string, name: string): Promise<PodFacts> {
-    if (!this.#mayAsk()) {
+    if (!this.#takePermit()) {
       return {
         kind: 'unknown',
-        because: `${LOOKUPS_PER_INTERVAL} pods were looked up in the last ${INTERVAL_MS / 1000} s; ask again in a moment`,
+        because: `${LOOKUPS_PER_INTERVAL} pods were looked up in the last ${INTERVAL_MS / 1000} s; query again in a moment`,
       };
     }
     try {
-      // A list of one: the server may list pods, and needs no permission to get them.
+      // A list with one item: the server has the permission to list pods, not to get them.
       const selector = new URLSearchParams({ fieldSelector: `metadata.name=${name}` });
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${selector}`;
       const { items } = POD_LIST.parse(await this.#options.client.getJson(path, { timeoutMs: TIMEOUT_MS }));
@@ -79,7 +77,7 @@ export class PodLookup {
     }
   }
 
-  #mayAsk(): boolean {
+  #takePermit(): boolean {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#intervalStartMs >= INTERVAL_MS) {
       this.#intervalStartMs = nowMs;

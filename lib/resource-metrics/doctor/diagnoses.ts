@@ -1,7 +1,6 @@
 import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-server-check.ts';
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 
-/** Everything that the doctor can find wrong. */
 export const DIAGNOSES = {
   ...API_DIAGNOSES,
   ...permissionDiagnoses('manifests/base/rbac.yaml'),
@@ -11,13 +10,13 @@ export const DIAGNOSES = {
       'Start kube-apiserver with --requestheader-client-ca-file, --requestheader-allowed-names, --requestheader-username-headers, --requestheader-group-headers, --requestheader-extra-headers-prefix, --proxy-client-cert-file and --proxy-client-key-file.',
   },
   'front-proxy-ca-differs': {
-    title: "The front proxy's CA is another one here than in the cluster",
+    title: "The front proxy's CA differs from the cluster's",
     remedy:
-      "Leave --requestheader-client-ca-file out, so that the cluster's own is read, or renew its file: `kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.requestheader-client-ca-file}' > FILE`.",
+      "Remove --requestheader-client-ca-file, so that the server reads the cluster's CA, or renew its file: `kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.requestheader-client-ca-file}' > FILE`.",
   },
   'front-proxy-names-differ': {
-    title: "The front proxy's name is allowed in the cluster, and not here",
-    remedy: 'Leave --requestheader-allowed-names out, or give it all names that the cluster allows: NAMES.',
+    title: 'The cluster allows front proxy names that are not allowed here',
+    remedy: 'Remove --requestheader-allowed-names, or set it to all names that the cluster allows: NAMES.',
   },
   'front-proxy-ca-expired': {
     title: "The front proxy's CA has expired",
@@ -29,33 +28,33 @@ export const DIAGNOSES = {
     remedy: 'Run `kubectl apply -f manifests/base/api-service.yaml`.',
   },
   'api-service-elsewhere': {
-    title: 'The APIService points at another service',
+    title: 'The APIService points to another service',
     remedy:
-      'Remove the other metrics server, then run `kubectl apply -f manifests/base/api-service.yaml`; if that service is right, tell the doctor by --service=OTHER.',
+      'Remove the other metrics server, then run `kubectl apply -f manifests/base/api-service.yaml`. If that service is correct, run the doctor with --service=OTHER.',
   },
   'api-service-ca-mismatch': {
     title: "The APIService's caBundle does not verify the serving certificate",
     remedy:
-      'Put the CA that signed the file of --tls-cert-file into spec.caBundle: `kubectl patch apiservice v1beta1.metrics.k8s.io --type=merge -p \'{"spec":{"caBundle":"BASE64"}}\'`, where BASE64 is what `base64 -w0 ca.crt` prints.',
+      'Set spec.caBundle to the CA that signed the file of --tls-cert-file: `kubectl patch apiservice v1beta1.metrics.k8s.io --type=merge -p \'{"spec":{"caBundle":"BASE64"}}\'`, where BASE64 is the output of `base64 -w0 ca.crt`.',
   },
   'serving-certificate-names': {
-    title: 'The serving certificate is not made out to the service',
+    title: 'The serving certificate is not valid for the service',
     remedy: 'Issue the certificate of --tls-cert-file for the DNS name HOST.',
   },
   'serving-certificate-expired': {
     title: 'The serving certificate has expired',
     remedy:
-      'Renew the files of --tls-cert-file and --tls-private-key-file; the server follows them by itself.',
+      'Renew the files of --tls-cert-file and --tls-private-key-file. The server reloads them without a restart.',
   },
   'api-service-unreachable': {
     title: 'The control plane cannot reach the server',
     remedy:
-      'Let the API server open TCP connections to the port of --secure-port on pods (firewall, security group, NetworkPolicy); where it has no route to pods, set hostNetwork: true in the Deployment and a --secure-port that is free on nodes.',
+      'Allow TCP connections from the API server to the port of --secure-port on pods (firewall, security group, NetworkPolicy). If it has no route to pods, set hostNetwork: true in the Deployment and --secure-port to a port that is free on nodes.',
   },
   'api-service-without-endpoints': {
     title: 'No replica of the server is ready',
     remedy:
-      'See what `kubectl -n NAMESPACE get pods` and the logs say: a replica is ready once it has scraped one node twice.',
+      'Check `kubectl -n NAMESPACE get pods` and the logs. A replica becomes ready after it has scraped a node twice.',
   },
   'api-service-without-service': {
     title: "The APIService's service does not exist",
@@ -64,64 +63,63 @@ export const DIAGNOSES = {
   'api-service-certificate-refused': {
     title: 'The API server does not trust the serving certificate',
     remedy:
-      'Put the CA that signed the serving certificate into spec.caBundle of the APIService and give the certificate the name of the service; or set spec.insecureSkipTLSVerify: true and leave caBundle out.',
+      'Set spec.caBundle of the APIService to the CA that signed the serving certificate, and issue the certificate for the name of the service; or set spec.insecureSkipTLSVerify: true and remove caBundle.',
   },
   'api-service-unavailable': {
     title: 'The APIService is not available',
-    remedy: 'See what `kubectl get apiservice v1beta1.metrics.k8s.io -o yaml` says under status.conditions.',
+    remedy: 'Check status.conditions in `kubectl get apiservice v1beta1.metrics.k8s.io -o yaml`.',
   },
   'node-without-address': {
-    title: 'The node has no address of a wanted type',
-    remedy: 'Add a type that it has to --kubelet-preferred-address-types: TYPES.',
+    title: 'The node has no address of a preferred type',
+    remedy: 'Add one of its types to --kubelet-preferred-address-types: TYPES.',
   },
   'node-without-any-address': {
-    title: 'The node has no address at all',
+    title: 'The node has no address',
     remedy:
-      'Have the kubelet on NODE tell its address (--node-ip), or see why the cloud controller manager, where there is one, gives the node none: `kubectl describe node NODE`.',
+      'Set the address of the kubelet on NODE (--node-ip), or check why the cloud controller manager, if there is one, sets none: `kubectl describe node NODE`.',
   },
   'node-unknown': {
-    title: 'There is no such node',
-    remedy:
-      'Give --node a name that `kubectl get nodes` lists, and that --node-selector, where it is given, does not leave out.',
+    title: 'The node does not exist',
+    remedy: 'Set --node to a name that `kubectl get nodes` lists and that --node-selector, if set, selects.',
   },
   'node-name-unresolved': {
     title: "The node's host name does not resolve",
     remedy:
-      'Make HOST resolve for pods (the DNS of the cluster, or that of its nodes), or put first in --kubelet-preferred-address-types another type that the node has; it has TYPES.',
+      'Make HOST resolvable for pods (in the DNS of the cluster or of its nodes), or put another address type of the node first in --kubelet-preferred-address-types; it has TYPES.',
   },
   'kubelet-refuses-connections': {
     title: 'Nothing listens at the kubelet address',
     remedy:
-      'Check on node NODE that the kubelet runs (`systemctl status kubelet`) and listens at ADDRESS; if its port is another, set --kubelet-port or --kubelet-use-node-status-port.',
+      'Check on node NODE that the kubelet runs (`systemctl status kubelet`) and listens at ADDRESS. If it uses another port, set --kubelet-port or --kubelet-use-node-status-port.',
   },
   'kubelet-unreachable': {
     title: 'The kubelet address does not respond',
     remedy:
-      'Let pods open TCP connections to ADDRESS (firewall, security group, NetworkPolicy); if nodes are to be reached by another address, change --kubelet-preferred-address-types.',
+      'Allow TCP connections from pods to ADDRESS (firewall, security group, NetworkPolicy). If another address of the nodes is reachable, change --kubelet-preferred-address-types.',
   },
   'kubelet-without-tls': {
     title: 'The kubelet does not complete a TLS handshake',
     remedy:
-      'Check with `openssl s_client -connect ADDRESS` what responds there; the kubelet serves TLS on port 10250.',
+      'Run `openssl s_client -connect ADDRESS` to see what responds there. The kubelet serves TLS on port 10250.',
   },
   'kubelet-certificate-names': {
-    title: "The kubelet's certificate is not made out to the address",
+    title: "The kubelet's certificate is not valid for the address",
     remedy:
       'Set serverTLSBootstrap: true in the configuration of the kubelet on NODE, restart it and approve its request: `kubectl get csr`, `kubectl certificate approve CSR`. If the certificate names the node by DNS, put Hostname or InternalDNS first in --kubelet-preferred-address-types.',
   },
   'kubelet-certificate-self-signed': {
     title: "The kubelet's certificate is self-signed",
     remedy:
-      'Set serverTLSBootstrap: true in the configuration of the kubelet on NODE, restart it and approve its request: `kubectl get csr`, `kubectl certificate approve CSR`. To go without verification, which lets anybody on the network pose as the kubelet, give --kubelet-insecure-tls.',
+      'Set serverTLSBootstrap: true in the configuration of the kubelet on NODE, restart it and approve its request: `kubectl get csr`, `kubectl certificate approve CSR`. To disable verification, which lets anyone on the network impersonate the kubelet, set --kubelet-insecure-tls.',
   },
   'kubelet-certificate-authority': {
     title: "The kubelet's certificate is signed by an unknown CA",
-    remedy: 'Give the certificate of the CA "ISSUER" by --kubelet-certificate-authority.',
+    remedy: 'Set --kubelet-certificate-authority to a file with the certificate of the CA "ISSUER".',
   },
   'kubelet-certificate-expired': {
-    title: "The kubelet's certificate is not valid now",
+    title: "The kubelet's certificate has expired or is not yet valid",
     remedy:
-      'Restart the kubelet on NODE and approve its new request: `kubectl get csr`, `kubectl certificate approve CSR`; if the kubelet signed the certificate itself, remove kubelet.crt and kubelet.key from /var/lib/kubelet/pki before. If the dates are right, set the clock of whichever machine is wrong.',
+      'Restart the kubelet on NODE and approve its new request: `kubectl get csr`, `kubectl certificate approve CSR`. If the kubelet signed the certificate itself, first remove kubelet.crt and kubelet.key from /var/lib/kubelet/pki. If the dates are correct, correct the clock of NODE or of this machine.',
   },
   'kubelet-unauthenticated': {
     title: 'The kubelet does not accept the credentials',
@@ -129,66 +127,66 @@ export const DIAGNOSES = {
       'Set authentication.webhook.enabled: true in the configuration of the kubelet on NODE, so that it accepts service account tokens, and restart it.',
   },
   'kubelet-forbidden': {
-    title: 'The kubelet forbids reading its metrics',
+    title: 'The kubelet denies access to its metrics',
     remedy:
-      'Apply `manifests/base/rbac.yaml` again, or for a Job of the doctor `manifests/doctor`: ACCOUNT needs get of nodes/stats and nodes/metrics; and set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
+      'Apply `manifests/base/rbac.yaml` again (for a Job of the doctor, `manifests/doctor`): ACCOUNT needs get of nodes/stats and nodes/metrics. Set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
   },
   'kubelet-endpoint-missing': {
     title: 'The kubelet does not have the endpoint',
     remedy:
-      'Leave --kubelet-metrics-endpoint=auto, so that either endpoint will do; if the node has a virtual kubelet, name its path by the annotation metrics.k8s.io/resource-metrics-path.',
+      'Leave --kubelet-metrics-endpoint=auto, which uses either endpoint. For a virtual kubelet, set the path in the annotation metrics.k8s.io/resource-metrics-path of the node.',
   },
   'kubelet-response-fails': {
     title: 'The kubelet does not respond completely',
     remedy:
-      'See what the kubelet on NODE logs (`journalctl -u kubelet`); if it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
+      'Check the log of the kubelet on NODE (`journalctl -u kubelet`). If it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
   },
   'kubelet-response-excessive': {
-    title: "The kubelet's response goes past a bound",
+    title: "The kubelet's response exceeds a limit",
     remedy:
-      'See how long the response of node NODE is: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the node really has that much to tell, raise --kubelet-max-response-bytes where that is the bound, and the memory limit of the server with it; else something other than a kubelet responds at ADDRESS.',
+      'Check the size of the response of node NODE: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If it is genuine, raise --kubelet-max-response-bytes, if that is the limit, and the memory limit of the server. Otherwise something other than a kubelet responds at ADDRESS.',
   },
   'kubelet-response-unreadable': {
-    title: "The kubelet's response cannot be read",
+    title: "The kubelet's response cannot be parsed",
     remedy:
-      'Check what responds at ADDRESS with `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`: a proxy in between, or no kubelet at all.',
+      'Check what responds at ADDRESS: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`. It may be a proxy, or not a kubelet.',
   },
   'kubelet-of-other-node': {
     title: 'The kubelet of another node responds',
     remedy:
-      'Give nodes NODE and OTHER addresses of their own, for ADDRESS leads to OTHER: see what `kubectl get nodes -o wide` says, and if only one type of address is shared, put another first in --kubelet-preferred-address-types.',
+      'Give nodes NODE and OTHER separate addresses: ADDRESS leads to OTHER. Check `kubectl get nodes -o wide`. If they share only one type of address, put another type first in --kubelet-preferred-address-types.',
   },
   'node-clock-skewed': {
     title: "The node's clock is wrong",
-    remedy: 'Set the clock of NODE: `timedatectl`, `chronyc makestep`; or that of the machine this runs on.',
+    remedy:
+      'Correct the clock of NODE (`timedatectl`, `chronyc makestep`) or of the machine that runs the doctor.',
   },
   'container-without-data': {
     title: 'A container lacks data',
     remedy:
-      'Restart the container runtime on NODE (`systemctl restart containerd`) if it stays so: the kubelet has no CPU or memory statistics of that container. A container that is just starting gets them within seconds.',
+      'If this persists, restart the container runtime on NODE (`systemctl restart containerd`): the kubelet has no CPU or memory statistics of the container. A container that has just started gets them within seconds.',
   },
   'pod-not-reported': {
     title: 'The kubelet does not report a running pod',
     remedy:
-      'Restart the kubelet on NODE (`systemctl restart kubelet`): the API server says that the pod runs there, and the kubelet does not report it.',
+      'Restart the kubelet on NODE (`systemctl restart kubelet`): the pod runs there according to the API server, but the kubelet does not report it.',
   },
   'pod-of-failing-node': {
     title: "A pod's node cannot be scraped",
-    remedy: 'Remedy what is said above of node NODE.',
+    remedy: 'Fix the problems of node NODE above.',
   },
   'pod-not-served': {
-    title: 'A pod has data and is not served',
+    title: 'A pod with data is not served',
     remedy:
-      'Ask the server itself at `/debug/pods?namespace=NAMESPACE&name=NAME` (docs/reference/troubleshooting.md tells how to get there).',
+      'Query the server at `/debug/pods?namespace=NAMESPACE&name=NAME` (see docs/reference/troubleshooting.md).',
   },
   'metrics-not-served': {
     title: 'metrics.k8s.io does not respond',
-    remedy: 'Remedy what is said above of the APIService; then see the logs of the server.',
+    remedy: 'Fix the problems of the APIService above, then check the logs of the server.',
   },
 } as const satisfies Diagnoses;
 
-/** The name of a diagnosis, which is also its place in docs/reference/troubleshooting.md. */
+/** Also identifies its section in docs/reference/troubleshooting.md. */
 export type DiagnosisCode = keyof typeof DIAGNOSES;
 
-/** Makes the finding that one of them is. */
 export const failed = failedBy(DIAGNOSES);

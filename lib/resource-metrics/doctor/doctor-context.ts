@@ -4,15 +4,14 @@ import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cach
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';
 
-/** What checks look at, with the flags and the credentials of the server. */
 interface DoctorContextOptions extends ApiContextOptions {
   readonly options: MetricsServerOptions;
   readonly doctor: DoctorOptions;
-  /** Asks the kubelets of nodes, as the server does. */
+  /** Scrapes the kubelets of nodes as the server does. */
   readonly probe: (nodes: readonly LiveNode[], signal: AbortSignal) => Promise<readonly KubeletProbe[]>;
 }
 
-/** What checks share: the cluster's nodes, pods and kubelets are asked for once, when the first check wants them. */
+/** Shared by checks. Nodes, pods and kubelets are queried once, by the first check that needs them. */
 export class DoctorContext extends ApiContext {
   readonly options: MetricsServerOptions;
   readonly doctor: DoctorOptions;
@@ -27,13 +26,13 @@ export class DoctorContext extends ApiContext {
     this.#probeNodes = given.probe;
   }
 
-  /** What came of asking the kubelets, or that of `--node` alone; nothing where there is no such node. */
+  /** Results of scraping all kubelets, or that of `--node`; empty if that node does not exist. */
   async probes(): Promise<readonly KubeletProbe[]> {
     this.#probes ??= this.#probe();
     return await this.#probes;
   }
 
-  /** The pods that run, or run on the node of `--node`. */
+  /** All running pods, or those on the node of `--node`. */
   async pods(): Promise<readonly RunningPod[]> {
     this.#pods ??= this.#listPods();
     return await this.#pods;
@@ -57,7 +56,7 @@ export class DoctorContext extends ApiContext {
   }
 }
 
-/** A pod that the API server says is running, and where. */
+/** A pod that runs according to the API server. */
 export interface RunningPod {
   readonly namespace: string;
   readonly name: string;
@@ -71,7 +70,7 @@ const POD = z.object({
   status: z.object({ startTime: z.optional(z.string()) }),
 });
 
-/** Keeps of a Pod object what the doctor uses; `undefined` for one without a node. */
+/** Parses a Pod object; `undefined` without a node. */
 export function readRunningPod(pod: unknown): RunningPod | undefined {
   const read = POD.safeParse(pod).data;
   if (!read) return undefined;
@@ -83,13 +82,13 @@ export function readRunningPod(pod: unknown): RunningPod | undefined {
   };
 }
 
-/** So long a pod takes at most to be served: until its node was scraped twice. */
-const FRESH_RESOLUTIONS = 3;
+/** A pod is served once its node has been scraped twice, which takes up to this many cycles. */
+const MAX_CYCLES_UNTIL_SERVED = 3;
 
-/** Whether a pod started so lately that it need not have metrics yet. */
+/** Whether a pod started so recently that it may have no metrics yet. */
 export function isFresh(
   { startedAtMs = 0 }: Pick<RunningPod, 'startedAtMs'>,
   { nowMs, resolutionMs }: { readonly nowMs: number; readonly resolutionMs: number },
 ): boolean {
-  return nowMs - startedAtMs < FRESH_RESOLUTIONS * resolutionMs;
+  return nowMs - startedAtMs < MAX_CYCLES_UNTIL_SERVED * resolutionMs;
 }

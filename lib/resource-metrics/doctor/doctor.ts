@@ -21,25 +21,23 @@ import { podMetrics } from './checks/pod-metrics.ts';
 import { DoctorContext } from './doctor-context.ts';
 import { type KubeletProbe, probeKubelet } from './kubelet-probe.ts';
 
-/** What the doctor needs from outside. */
 interface DoctorEnvironment {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** Takes what is found, in whole lines. */
+  /** Receives whole lines. */
   readonly write: (text: string) => void;
 }
 
-/** So many kubelets are asked at once. */
-const PROBES_AT_ONCE = 32;
+const MAX_CONCURRENT_PROBES = 32;
 
 /**
- * Looks what is wrong with a cluster, as the server sees it, and says what to do about it.
+ * Checks a cluster with the server's flags and credentials, and prints problems with their remedies.
  *
- * @returns whether nothing is
- * @throws when a file that a flag names cannot be used
+ * @returns whether no problem was found
+ * @throws if a file of a flag cannot be read
  */
 export async function runDoctor(
   options: MetricsServerOptions,
@@ -74,11 +72,11 @@ async function probeAll(
   const work = async () => {
     for (const [index, node] of waiting) probes[index] = await probe(node);
   };
-  await Promise.all(Array.from({ length: PROBES_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_PROBES }, work));
   return probes;
 }
 
-/** What the doctor looks at, in this order; without the first nothing else can be looked at. */
+/** In order of execution; all others depend on the first. */
 const ALL_CHECKS: readonly Check<DoctorContext>[] = [
   apiServer,
   permissions,

@@ -4,55 +4,53 @@ import tls from 'node:tls';
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import {
   type AddressRules,
+  chooseScrapeTarget,
   formatAddress,
   type NoScrapeTarget,
   type ScrapeTarget,
-  scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import type { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NodeMismatchError, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { codeOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** What came of asking one kubelet as the server does. */
+/** The result of scraping one kubelet as the server does. */
 export interface KubeletProbe {
   readonly node: LiveNode;
   readonly target: ScrapeTarget | NoScrapeTarget;
-  /** What was asked, in this order; empty for a node without an address. */
+  /** In order; empty for a node without an address. */
   readonly attempts: readonly KubeletAttempt[];
-  /** `undefined` for a node without an address, and where kubelets are asked in plain text. */
+  /** `undefined` for a node without an address, and for plain HTTP. */
   readonly inspection: Inspection | undefined;
 }
 
 /** One request to a kubelet. */
 interface KubeletAttempt {
   readonly endpoint: string;
-  /** When its outcome was known, by our wall clock; samples that bear no time are given this one. */
+  /** Wall clock time; also the time of samples that have none. */
   readonly endedAtMs: number;
   readonly outcome: AttemptOutcome;
 }
 
-/** How far a request came. */
 export type AttemptOutcome =
   | { readonly kind: 'responded'; readonly batch: MetricsBatch }
   | { readonly kind: 'unreadable'; readonly because: string }
-  /** The response is longer, deeper or more than may be read. */
+  /** The response exceeds a limit. */
   | { readonly kind: 'excessive'; readonly because: string }
-  /** The kubelet of another node responded. */
+  /** Another node's kubelet responded. */
   | { readonly kind: 'misdirected'; readonly because: string; readonly otherNodeName: string }
   | { readonly kind: 'refused'; readonly statusCode: number; readonly because: string }
-  /** The certificate is not good; the code is Node's, or that of {@link KubeletIdentityError}. */
+  /** Certificate verification failed. The code is Node's, or that of {@link KubeletIdentityError}. */
   | { readonly kind: 'untrusted'; readonly because: string; readonly code: string }
-  /** Anything else that keeps from asking, or from a response; the code is the error's, if it has one. */
+  /** Any other failure; the code is the error's, if it has one. */
   | { readonly kind: 'failed'; readonly because: string; readonly code: string | undefined };
 
-/** What probing takes. */
 interface KubeletProbeOptions {
   readonly client: Pick<KubeletClient, 'get'>;
   readonly clock: Clock;
@@ -62,13 +60,13 @@ interface KubeletProbeOptions {
   readonly dialTimeoutMs: number;
 }
 
-/** Asks one kubelet, and looks at its certificate. */
+/** Scrapes one kubelet and inspects its certificate. */
 export async function probeKubelet(
   node: LiveNode,
   options: KubeletProbeOptions,
   signal: AbortSignal,
 ): Promise<KubeletProbe> {
-  const target = scrapeTargetOf(node, options.rules);
+  const target = chooseScrapeTarget(node, options.rules);
   if ('reason' in target) return { node, target, attempts: [], inspection: undefined };
   const { clock, isPlainText, dialTimeoutMs: timeoutMs } = options;
   const [attempts, inspection] = await Promise.all([
@@ -86,7 +84,7 @@ async function attemptAll(
 ): Promise<readonly KubeletAttempt[]> {
   const attempts: KubeletAttempt[] = [];
   const choice = new EndpointChoice(policy, clock);
-  const asked = choice.ask(node, async ({ path, decode }) => {
+  const scraped = choice.request(node, async ({ path, decode }) => {
     const requestedAtMs = clock.monotonicMs();
     const note = (outcome: AttemptOutcome, endedAtMs = clock.nowMs()) =>
       attempts.push({ endpoint: path.split('?', 1)[0] ?? path, endedAtMs, outcome });
@@ -106,18 +104,18 @@ async function attemptAll(
       throw error;
     }
   });
-  await asked.catch(() => {}); // noted with the attempt
+  await scraped.catch(() => {}); // recorded as an attempt
   return attempts;
 }
 
 function unreadable(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
   const because = reasonOf(error, nodeName, target);
-  if (error instanceof OtherNodesResponse)
+  if (error instanceof NodeMismatchError)
     return { kind: 'misdirected', because, otherNodeName: error.otherNodeName };
   return { kind: isExcessive(error) ? 'excessive' : 'unreadable', because };
 }
 
-/** What is refused for others to fit is not too much by itself. */
+/** A response rejected for the memory that others use is not excessive by itself. */
 function isExcessive(error: unknown): boolean {
   return error instanceof ExcessiveResponse && error.bound !== 'memory';
 }
@@ -137,17 +135,17 @@ function reasonOf(error: unknown, nodeName: string, target: ScrapeTarget): strin
   return new ScrapeError(nodeName, error, { address: formatAddress(target) }).reason;
 }
 
-/** How far one came with a server that is asked for its certificate. */
+/** The state of a connection opened to inspect the certificate. */
 interface Inspection {
   readonly isConnected: boolean;
-  /** `undefined` when the handshake was not completed. */
+  /** `undefined` if the handshake did not complete. */
   readonly certificate: X509Certificate | undefined;
 }
 
 /**
- * Looks at the certificate that a server shows, no matter who signed it: nothing is sent that would prove who we are.
+ * Reads a server's certificate without verifying it; sends no credentials.
  *
- * @param timeoutMs bounds connecting and handshake together
+ * @param timeoutMs limits connection and handshake together
  */
 async function inspectCertificate(
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,47 +1,52 @@
 import { isIPv6 } from 'node:net';
 import type { LiveNode } from './node-cache.ts';
 
-/** Where a node's kubelet is asked. */
+/** The address of a node's kubelet. */
 export interface ScrapeTarget {
   readonly nodeName: string;
   /** A host name or an IP address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Other names by which the node's certificate may know it; absent where none of them will do. */
-  readonly knownAs?: readonly string[];
+  /** Other names accepted in its certificate; absent if only `host` is. */
+  readonly alternativeNames?: readonly string[];
 }
 
-/** Why a node's kubelet cannot be asked. */
+/** Why a node has no target. */
 export interface NoScrapeTarget {
   readonly nodeName: string;
   readonly reason: string;
 }
 
-/** How a node's address and port are chosen, as the `--kubelet-…` flags say. */
+/** Options of the `--kubelet-…` flags that choose address and port. */
 export interface AddressRules {
-  /** Node address types, the most wanted first. */
+  /** In order of preference. */
   readonly preferredAddressTypes: readonly string[];
   readonly port: number;
-  /** Whether the port in the node's status, where there is one, counts more than `port`. */
+  /** Whether the port in the node's status, if any, takes precedence. */
   readonly useNodeStatusPort: boolean;
-  /** Whether a certificate will do that names the node or another of its addresses, not the one that is asked. */
+  /** Whether the certificate may name the node or another of its addresses. */
   readonly verifyNodeName: boolean;
 }
 
-/** Chooses the first address of the most wanted type that the node has. */
-export function scrapeTargetOf(node: LiveNode, rules: AddressRules): ScrapeTarget | NoScrapeTarget {
+/** Chooses the first address of the most preferred type that the node has. */
+export function chooseScrapeTarget(node: LiveNode, rules: AddressRules): ScrapeTarget | NoScrapeTarget {
   const { preferredAddressTypes, useNodeStatusPort } = rules;
   const port = (useNodeStatusPort ? node.kubeletPort : undefined) ?? rules.port;
-  for (const wanted of preferredAddressTypes) {
-    const match = node.addresses.find(({ type, address }) => type === wanted && address !== '');
+  for (const preferred of preferredAddressTypes) {
+    const match = node.addresses.find(({ type, address }) => type === preferred && address !== '');
     if (!match) continue;
-    const knownAs = [node.name, ...node.addresses.map(({ address }) => address)].filter(Boolean);
-    return { nodeName: node.name, host: match.address, port, ...(rules.verifyNodeName && { knownAs }) };
+    const alternativeNames = [node.name, ...node.addresses.map(({ address }) => address)].filter(Boolean);
+    return {
+      nodeName: node.name,
+      host: match.address,
+      port,
+      ...(rules.verifyNodeName && { alternativeNames }),
+    };
   }
   return { nodeName: node.name, reason: `no address matched types [${preferredAddressTypes.join(' ')}]` };
 }
 
-/** Writes host and port as URLs and log lines do: `10.0.0.7:10250`, `[fd00::7]:10250`. */
+/** Formats `10.0.0.7:10250` or `[fd00::7]:10250`. */
 export function formatAddress({ host, port }: Pick<ScrapeTarget, 'host' | 'port'>): string {
   return host.includes(':') && isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

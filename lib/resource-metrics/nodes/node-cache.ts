@@ -1,13 +1,12 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
-/** What a node cache works with. */
 interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {
-  /** A label selector; empty or absent admits every node. */
+  /** A label selector; empty or absent selects all nodes. */
   readonly selector?: string | undefined;
 }
 
-/** Follows the cluster's nodes, or those that a label selector admits. */
+/** An informer of the nodes that a label selector selects. */
 export class NodeCache extends Informer<LiveNode> implements LiveNodes {
   constructor({ client, clock, logger, selector }: NodeCacheOptions) {
     const collection = { path: '/api/v1/nodes', labelSelector: selector };
@@ -15,47 +14,46 @@ export class NodeCache extends Informer<LiveNode> implements LiveNodes {
   }
 }
 
-/** One address of a node, as its status lists it. */
 interface NodeAddress {
   /** Hostname, InternalDNS, InternalIP, ExternalDNS or ExternalIP. */
   readonly type: string;
   readonly address: string;
 }
 
-/** What this program keeps of a Node object; the same object for as long as none of it changes. */
+/** The cached part of a Node; the same object until a part of it changes. */
 export interface LiveNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly addresses: readonly NodeAddress[];
   /** `status.daemonEndpoints.kubeletEndpoint.Port`; `undefined` where absent or 0. */
   readonly kubeletPort: number | undefined;
-  /** Where its kubelet reports resources, if not at `/metrics/resource`: an annotation of that name. */
+  /** Path of its kubelet's resource metrics, if not `/metrics/resource`; from an annotation. */
   readonly resourceMetricsPath: string | undefined;
 }
 
-/** The nodes that the API server knows and the node selector admits, kept current by a watch. */
+/** Read access to the cached nodes. */
 export interface LiveNodes {
-  /** Whether the first list has been read completely. */
+  /** Whether the first list is complete. */
   readonly isSynced: boolean;
-  /** Another number whenever something of it has changed. */
+  /** Changes with every change of the nodes. */
   readonly revision: number;
   get(name: string): LiveNode | undefined;
   values(): Iterable<LiveNode>;
 }
 
-/** By this virtual kubelets name a path of their own. */
+/** Annotation of virtual kubelets. */
 const RESOURCE_METRICS_PATH = 'metrics.k8s.io/resource-metrics-path';
 
 /**
- * A kubelet writes its own addresses, of which 1.5 MiB hold thirty thousand; each is compared with all names of its certificate.
- * The first of its type is the one that counts most.
+ * Bounds the addresses, which a kubelet sets itself: 1.5 MiB contain thirty thousand, and each is compared with all
+ * names of its certificate. The first of a type is preferred.
  */
 const MAX_ADDRESSES = 32;
 const MAX_ADDRESSES_OF_TYPE = 8;
-/** Of a DNS name. */
+/** Maximum length of a DNS name. */
 const MAX_ADDRESS_LENGTH = 253;
 
-/** Keeps of a Node object what this program uses; what is malformed counts as absent. */
+/** Selects the cached part of a Node; malformed fields count as absent. */
 export function reduceNode(node: unknown): LiveNode | undefined {
   const metadata = propertyOf(node, 'metadata');
   const name = propertyOf(metadata, 'name');

@@ -2,10 +2,9 @@ import { Interner, stringInterner } from '#lib/cache/interner.ts';
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
-/** What a pod cache works with. */
 type PodCacheOptions = Pick<InformerOptions<LivePod>, 'client' | 'clock' | 'logger'>;
 
-/** Follows the cluster's running pods by their metadata alone. */
+/** An informer of the metadata of running pods. */
 export class PodCache extends Informer<LivePod> implements LivePods {
   constructor({ client, clock, logger }: PodCacheOptions) {
     const reducer = new PodReducer();
@@ -14,49 +13,46 @@ export class PodCache extends Informer<LivePod> implements LivePods {
   }
 }
 
-/** What this program keeps of a running Pod; the same object for as long as none of it changes. */
+/** The cached part of a running Pod; the same object until a part of it changes. */
 export interface LivePod {
   readonly namespace: string;
   readonly name: string;
-  /**
-   * The UID by which its kubelet knows it: of a static pod the hash of its manifest, which is not the UID of the mirror pod
-   * that stands for it in the API.
-   */
+  /** As reported by the kubelet: for a static pod the hash of its manifest, not the UID of its mirror pod. */
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The running pods that the API server knows, kept current by a metadata-only watch. */
+/** Read access to the cached pods. */
 export interface LivePods {
-  /** Whether the first list has been read completely. */
+  /** Whether the first list is complete. */
   readonly isSynced: boolean;
-  /** Another number whenever something of it has changed. */
+  /** Changes with every change of the pods. */
   readonly revision: number;
   get(namespace: string, name: string): LivePod | undefined;
-  /** @param key `NAMESPACE/NAME`; a lookup by it is quicker */
+  /** @param key `NAMESPACE/NAME`; faster than {@link get} */
   find(key: string): LivePod | undefined;
   values(): Iterable<LivePod>;
 }
 
 type Labels = LivePod['labels'];
 
-/** As many workloads, and as many namespaces, as have their labels and names held once. */
+/** Number of workloads, and of namespaces, whose labels and names are shared. */
 const SHARED_VALUES = { capacity: 10_000, longestKey: 4096 };
 
-/** A mirror pod says by this under which UID its kubelet runs the static pod (k8s.io/kubernetes/pkg/kubelet/pod). */
+/** Annotation of mirror pods with the UID of the static pod (k8s.io/kubernetes/pkg/kubelet/pod). */
 const MIRRORED_UID = 'kubernetes.io/config.mirror';
 
 const NO_LABELS: Labels = Object.freeze({});
 
 /**
- * Keeps of Pod objects what this program uses. The pods of one workload have equal labels, and those of one namespace
- * its name: equal ones are the same object, which saves a quarter of what a pod takes.
+ * Selects the cached part of Pods. Equal labels, as of one workload, and equal namespaces are shared objects, which
+ * saves a quarter of a pod's memory.
  */
 export class PodReducer {
   readonly #labels = new Interner<Labels>(SHARED_VALUES, (texts) => Object.fromEntries(JSON.parse(texts)));
   readonly #namespaces = stringInterner(SHARED_VALUES);
 
-  /** What is malformed counts as absent; `undefined` without namespace, name and UID. */
+  /** Malformed fields count as absent. @returns `undefined` without namespace, name and UID */
   reduce(pod: unknown): LivePod | undefined {
     const metadata = propertyOf(pod, 'metadata');
     const namespace = propertyOf(metadata, 'namespace');

@@ -6,21 +6,21 @@ import { decodeExposition, ExpectedContainers } from './decoding/exposition-deco
 import { decodeSummary } from './decoding/summary-decoder.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
-/** Which endpoint kubelets are asked: one of the two, or for each the one that it has. */
+/** Endpoint of kubelets to scrape; `auto` chooses it by node. */
 export type EndpointPolicy = 'summary' | 'resource' | 'auto';
 
-/** A node that refused the summary is asked for it again this much later: it may have been upgraded, or its RBAC. */
+/** When to try the summary again of a node that denied it: its version or RBAC may have changed. */
 const RECHECK_MS = 3_600_000;
 
-/** No such endpoint, or no permission for it, as where only the reference's RBAC is installed. */
-const REFUSALS_OF_AN_ENDPOINT: readonly number[] = [403, 404];
+/** The endpoint does not exist, or is not permitted, as with metrics-server's RBAC. */
+const FALLBACK_STATUSES: readonly number[] = [403, 404];
 
-/** Remembers by node which endpoint its kubelet has. */
+/** Chooses the endpoint to scrape of each node. */
 export class EndpointChoice {
   readonly #policy: EndpointPolicy;
   readonly #clock: Clock;
   readonly #endpoints: KubeletEndpoints;
-  /** Nodes that have only the resource endpoint, and until when that is taken for granted. */
+  /** Nodes without the summary, by the time when it is tried again. */
   readonly #untilMs = new Map<string, number>();
 
   constructor(policy: EndpointPolicy, clock: Clock, endpoints: KubeletEndpoints = kubeletEndpoints()) {
@@ -30,31 +30,31 @@ export class EndpointChoice {
   }
 
   /**
-   * Asks one node, by the endpoint of choice, and the other one if the kubelet refuses that. A node that names a path
-   * of its own is asked for resources there.
+   * Requests the preferred endpoint of a node, then the other one if the kubelet denies it. A path that the node
+   * declares replaces the resource endpoint.
    *
-   * @throws what `ask` throws of the last endpoint asked
+   * @throws the error of the last request
    */
-  async ask<T>(
+  async request<T>(
     { name: nodeName, resourceMetricsPath }: Pick<LiveNode, 'name' | 'resourceMetricsPath'>,
-    ask: (endpoint: KubeletEndpoint) => Promise<T>,
+    request: (endpoint: KubeletEndpoint) => Promise<T>,
   ): Promise<T> {
     const { resource } = this.#endpoints;
     if (resourceMetricsPath !== undefined && this.#policy !== 'summary') {
-      return await ask({ ...resource, path: resourceMetricsPath });
+      return await request({ ...resource, path: resourceMetricsPath });
     }
     const endpoint = this.#endpointOf(nodeName);
     try {
-      return await ask(endpoint);
+      return await request(endpoint);
     } catch (error) {
       if (!this.#mayTryOther(endpoint, error)) throw error;
     }
-    const response = await ask(resource);
+    const response = await request(resource);
     this.#untilMs.set(nodeName, this.#clock.monotonicMs() + RECHECK_MS);
     return response;
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#untilMs.keys()) if (!isLive(nodeName)) this.#untilMs.delete(nodeName);
     for (const { retain } of Object.values(this.#endpoints)) retain?.(isLive);
@@ -70,32 +70,26 @@ export class EndpointChoice {
 
   #mayTryOther(endpoint: KubeletEndpoint, error: unknown): boolean {
     if (this.#policy !== 'auto' || endpoint !== this.#endpoints.summary) return false;
-    return error instanceof KubeletStatusError && REFUSALS_OF_AN_ENDPOINT.includes(error.statusCode);
+    return error instanceof KubeletStatusError && FALLBACK_STATUSES.includes(error.statusCode);
   }
 }
 
-/** Something that a kubelet can be asked, and how its response is read. */
 interface KubeletEndpoint {
   readonly path: string;
   /** @param body UTF-8 text */
   readonly decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch;
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   readonly retain?: (isLive: (nodeName: string) => boolean) => void;
 }
 
-/** The endpoints by which kubelets report resources. */
 interface KubeletEndpoints {
-  /** Tells pods' UIDs and a node's own rate; guarded by `nodes/stats`. */
+  /** Reports UIDs of pods and the node's own rate; requires `nodes/stats`. */
   readonly summary: KubeletEndpoint;
-  /** What the reference asks; guarded by `nodes/metrics`. */
+  /** The endpoint that metrics-server scrapes; requires `nodes/metrics`. */
   readonly resource: KubeletEndpoint;
 }
 
-/**
- * How kubelets are asked for CPU and memory.
- *
- * @param extras what they are asked for beside these; only the full summary, twice as long, reports storage
- */
+/** @param extras require the full summary, twice as long, for storage */
 export function kubeletEndpoints(extras: ExtraResources = new Set()): KubeletEndpoints {
   const query = extras.has('ephemeral-storage') ? '' : '?only_cpu_and_memory=true';
   const options = { extras, names: nameInterner() };

@@ -1,7 +1,9 @@
-/** The bounds of what a kubelet may say: its length, what parsing it would cost, and what all may hold together. */
+/**
+ * Limits of a kubelet's response: its size, nesting, number of pods and containers, and the memory shared by all
+ * responses.
+ */
 export type ResponseBound = 'bytes' | 'depth' | 'parts' | 'memory';
 
-/** A kubelet's response that goes past a bound. */
 export class ExcessiveResponse extends Error {
   readonly bound: ResponseBound;
 
@@ -11,38 +13,37 @@ export class ExcessiveResponse extends Error {
   }
 }
 
-/** Many times what a node can run. */
-const MOST_CONTAINERS = 50_000;
+/** Many times the capacity of a node. */
+const MAX_CONTAINERS = 50_000;
 
-/** Counts the pods and containers of one response. */
 export class ContainerCount {
   #count = 0;
 
   /**
-   * @param where what is being read, for the message
-   * @throws {ExcessiveResponse} when there are more than a node can have
+   * @param where position in the response, for the message
+   * @throws {ExcessiveResponse} above the limit
    */
   add(where = ''): void {
-    if (++this.#count <= MOST_CONTAINERS) return;
+    if (++this.#count <= MAX_CONTAINERS) return;
     throw new ExcessiveResponse(
       'parts',
-      `the response has more than ${MOST_CONTAINERS} pods and containers${where}`,
+      `the response has more than ${MAX_CONTAINERS} pods and containers${where}`,
     );
   }
 }
 
-/** A text of millions of unreadable lines is no response with as many errors. */
-const MOST_HELD = 1000;
+/** Bounds the memory for a response of millions of unreadable lines. */
+const MAX_IGNORED_PARTS = 1000;
 
-/** What had to be left out of a response because it could not be read, in words; the first thousand. */
+/** Descriptions of unreadable parts of a response, up to a limit. */
 export class IgnoredParts {
-  readonly #held: string[] = [];
+  readonly #parts: string[] = [];
 
-  note(part: string): void {
-    if (this.#held.length < MOST_HELD) this.#held.push(part);
+  add(part: string): void {
+    if (this.#parts.length < MAX_IGNORED_PARTS) this.#parts.push(part);
   }
 
-  get held(): readonly string[] {
-    return this.#held;
+  get parts(): readonly string[] {
+    return this.#parts;
   }
 }

@@ -2,18 +2,18 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { codeOf, describeError } from '#lib/telemetry/error-text.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
-/** A node whose usage could not be had in one cycle, and why. */
+/** A failed scrape of one node. */
 export class ScrapeError extends Error {
   readonly nodeName: string;
-  /** What was wrong, without saying where. */
+  /** The cause, without node and address. */
   readonly reason: string;
-  /** The same for the same error at the same place, though the words may differ: positions in a text, ids, hints. */
+  /** Equal for errors of the same cause and address, whose messages may differ in positions, IDs and hints. */
   readonly kind: string;
-  /** `host:port`, where the node has an address. */
+  /** `host:port`, if the node has an address. */
   readonly address: string | undefined;
 
   constructor(nodeName: string, cause: unknown, { address }: { readonly address?: string | undefined } = {}) {
-    const reason = inWords(cause);
+    const reason = formatCause(cause);
     const where = address === undefined ? '' : ` at ${address}`;
     super(`Cannot scrape node "${nodeName}"${where}: ${reason}`, { cause });
     this.nodeName = nodeName;
@@ -23,28 +23,28 @@ export class ScrapeError extends Error {
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset by the kubelet',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'network unreachable',
   ETIMEDOUT: 'connection timed out',
-  EMFILE: 'this process has too many files open',
+  EMFILE: 'this process has too many open files',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate was issued by an authority that is not trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate was issued by an authority that is not trusted here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate was issued by an authority that is not trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an unknown authority',
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  CERT_NOT_YET_VALID: 'its certificate is not yet valid',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
 };
 
-function inWords(cause: unknown): string {
-  return getOwn(WORDS, codeOf(cause) ?? '') ?? describeError(cause);
+function formatCause(cause: unknown): string {
+  return getOwn(MESSAGES, codeOf(cause) ?? '') ?? describeError(cause);
 }
 
-/** An error's code, else the first words of its message: what follows a colon, and figures, are particulars. */
+/** The code of an error, or the start of its message without details: figures, and text after a colon. */
 function kindOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if ('code' in cause && typeof cause.code === 'string') return cause.code;
@@ -52,20 +52,20 @@ function kindOf(cause: unknown): string {
   return cause.message.replace(/:.*/s, '').replace(/\d+/g, '0');
 }
 
-/** A kubelet was not asked in more than a whole cycle: that is our own load, of which the kubelet knows nothing. */
-export class NeverAsked extends Error {
+/** The scrape of a node waited for this process for more than a cycle; says nothing about its kubelet. */
+export class NotScrapedError extends Error {
   constructor() {
-    super('it was not asked for more than a cycle: this process has too many handshakes to do');
+    super('the scrape waits for more than a cycle: too many TLS handshakes are pending');
   }
 }
 
-/** A response by the kubelet of another node than was asked, as where two nodes have one address: its numbers are not ours. */
-export class OtherNodesResponse extends Error {
-  /** The node that the response is about. */
+/** Another node's kubelet responded, as when two nodes share an address; its metrics are discarded. */
+export class NodeMismatchError extends Error {
+  /** The node that responded. */
   readonly otherNodeName: string;
 
   constructor(otherNodeName: string) {
-    super(`the kubelet there is that of node "${otherNodeName}"`);
+    super(`the kubelet of node "${otherNodeName}" responded`);
     this.otherNodeName = otherNodeName;
   }
 }

@@ -7,24 +7,24 @@ import type { ScrapeOutcome } from './scraper.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Of one node in an hour: enough for a failure that comes, changes, and goes. */
+/** Per node; enough for a failure that starts, changes and ends. */
 const LINES_AN_HOUR = 6;
 
 interface NodeState {
   readonly budget: LineBudget;
   readonly failures: FailureLog;
-  /** Whether the latest response could not be read completely. */
+  /** Whether the last response had unreadable parts. */
   isPartial: boolean;
 }
 
 /**
- * Logs when a node's scrapes begin to fail, when the cause changes, hourly while they do, and when they succeed again;
- * of a node that changes on and on a few lines an hour, and how many changes it does not report.
+ * Logs when scrapes of a node start to fail, when the cause changes, hourly while they fail, and when they succeed
+ * again. Limits the lines of a node per hour, and counts the changes that are not logged.
  */
 export class ScrapeFailureLog {
   readonly #logger: Logger;
   readonly #clock: Clock;
-  /** Of nodes that there is anything to tell of. */
+  /** Only of nodes with something to log. */
   readonly #states = new Map<string, NodeState>();
 
   constructor(logger: Logger, clock: Clock) {
@@ -33,20 +33,20 @@ export class ScrapeFailureLog {
   }
 
   record({ nodeName, error, ignored }: ScrapeOutcome): void {
-    const isFine = !error && ignored.length === 0;
-    const known = this.#states.get(nodeName);
-    if (!known && isFine) return;
-    const state = known ?? this.#newState();
+    const isHealthy = !error && ignored.length === 0;
+    const existing = this.#states.get(nodeName);
+    if (!existing && isHealthy) return;
+    const state = existing ?? this.#newState();
     if (error) state.failures.fail(error, { node: nodeName, address: error.address });
     else {
       state.failures.succeed({ node: nodeName });
       this.#recordIgnored(nodeName, ignored, state);
     }
-    if (isFine && !state.failures.isFailing && state.budget.isUntouched) this.#states.delete(nodeName);
+    if (isHealthy && !state.failures.isFailing && state.budget.isUntouched) this.#states.delete(nodeName);
     else this.#states.set(nodeName, state);
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#states.keys()) if (!isLive(nodeName)) this.#states.delete(nodeName);
   }
@@ -56,19 +56,19 @@ export class ScrapeFailureLog {
     const failures = new FailureLog({
       logger: this.#logger,
       failing: (error) => (error as ScrapeError).message,
-      recovered: 'Node is scraped again',
+      recovered: 'Scrapes of node succeed again',
       causeOf: (error) => (error as ScrapeError).kind,
       pace: { clock, budget, remindAfterMs: HOUR_MS },
     });
     return { budget, failures, isPartial: false };
   }
 
-  #recordIgnored(node: string, [what, ...others]: readonly string[], state: NodeState): void {
-    const hasBegun = what !== undefined && !state.isPartial;
-    state.isPartial = what !== undefined;
+  #recordIgnored(node: string, [part, ...others]: readonly string[], state: NodeState): void {
+    const hasBegun = part !== undefined && !state.isPartial;
+    state.isPartial = part !== undefined;
     const line = hasBegun ? state.budget.take(true) : undefined;
     if (!line) return;
-    const fields = { node, what, others: others.length, ...line };
-    this.#logger.warning("Left out what cannot be read of a kubelet's response", fields);
+    const fields = { node, part, others: others.length, ...line };
+    this.#logger.warning('Ignoring unreadable parts of kubelet response', fields);
   }
 }

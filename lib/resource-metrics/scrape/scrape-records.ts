@@ -1,35 +1,34 @@
-import { NeverAsked } from './scrape-error.ts';
+import { NotScrapedError } from './scrape-error.ts';
 import type { ScrapeOutcome } from './scraper.ts';
 
-/** What is known of one node's latest scrapes. All times are of our wall clock. */
+/** The last scrapes of one node, in wall clock time. */
 export interface ScrapeRecord {
-  /** When the latest scrape began. */
+  /** Start of the last scrape. */
   readonly startedAtMs: number;
   readonly durationMs: number;
   /** `host:port`; `undefined` for a node without an address. */
   readonly address: string | undefined;
-  /** The path that the kubelet was asked for last. */
+  /** The last path requested. */
   readonly endpoint: string | undefined;
-  /** When the latest scrape that succeeded began. */
+  /** Start of the last successful scrape. */
   readonly succeededAtMs: number | undefined;
-  /** What could not be read of the latest response, in words. */
+  /** Descriptions of unreadable parts of the last response. */
   readonly ignored: readonly string[];
   /** `undefined` while scrapes succeed. */
   readonly failure: ScrapeFailure | undefined;
 }
 
-/** Why scrapes of a node fail now. */
 export interface ScrapeFailure {
   readonly message: string;
-  /** When the first scrape began of those that have failed since the last success, whatever their causes. */
+  /** Start of the first failure since the last success, regardless of causes. */
   readonly sinceMs: number;
-  /** How many those are. */
+  /** Failures since then. */
   readonly count: number;
-  /** Whether the kubelet was asked at all, and it was not our own load that left it out. */
-  readonly wasAsked: boolean;
+  /** `false` if the scrape was delayed by this process and did not reach the kubelet. */
+  readonly wasScraped: boolean;
 }
 
-/** Remembers by node what became of its latest scrapes. */
+/** Records the last scrapes of each node. */
 export class ScrapeRecords {
   readonly #records = new Map<string, ScrapeRecord>();
 
@@ -47,17 +46,17 @@ export class ScrapeRecords {
         message: error.message,
         sinceMs,
         count: count + 1,
-        wasAsked: !(error.cause instanceof NeverAsked),
+        wasScraped: !(error.cause instanceof NotScrapedError),
       },
     });
   }
 
-  /** `undefined` for a node that was not scraped yet. */
+  /** `undefined` for a node that has not been scraped. */
   get(nodeName: string): ScrapeRecord | undefined {
     return this.#records.get(nodeName);
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#records.keys()) if (!isLive(nodeName)) this.#records.delete(nodeName);
   }

@@ -9,55 +9,55 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { EndpointChoice } from './endpoint-choice.ts';
 import type { KubeletClient } from './kubelet/kubelet-client.ts';
-import { NeverAsked, ScrapeError } from './scrape-error.ts';
-import { type ScrapeBounds, ScrapesUnderWay } from './scrapes-in-flight.ts';
+import { NotScrapedError, ScrapeError } from './scrape-error.ts';
+import { type ScrapeBounds, ScrapesInFlight } from './scrapes-in-flight.ts';
 import type { SnapshotPublisher } from './snapshot-publisher.ts';
 
-/** One attempt to scrape one node. */
+/** The result of one scrape of one node. */
 export interface ScrapeOutcome {
   readonly nodeName: string;
-  /** When it began, by our wall clock. */
+  /** Wall clock time. */
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** `undefined` when it succeeded; caused by {@link NeverAsked} where an earlier attempt has waited for this process for more than a cycle. */
+  /**
+   * `undefined` on success. The cause is {@link NotScrapedError} if an earlier scrape waited for more than a cycle.
+   */
   readonly error: ScrapeError | undefined;
-  /** What could not be read of the response, in words. */
+  /** Descriptions of unreadable parts of the response. */
   readonly ignored: readonly string[];
   /** `host:port`; absent for a node without an address. */
   readonly address?: string | undefined;
-  /** The path that the kubelet was asked for last; absent when it was not asked at all. */
+  /** The last path requested; absent if there was no request. */
   readonly endpoint?: string | undefined;
 }
 
-/** What a scraper needs from outside. */
 interface ScraperOptions {
   readonly clock: Clock;
-  /** Ends every scrape, and whatever waits. */
+  /** Aborts all scrapes and waits. */
   readonly stopped: AbortSignal;
   readonly client: Pick<KubeletClient, 'get' | 'retain'>;
   readonly endpoints: EndpointChoice;
-  readonly targetOf: (node: LiveNode) => ScrapeTarget | NoScrapeTarget;
-  /** A number in [0, 1), asked once a node: spreads the starts of a cycle. */
+  readonly chooseTarget: (node: LiveNode) => ScrapeTarget | NoScrapeTarget;
+  /** Returns a number in [0, 1); spreads the scrapes of nodes in a cycle. */
   readonly random: () => number;
-  /** Takes in a batch, at once: until then it takes many times the memory. */
+  /** Receives a batch; must process it at once, since it takes many times the memory of the result. */
   readonly receive: (batch: MetricsBatch) => void;
-  /** Opens what publishes the batches of one cycle. */
+  /** Creates the publisher of one cycle. */
   readonly publisher: (patienceMs: number) => SnapshotPublisher;
   readonly onScraped: (outcome: ScrapeOutcome) => void;
-  /** How long behind a node's first response its second scrape begins at the earliest. */
+  /** Minimum time from a node's first response to its second scrape. */
   readonly secondScrapeAfterMs: number;
 }
 
-/** One cycle over all nodes. */
 interface ScrapeCycle {
   readonly nodes: Iterable<LiveNode>;
-  /** Ends the cycle: nodes that have not responded by then have failed, but for those that had to wait for us. */
+  /** Ends the cycle: pending scrapes fail, except those delayed by this process. */
   readonly signal: AbortSignal;
-  /** When the signal is going to, on our monotonic clock. */
+  /** When the signal aborts, on the monotonic clock. */
   readonly endsAtMs: number;
 }
 
-/** When a node's scrape is to begin, on our monotonic clock. */
+/** When the scrape of a node starts, on the monotonic clock. */
 interface ScrapeStart {
   readonly node: LiveNode;
   readonly target: ScrapeTarget;
@@ -66,38 +66,38 @@ interface ScrapeStart {
 
 const JITTER_PER_NODE_MS = 8;
 
-/** How the starts of a cycle are spread, and how long after the last the first responses are published without the others. */
-const PACE = { mostJitterMs: 4000, patienceMs: 1000 };
+/** Spread of the scrapes in a cycle, and how long after the last start the first responses are published. */
+const PACE = { maxJitterMs: 4000, patienceMs: 1000 };
 
-/** Most pods are not served before two cycles are over: in these, haste is worth more than an even load. */
-const STARTING_PACE = { mostJitterMs: 1000, patienceMs: 500 };
+/** Most pods are first served after two cycles, so these favor speed over even load. */
+const STARTING_PACE = { maxJitterMs: 1000, patienceMs: 500 };
 const STARTING_CYCLES = 2;
 
-/** A node whose second scrape would begin later than this before the end of a cycle is left to the next one. */
-const LEAST_SECOND_SCRAPE_MS = 5000;
+/** A second scrape that would start later than this before the end of a cycle is left to the next cycle. */
+const MIN_SECOND_SCRAPE_MS = 5000;
 
-/** Scrapes every node once a cycle, concurrently and after a random delay; one that fails costs only itself. */
+/** Scrapes each node once per cycle, concurrently and with jitter; a failure affects only its node. */
 export class Scraper {
   readonly #options: ScraperOptions;
-  /** By node, when in a cycle it is scraped: always at the same point, so that no two scrapes come too near each other. */
+  /** The point in a cycle when a node is scraped; constant, so that its scrapes are evenly spaced. */
   #spread: ReadonlyMap<string, number> = new Map();
   readonly #secondScrapes: SecondScrapes;
-  readonly #underWay: ScrapesUnderWay;
-  /** Of the latest cycle. */
+  readonly #inFlight: ScrapesInFlight;
+  /** Of the current cycle. */
   #publisher: SnapshotPublisher | undefined;
   #cycles = 0;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
     this.#secondScrapes = new SecondScrapes(options.secondScrapeAfterMs);
-    this.#underWay = new ScrapesUnderWay(options);
+    this.#inFlight = new ScrapesInFlight(options);
   }
 
-  /** Resolves when every node has responded or failed, or goes on without its cycle because it had to wait for us. */
+  /** Resolves when each scrape has ended, or continues beyond the cycle because this process delayed it. */
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
-    const { mostJitterMs, patienceMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
-    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, mostJitterMs);
+    const { maxJitterMs, patienceMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
+    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, maxJitterMs);
     const { clock, client, random } = this.#options;
     using publisher = this.#options.publisher(jitterMs + patienceMs);
     this.#publisher = publisher;
@@ -107,7 +107,7 @@ export class Scraper {
     const starts: ScrapeStart[] = [];
     const startedAtMs = clock.monotonicMs();
     for (const node of all) {
-      const target = this.#options.targetOf(node);
+      const target = this.#options.chooseTarget(node);
       if ('reason' in target) {
         this.#reportUnreachable(target);
         continue;
@@ -115,14 +115,14 @@ export class Scraper {
       targets.add(formatAddress(target));
       const fraction = this.#spread.get(node.name) ?? random();
       spread.set(node.name, fraction);
-      const underWay = this.#underWay.passOver(node.name);
-      if (underWay) {
-        if (underWay.isWaiting && underWay.passes > 1) this.#reportNeverAsked(target);
-        ends.push(raceAbort(underWay.ended, signal).catch(() => {})); // it goes on into the next cycle, too
+      const inFlight = this.#inFlight.skip(node.name);
+      if (inFlight) {
+        if (inFlight.isWaiting && inFlight.skippedCycles > 1) this.#reportNotScraped(target);
+        ends.push(raceAbort(inFlight.ended, signal).catch(() => {})); // continues into the next cycle
         continue;
       }
       const secondDueMs = this.#secondScrapes.dueMs(node.name);
-      if (secondDueMs > endsAtMs - LEAST_SECOND_SCRAPE_MS) continue;
+      if (secondDueMs > endsAtMs - MIN_SECOND_SCRAPE_MS) continue;
       starts.push({ node, target, dueMs: Math.max(startedAtMs + fraction * jitterMs, secondDueMs) });
     }
     this.#spread = spread;
@@ -133,29 +133,29 @@ export class Scraper {
     await client.retain(targets);
   }
 
-  /** One wait after the other: what waited for each of thousands would be moved to where the collector seldom looks. */
+  /** Waits sequentially: thousands of concurrent waits would be promoted to the old generation. */
   async #startWhenDue(starts: ScrapeStart[], signal: AbortSignal, ends: Promise<void>[]): Promise<void> {
     const { clock } = this.#options;
     starts.sort((one, other) => one.dueMs - other.dueMs);
     for (const { node, target, dueMs } of starts) {
       const waitMs = dueMs - clock.monotonicMs();
       if (waitMs > 0) await waitUnlessAborted(clock, waitMs, signal);
-      const end = this.#underWay.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds));
-      end.catch(() => {}); // the cycle fails with it once all are started; until then nobody waits for it
+      const end = this.#inFlight.run(node.name, signal, (bounds) => this.#scrapeNode(node, target, bounds));
+      end.catch(() => {}); // rejects the cycle once all scrapes have started; not awaited before
       ends.push(end);
     }
   }
 
   #reportUnreachable({ nodeName, reason }: NoScrapeTarget): void {
-    this.#reportUnasked(new ScrapeError(nodeName, new Error(reason)));
+    this.#reportWithoutRequest(new ScrapeError(nodeName, new Error(reason)));
   }
 
-  #reportNeverAsked(target: ScrapeTarget): void {
+  #reportNotScraped(target: ScrapeTarget): void {
     const address = formatAddress(target);
-    this.#reportUnasked(new ScrapeError(target.nodeName, new NeverAsked(), { address }));
+    this.#reportWithoutRequest(new ScrapeError(target.nodeName, new NotScrapedError(), { address }));
   }
 
-  #reportUnasked(error: ScrapeError): void {
+  #reportWithoutRequest(error: ScrapeError): void {
     const { nodeName } = error;
     const startedAtMs = this.#options.clock.nowMs();
     this.#options.onScraped({ nodeName, startedAtMs, durationMs: 0, error, ignored: [] });
@@ -163,13 +163,13 @@ export class Scraper {
 
   #deliver(batch: MetricsBatch): void {
     this.#options.receive(batch);
-    this.#secondScrapes.noteResponse(batch.nodeName, batch.receivedAtMs);
+    this.#secondScrapes.recordResponse(batch.nodeName, batch.receivedAtMs);
     this.#publisher?.markDirty();
   }
 
   /**
-   * Asks one node and delivers its response as soon as that is read: it passes through nothing that has waited for long. Such
-   * calls are held where the collector seldom looks, and with them, though they are over, all that passed through.
+   * Scrapes a node and delivers its response as soon as it is read. The response must not pass through long-lived
+   * promises: these are in the old generation, where they would retain it beyond their end.
    */
   async #scrapeNode(node: LiveNode, target: ScrapeTarget, { signal, pause }: ScrapeBounds): Promise<void> {
     const { clock, client, endpoints, onScraped } = this.#options;
@@ -184,7 +184,7 @@ export class Scraper {
     let ignored: readonly string[] = [];
     try {
       signal.throwIfAborted();
-      await endpoints.ask(node, async ({ path, decode }) => {
+      await endpoints.request(node, async ({ path, decode }) => {
         endpoint = path;
         const requestedAtMs = clock.monotonicMs();
         const read = (body: Buffer) => {
@@ -203,33 +203,35 @@ export class Scraper {
   }
 }
 
-/** Waits for a while, or until the signal aborts: what comes next looks at that. */
+/** Resolves after a duration or when the signal aborts; callers check the signal. */
 async function waitUnlessAborted(clock: Clock, durationMs: number, signal: AbortSignal): Promise<void> {
   await clock.sleep(durationMs, { signal }).catch(() => {});
 }
 
-/** When nodes that have responded once are asked again, whenever cycles begin: a rate needs two samples that lie apart. */
+/**
+ * Schedules the second scrape of each node independently of cycles, since a rate needs two samples some time apart.
+ */
 export class SecondScrapes {
   readonly #afterMs: number;
-  /** By node, when its first response had come in; -Infinity once it has responded twice. */
+  /** By node, the time of its first response; -Infinity after the second. */
   readonly #firstResponseMs = new Map<string, number>();
 
-  /** @param afterMs how long behind a node's first response its second scrape begins */
+  /** @param afterMs minimum time from a node's first response to its second scrape */
   constructor(afterMs: number) {
     this.#afterMs = afterMs;
   }
 
-  noteResponse(nodeName: string, receivedAtMs: number): void {
+  recordResponse(nodeName: string, receivedAtMs: number): void {
     const isFirst = !this.#firstResponseMs.has(nodeName);
     this.#firstResponseMs.set(nodeName, isFirst ? receivedAtMs : Number.NEGATIVE_INFINITY);
   }
 
-  /** Before when a node is not to be asked; -Infinity for one that may be at any time. */
+  /** @returns the earliest time to scrape the node again; -Infinity if there is none */
   dueMs(nodeName: string): number {
     return (this.#firstResponseMs.get(nodeName) ?? Number.NEGATIVE_INFINITY) + this.#afterMs;
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#firstResponseMs.keys())
       if (!isLive(nodeName)) this.#firstResponseMs.delete(nodeName);

@@ -1,47 +1,45 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What is needed from outside. */
-interface ScrapesUnderWayOptions {
+interface ScrapesInFlightOptions {
   readonly clock: Clock;
-  /** Ends all of them. */
+  /** Aborts all scrapes. */
   readonly stopped: AbortSignal;
 }
 
-/** What a scrape is given. */
 export interface ScrapeBounds {
-  /** Ends it. */
+  /** Aborts the scrape. */
   readonly signal: AbortSignal;
-  /** Called when it waits for something of this process; the result is disposed of when it goes on. */
+  /** Called when the scrape waits for this process; the result is disposed when it continues. */
   readonly pause: () => Disposable;
 }
 
-/** A scrape that has begun, maybe in an earlier cycle. */
-interface ScrapeUnderWay {
+/** A scrape that may have started in an earlier cycle. */
+interface ScrapeInFlight {
   readonly isWaiting: boolean;
-  /** In how many cycles its node was not asked because of it. */
-  readonly passes: number;
+  /** Cycles that skipped its node. */
+  readonly skippedCycles: number;
   readonly ended: Promise<void>;
 }
 
-/** Less than this makes no kubelet look slow. */
-const LEAST_WAIT_MS = 100;
+/** Shorter waits do not make a kubelet look slow. */
+const MIN_WAIT_MS = 100;
 
 /**
- * The scrapes that have begun and not ended, one a node.
+ * Scrapes that have started and not ended, at most one per node.
  *
- * Each ends with its cycle, but for those that had to wait for this process, as for a handshake's permit: they have as much
- * more as they waited, or our load would look like a failure of the kubelet.
+ * A scrape ends with its cycle. If it waited for this process, as for the permit of a handshake, its time is extended
+ * by the wait, so that local load does not look like a failure of the kubelet.
  */
-export class ScrapesUnderWay {
-  readonly #options: ScrapesUnderWayOptions;
-  readonly #scrapes = new Map<string, { -readonly [Key in keyof ScrapeUnderWay]: ScrapeUnderWay[Key] }>();
+export class ScrapesInFlight {
+  readonly #options: ScrapesInFlightOptions;
+  readonly #scrapes = new Map<string, { -readonly [Key in keyof ScrapeInFlight]: ScrapeInFlight[Key] }>();
 
-  constructor(options: ScrapesUnderWayOptions) {
+  constructor(options: ScrapesInFlightOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the scrape has ended, or goes on though its cycle is over. */
+  /** Resolves when the scrape has ended, or continues beyond its cycle. */
   async run(
     nodeName: string,
     cycle: AbortSignal,
@@ -50,7 +48,7 @@ export class ScrapesUnderWay {
     const { clock, stopped } = this.#options;
     const own = new AbortController();
     const [left, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const underWay = { isWaiting: false, passes: 0, ended: ended.promise };
+    const inFlight = { isWaiting: false, skippedCycles: 0, ended: ended.promise };
     let waitedMs = 0;
     let cycleEndMs: number | undefined;
     let grace: Disposable | undefined;
@@ -60,10 +58,10 @@ export class ScrapesUnderWay {
     };
     const pause = () => {
       const sinceMs = clock.monotonicMs();
-      underWay.isWaiting = true;
+      inFlight.isWaiting = true;
       return {
         [Symbol.dispose]: () => {
-          underWay.isWaiting = false;
+          inFlight.isWaiting = false;
           waitedMs += clock.monotonicMs() - sinceMs;
           if (cycleEndMs !== undefined) startGrace(cycleEndMs);
         },
@@ -71,29 +69,25 @@ export class ScrapesUnderWay {
     };
     const stop = onAbort(stopped, () => own.abort(stopped.reason));
     const end = onAbort(cycle, () => {
-      if (!underWay.isWaiting && waitedMs < LEAST_WAIT_MS) return own.abort(cycle.reason);
+      if (!inFlight.isWaiting && waitedMs < MIN_WAIT_MS) return own.abort(cycle.reason);
       cycleEndMs = clock.monotonicMs();
-      if (!underWay.isWaiting) startGrace(cycleEndMs);
+      if (!inFlight.isWaiting) startGrace(cycleEndMs);
       left.resolve();
     });
     const finish = () => {
       this.#scrapes.delete(nodeName);
       cycleEndMs = undefined;
-      for (const held of [grace, stop, end]) held?.[Symbol.dispose]();
+      for (const resource of [grace, stop, end]) resource?.[Symbol.dispose]();
       ended.resolve();
     };
-    this.#scrapes.set(nodeName, underWay);
+    this.#scrapes.set(nodeName, inFlight);
     await Promise.race([scrape({ signal: own.signal, pause }).finally(finish), left.promise]);
   }
 
-  /**
-   * Notes that a node is not asked in a cycle, if an earlier scrape of it is under way.
-   *
-   * @returns that one
-   */
-  passOver(nodeName: string): ScrapeUnderWay | undefined {
-    const underWay = this.#scrapes.get(nodeName);
-    if (underWay) underWay.passes++;
-    return underWay;
+  /** Counts a cycle that skips a node with a scrape in flight. @returns that scrape, if any */
+  skip(nodeName: string): ScrapeInFlight | undefined {
+    const inFlight = this.#scrapes.get(nodeName);
+    if (inFlight) inFlight.skippedCycles++;
+    return inFlight;
   }
 }

@@ -1,50 +1,49 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What the publisher of a cycle needs from outside. */
 export interface SnapshotPublisherOptions {
   readonly clock: Clock;
-  /** Serves what has come in so far. */
+  /** Serves the responses received so far. */
   readonly publish: () => void;
-  /** How long the first time waits for the responses of all. */
-  readonly patienceMs: number;
+  /** How long the first publication of the cycle waits for responses of all nodes. */
+  readonly maxWaitMs: number;
 }
 
-/** The times after the first follow at most four times a second. */
-const SHORTEST_INTERVAL_MS = 250;
+/** Limits later publications to four per second. */
+const MIN_INTERVAL_MS = 250;
 
-/** Nor do they take more than one in so many parts of our time: a snapshot of 150,000 pods takes a tenth of a second to make. */
-const SPARED_PARTS = 20;
+/** Limits them to 1/20 of the time: creating a snapshot of 150,000 pods takes 0.1 s. */
+const INTERVAL_PER_DURATION = 20;
 
 /**
- * Publishes the responses of a cycle together, so that a slow kubelet does not hold up the others and every
- * swap of the snapshot is worth its cost.
+ * Publishes the responses of a cycle in groups, so that a slow kubelet does not delay others and few snapshots are
+ * created.
  */
 export class SnapshotPublisher implements Disposable {
   readonly #options: SnapshotPublisherOptions;
   readonly #timers = new AbortController();
   #isDirty = false;
   #isTimerSet = false;
-  #intervalMs = SHORTEST_INTERVAL_MS;
+  #intervalMs = MIN_INTERVAL_MS;
 
   constructor(options: SnapshotPublisherOptions) {
     this.#options = options;
-    this.#publishAfter(options.patienceMs);
+    this.#publishAfter(options.maxWaitMs);
   }
 
-  /** Notes that a response has come in, which no snapshot has. */
+  /** Records that a response has been received since the last publication. */
   markDirty(): void {
     this.#isDirty = true;
     if (!this.#isTimerSet) this.#publishAfter(this.#intervalMs);
   }
 
-  /** Publishes now, if there is anything new. */
+  /** Publishes at once if there are new responses. */
   flush(): void {
     if (!this.#isDirty) return;
     this.#isDirty = false;
     const { clock, publish } = this.#options;
     const startMs = clock.monotonicMs();
     publish();
-    this.#intervalMs = Math.max(SHORTEST_INTERVAL_MS, (clock.monotonicMs() - startMs) * SPARED_PARTS);
+    this.#intervalMs = Math.max(MIN_INTERVAL_MS, (clock.monotonicMs() - startMs) * INTERVAL_PER_DURATION);
   }
 
   [Symbol.dispose](): void {

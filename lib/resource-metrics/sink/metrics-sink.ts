@@ -1,50 +1,48 @@
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { holdsRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
-import type { HeldUsage } from './pod-record.ts';
+import { hasRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
+import type { PodRecordUsage } from './pod-record.ts';
 import { EMPTY_SNAPSHOT, type NodeUsage, type Snapshot } from './snapshot.ts';
 
-/** What the sink needs from outside. */
 interface MetricsSinkOptions extends StalenessLimits {
   readonly clock: Clock;
   readonly livePodUid: LivePodUid;
 }
 
 /**
- * Readings of a node that was lost for longer are not compared with: the average over such a gap says too little of now.
- * Within it, a node and its pods are served again as soon as they respond once.
+ * Maximum time between two readings of a node: a longer average says too little about the present. Within it, a node
+ * and its pods are served again after one response.
  */
-const LONGEST_GAP_MS = 300_000;
+const MAX_GAP_MS = 300_000;
 
-/** How many points are held for serving. */
+/** Numbers of points in the snapshot. */
 export interface StoragePoints {
   readonly node: number;
   readonly container: number;
 }
 
-/** How many nodes and pods are served from before a lost scrape. */
+/** Numbers of nodes and pods served from a response before a failed scrape. */
 export interface StaleCounts {
   readonly node: number;
   readonly pod: number;
 }
 
-/** What is held of one node, and whether it is fresh enough to be served. */
-export interface HeldNode {
+/** The record of a node, and whether it is recent enough to be served. */
+export interface CachedNode {
   readonly record: NodeRecord;
   readonly isServed: boolean;
 }
 
-/** Turns readings into usage and serves the latest complete snapshot; readers never see half of one. */
+/** Computes usage from readings, and serves the last complete snapshot; readers never see a partial one. */
 export class MetricsSink {
   readonly #options: MetricsSinkOptions;
-  /** What is held of each node. */
   readonly #records = new Map<string, NodeRecord>();
-  /** What was held when the snapshot was published, but for the losses since: served until it expires. */
+  /** Records when the snapshot was published, updated by failures since; served until they expire. */
   #published = new Map<string, NodeRecord>();
-  #snapshot: HeldSnapshot = EMPTY_SNAPSHOT;
+  #snapshot: SinkSnapshot = EMPTY_SNAPSHOT;
   #nextExpiryMs = Number.POSITIVE_INFINITY;
   #cycleStartedAtMs: number;
-  #holdsRate = false;
+  #hasRate = false;
   #isReady = false;
 
   constructor(options: MetricsSinkOptions) {
@@ -53,20 +51,20 @@ export class MetricsSink {
   }
 
   /**
-   * Whether users find metrics here: a rate over two readings was held once, and what is held has not gone too old
-   * because cycles stopped, as while the process stands still. Until kubelets have been asked again, a server that was ready
-   * would serve an empty list. Scrapes that are lost take nothing from it: discovery must not go because scraping does.
+   * Whether there are metrics to serve: there was a rate over two readings, and the metrics did not expire because
+   * cycles stopped, as while the process is suspended. After that, a ready server would serve an empty list until the
+   * next scrapes. Failed scrapes do not affect it, so that failing kubelets do not remove the API from discovery.
    */
   get isReady(): boolean {
-    return this.#isReady && !this.#hasGoneSilent();
+    return this.#isReady && !this.#isStalled();
   }
 
-  /** What is to be served now. */
+  /** The snapshot to serve now. */
   get snapshot(): Snapshot {
     return this.#current();
   }
 
-  /** How many points the current snapshot holds. */
+  /** Of the current snapshot. */
   get storagePoints(): StoragePoints {
     const { nodes, pods } = this.#current();
     let container = 0;
@@ -75,7 +73,7 @@ export class MetricsSink {
     return { node: nodes.size, container };
   }
 
-  /** How much is served of nodes whose last scrape was lost. */
+  /** Of nodes whose last scrape failed. */
   get staleCounts(): StaleCounts {
     const counts = { node: 0, pod: 0 };
     const { nodes, pods } = this.#current();
@@ -89,26 +87,25 @@ export class MetricsSink {
     return counts;
   }
 
-  /** What is held of a node; `undefined` where it has not responded, or not for long. */
-  held(nodeName: string): HeldNode | undefined {
+  /** @returns `undefined` for a node without a response, or without one for long */
+  cachedNode(nodeName: string): CachedNode | undefined {
     const record = this.#records.get(nodeName);
     return record && { record, isServed: this.#isServed(record) };
   }
 
-  /** The nodes of which something is held. */
-  heldNodeNames(): Iterable<string> {
+  cachedNodeNames(): Iterable<string> {
     return this.#records.keys();
   }
 
-  /** Notes that a cycle begins: responses and losses that follow are of this one. */
+  /** Starts a cycle, which following responses and failures belong to. */
   beginCycle(): void {
     this.#cycleStartedAtMs = this.#options.clock.monotonicMs();
   }
 
   /**
-   * Takes in one node's response, which is served from the next {@link publish} on.
+   * Records the response of a node, which is served after the next {@link publish}.
    *
-   * @throws when it cannot be taken in; the node keeps what it has
+   * @throws if it cannot be processed; the node's record is unchanged
    */
   receive(batch: MetricsBatch): void {
     const { nodeName } = batch;
@@ -116,56 +113,57 @@ export class MetricsSink {
     try {
       const record = nextNodeRecord(this.#records.get(nodeName), batch, { ...this.#options, ...cycle });
       this.#records.set(nodeName, record);
-      this.#holdsRate ||= holdsRate(record);
+      this.#hasRate ||= hasRate(record);
     } catch (cause) {
-      throw new Error(`Cannot take in the response of node "${nodeName}"`, { cause });
+      throw new Error(`Cannot process the response of node "${nodeName}"`, { cause });
     }
   }
 
-  /** Notes that a node failed to respond in this cycle: what is held of it is stale, and may be too old by now. */
-  lose(nodeName: string): void {
+  /** Records a failed scrape in this cycle: the node's record is stale, and may be too old to be served. */
+  recordFailure(nodeName: string): void {
     for (const records of [this.#records, this.#published]) {
       const record = records.get(nodeName);
       if (!record) continue;
-      const lost = { ...record, lostInCycleMs: this.#cycleStartedAtMs };
-      records.set(nodeName, lost);
-      const isChanged = this.#isServed(record) !== this.#isServed(lost);
-      if (isChanged) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // the next reader finds it gone, or back
+      const failed = { ...record, failedInCycleMs: this.#cycleStartedAtMs };
+      records.set(nodeName, failed);
+      const isChanged = this.#isServed(record) !== this.#isServed(failed);
+      if (isChanged) this.#nextExpiryMs = Number.NEGATIVE_INFINITY; // updates the snapshot for the next reader
     }
   }
 
-  /** Drops what is held of nodes that are gone, and what is neither served nor young enough to compare with. */
+  /** Removes records of nodes that are gone, and those too old to be served or compared with. */
   retain(isLive: (nodeName: string) => boolean): void {
-    const oldestMs = this.#options.clock.monotonicMs() - LONGEST_GAP_MS;
+    const oldestMs = this.#options.clock.monotonicMs() - MAX_GAP_MS;
     for (const [nodeName, record] of this.#records) {
       const isServed = this.#isServed(record);
       if (isLive(nodeName) && (isServed || record.receivedAtMs >= oldestMs)) continue;
       this.#records.delete(nodeName);
       this.#published.delete(nodeName);
       if (isServed) this.#nextExpiryMs = Number.NEGATIVE_INFINITY;
-      // As at the start, when nothing is held but what was never lost for too long: the process stood still.
-      const isForgotten = isLive(nodeName) && Number.isFinite(servedUntilMs(record, this.#options));
-      if (isForgotten && this.#records.size === 0) this.#holdsRate = this.#isReady = false;
+      // The last record expired without a failed scrape: the process was suspended, and is not ready, as at the
+      // start.
+      const hasExpired = isLive(nodeName) && Number.isFinite(servedUntilMs(record, this.#options));
+      if (hasExpired && this.#records.size === 0) this.#hasRate = this.#isReady = false;
     }
   }
 
-  /** Serves what was received so far; nodes without a response keep what they have. */
+  /** Publishes the current records; nodes without a new response retain the previous one. */
   publish(): void {
     this.#published = new Map(this.#records);
     this.#serve();
-    this.#isReady = this.#holdsRate;
+    this.#isReady = this.#hasRate;
   }
 
-  #current(): HeldSnapshot {
+  #current(): SinkSnapshot {
     if (this.#options.clock.monotonicMs() >= this.#nextExpiryMs) this.#serve();
     return this.#snapshot;
   }
 
-  /** Makes a snapshot of what is published and has not expired. */
+  /** Creates a snapshot of the published records that have not expired. */
   #serve(): void {
     const { clock, livePodUid } = this.#options;
     const served = new Map(this.#published.entries().filter(([, record]) => this.#isServed(record)));
-    this.#nextExpiryMs = this.#expiryOf(served.values());
+    this.#nextExpiryMs = this.#findExpiry(served.values());
     const nowMs = clock.nowMs();
     this.#snapshot = {
       sequence: this.#snapshot.sequence + 1,
@@ -175,8 +173,8 @@ export class MetricsSink {
     };
   }
 
-  /** Whether nothing is served, though a node was neither lost for too long nor heard of since cycles stopped. */
-  #hasGoneSilent(): boolean {
+  /** Whether nothing is served because cycles stopped, not because scrapes failed. */
+  #isStalled(): boolean {
     const { nodes, pods } = this.snapshot;
     if (nodes.size > 0 || pods.size > 0) return false;
     const nowMs = this.#options.clock.monotonicMs();
@@ -191,109 +189,111 @@ export class MetricsSink {
     return this.#options.clock.monotonicMs() < servedUntilMs(record, this.#options);
   }
 
-  /** When the first of these is served no longer, if nothing is heard of it. */
-  #expiryOf(records: Iterable<NodeRecord>): number {
+  /** @returns when the first record expires without further responses */
+  #findExpiry(records: Iterable<NodeRecord>): number {
     let expiryMs = Number.POSITIVE_INFINITY;
     for (const record of records) expiryMs = Math.min(expiryMs, servedUntilMs(record, this.#options));
     return expiryMs;
   }
 }
 
-/** A snapshot as the sink knows it. */
-interface HeldSnapshot extends Snapshot {
-  readonly pods: ReadonlyMap<string, ReadonlyMap<string, HeldUsage>>;
+interface SinkSnapshot extends Snapshot {
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodRecordUsage>>;
 }
 
-/** What nodes use, by their names. */
 function nodeUsages(records: ReadonlyMap<string, NodeRecord>): Snapshot['nodes'] {
   const usages = new Map<string, NodeUsage>();
   for (const [name, { usage }] of records) if (usage) usages.set(name, usage);
   return usages;
 }
 
-/** What decides between two nodes that report one pod. */
+/** Decides between two nodes that report the same pod. */
 interface PodArbitration {
   readonly livePodUid: LivePodUid;
-  /** By our wall clock. */
+  /** Wall clock time. */
   readonly nowMs: number;
 }
 
-/** What pods use, by their namespaces and names; one that two nodes report counts once. */
+/** By namespace and name; a pod reported by two nodes is counted once. */
 function podUsages(
   records: ReadonlyMap<string, NodeRecord>,
   arbitration: PodArbitration,
-): HeldSnapshot['pods'] {
-  const namespaces = new Map<string, Map<string, HeldUsage>>();
+): SinkSnapshot['pods'] {
+  const namespaces = new Map<string, Map<string, PodRecordUsage>>();
   for (const { pods } of records.values()) {
     for (const { usage } of pods.values()) {
       if (!usage) continue;
-      const namespace = namespaces.get(usage.namespace) ?? new Map<string, HeldUsage>();
+      const namespace = namespaces.get(usage.namespace) ?? new Map<string, PodRecordUsage>();
       if (namespace.size === 0) namespaces.set(usage.namespace, namespace);
       const other = namespace.get(usage.name);
-      namespace.set(usage.name, other ? likelierOf(other, usage, arbitration) : usage);
+      namespace.set(usage.name, other ? chooseReport(other, usage, arbitration) : usage);
     }
   }
   return namespaces;
 }
 
 /**
- * Of two nodes' reports on one pod, that of the node which itself told the live pod's UID: only kubelets that run a pod know it. A word
- * without a UID comes next, and one on another pod last. Where that decides nothing, the later counts, unless it is of the future.
+ * Chooses between two nodes' reports of one pod: first a report with the live pod's UID, which only its kubelet
+ * knows; then one without a UID; last one of another pod. Equal reports are decided by the later timestamp that is
+ * not in the future.
  */
-function likelierOf(a: HeldUsage, b: HeldUsage, { livePodUid, nowMs }: PodArbitration): HeldUsage {
+function chooseReport(
+  a: PodRecordUsage,
+  b: PodRecordUsage,
+  { livePodUid, nowMs }: PodArbitration,
+): PodRecordUsage {
   const liveUid = livePodUid(a.key);
-  const difference = evidenceOf(b, liveUid) - evidenceOf(a, liveUid);
+  const difference = rankReport(b, liveUid) - rankReport(a, liveUid);
   if (difference !== 0) return difference > 0 ? b : a;
   const isAhead = a.timestampMs > nowMs;
   if (isAhead !== b.timestampMs > nowMs) return isAhead ? b : a;
   return b.timestampMs > a.timestampMs ? b : a;
 }
 
-function evidenceOf({ uid, isUidTold }: HeldUsage, liveUid: string | undefined): number {
+function rankReport({ uid, isUidReported }: PodRecordUsage, liveUid: string | undefined): number {
   const isOfAnother = liveUid !== undefined && uid !== undefined && uid !== liveUid;
   if (isOfAnother) return 0;
-  return isUidTold ? 2 : 1;
+  return isUidReported ? 2 : 1;
 }
 
-/** What tells how long the last good response of a node is served. */
 interface StalenessLimits {
   readonly resolutionMs: number;
-  /** How old a response may be when a scrape of its node is lost, and still be served; 0 for not at all. */
+  /** Maximum age of a response that is served after a failed scrape; 0 to drop it at once. */
   readonly stalenessMs: number;
 }
 
-/** In which cycles a node responded and was lost, by when they began. */
-type NodeCycles = Pick<NodeRecord, 'respondedInCycleMs' | 'lostInCycleMs'>;
+/** Start times of the cycles of a node's last response and failure. */
+type NodeCycles = Pick<NodeRecord, 'respondedInCycleMs' | 'failedInCycleMs'>;
 
 /**
- * A cycle begins within one and a half resolutions of the one before, or is late, and ends within another. A node that
- * has neither responded nor been lost for so long is not scraped any more.
+ * A cycle starts within 1.5 resolutions of the previous one, or is late, and ends within another. A node without a
+ * response or failure for this long is no longer scraped.
  */
-const SILENT_RESOLUTIONS = 2.5;
+const MAX_SILENT_RESOLUTIONS = 2.5;
 
-/** Whether a scrape was lost since the node responded. */
-export function isStale({ lostInCycleMs }: NodeCycles): boolean {
-  return lostInCycleMs !== undefined;
+/** Whether a scrape failed since the last response. */
+export function isStale({ failedInCycleMs }: NodeCycles): boolean {
+  return failedInCycleMs !== undefined;
 }
 
 /**
- * Until when the last good response of a node is served, on our monotonic clock.
+ * Computes until when the last good response of a node is served, on the monotonic clock.
  *
- * Its age is judged once a cycle, when a scrape is lost: it is the time from the start of the cycle that brought the response
- * to the start of the one that lost the scrape. So one lost scrape makes one resolution and two make two, however long
- * the kubelet takes to respond or to fail. Between losses nothing expires, unless cycles stop altogether.
+ * Its age is evaluated at each failed scrape: the time from the start of the cycle of the response to the start of
+ * the cycle of the failure. One failure means one resolution, two mean two, regardless of the duration of requests.
+ * Without failures, a response expires only when cycles stop.
  */
 export function servedUntilMs(
-  { respondedInCycleMs, lostInCycleMs }: NodeCycles,
+  { respondedInCycleMs, failedInCycleMs }: NodeCycles,
   { resolutionMs, stalenessMs }: StalenessLimits,
 ): number {
-  const silentMs = SILENT_RESOLUTIONS * resolutionMs;
-  if (lostInCycleMs === undefined) return respondedInCycleMs + silentMs;
-  const isTooOld = inWholeSeconds(lostInCycleMs - respondedInCycleMs) >= stalenessMs;
-  return isTooOld ? Number.NEGATIVE_INFINITY : lostInCycleMs + silentMs;
+  const silentMs = MAX_SILENT_RESOLUTIONS * resolutionMs;
+  if (failedInCycleMs === undefined) return respondedInCycleMs + silentMs;
+  const isTooOld = roundToSeconds(failedInCycleMs - respondedInCycleMs) >= stalenessMs;
+  return isTooOld ? Number.NEGATIVE_INFINITY : failedInCycleMs + silentMs;
 }
 
-/** Cycles begin some milliseconds late: twice the resolution is to be as much, and no less. */
-function inWholeSeconds(durationMs: number): number {
+/** Compensates for cycles that start some milliseconds late. */
+function roundToSeconds(durationMs: number): number {
   return Math.round(durationMs / 1000) * 1000;
 }

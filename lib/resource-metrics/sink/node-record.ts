@@ -17,31 +17,29 @@ import {
 } from './usage-history.ts';
 
 /**
- * The UID of the pod that lives under a name now; `undefined` where that is not known.
- *
  * @param key `NAMESPACE/NAME`
+ * @returns the UID of the live pod; `undefined` if there is none in the cache
  */
 export type LivePodUid = (key: string) => string | undefined;
 
-/** What a record is made with. */
 export interface NodeRecordOptions {
   readonly resolutionMs: number;
-  /** Of the cycle that brings the response, on our monotonic clock. */
+  /** Start of the cycle of the response, on the monotonic clock. */
   readonly cycleStartedAtMs: number;
-  /** For pods whose UID the endpoint does not tell: they are those that live as the response comes in. */
+  /** For endpoints that do not report UIDs. */
   readonly livePodUid: LivePodUid;
 }
 
-/** What is held of one node since its last response. Immutable. */
+/** The state of one node after its last response. Immutable. */
 export interface NodeRecord {
-  /** When the response was asked for and when it had come in, on our monotonic clock. */
+  /** Start of the request and end of the response, on the monotonic clock. */
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
-  /** When the cycle began that brought the response, on our monotonic clock. */
+  /** Start of the cycle of the response, on the monotonic clock. */
   readonly respondedInCycleMs: number;
-  /** When the latest cycle began that lost a scrape of the node since; `undefined` while none has. */
-  readonly lostInCycleMs: number | undefined;
+  /** Start of the last cycle in which a scrape failed since; `undefined` if none has. */
+  readonly failedInCycleMs: number | undefined;
   readonly history: UsageHistory | undefined;
   readonly usage: NodeUsage | undefined;
   /** By `namespace/name`. */
@@ -51,15 +49,14 @@ export interface NodeRecord {
 }
 
 /**
- * The kubelet's interval of sampling its node (`--housekeeping-interval`): what `usageNanoCores` of a node
- * averages over.
+ * The kubelet's sampling interval of its node (`--housekeeping-interval`), over which `usageNanoCores` is averaged.
  */
 const NODE_SAMPLING_INTERVAL_MS = 10_000;
 
-/** So many of a pod are looked for one by one sooner than by a map. */
+/** Up to this number, a linear search is faster than a map. */
 const FEW_CONTAINERS = 8;
 
-/** The record of a node after one more response: what the response leaves out is gone. */
+/** Creates the record after a response; nodes and pods missing from it are removed. */
 export function nextNodeRecord(
   previous: NodeRecord | undefined,
   batch: MetricsBatch,
@@ -69,7 +66,7 @@ export function nextNodeRecord(
     requestedAtMs: batch.requestedAtMs,
     receivedAtMs: batch.receivedAtMs,
     sincePreviousScrapeMs: sincePreviousScrape(previous, batch, options),
-    // Where a kubelet is asked at its other endpoint from now on, the coarser stamps of the earlier readings count.
+    // After a change of endpoint, the coarser timestamps of earlier readings apply.
     stampResolution: previous?.stampResolution === 'second' ? 'second' : batch.stampResolution,
   };
   const history = batch.node && nextHistory(previous?.history, batch.node, context);
@@ -78,7 +75,7 @@ export function nextNodeRecord(
     receivedAtMs: batch.receivedAtMs,
     stampResolution: batch.stampResolution,
     respondedInCycleMs: options.cycleStartedAtMs,
-    lostInCycleMs: undefined,
+    failedInCycleMs: undefined,
     history,
     usage: nextNodeUsage(previous, history, batch),
     ...nextPods(previous, batch, { context, livePodUid: options.livePodUid }),
@@ -86,8 +83,8 @@ export function nextNodeRecord(
 }
 
 /**
- * In which time what is new in a response must have started: none, in a first response of a clock that was set back, by which
- * what has run for hours may seem to have started just now.
+ * Period in which containers that are new in a response must have started: 0 for a first response of a clock that was
+ * set back, by which old containers seem to have just started.
  */
 function sincePreviousScrape(
   previous: NodeRecord | undefined,
@@ -100,9 +97,9 @@ function sincePreviousScrape(
   return pods.some(({ containers }) => containers.some(startsInFuture)) ? 0 : resolutionMs;
 }
 
-/** Whether anything of the node is known from two readings, as everything is to be from then on. */
-export function holdsRate({ history, pods }: NodeRecord): boolean {
-  const isRate = (held: UsageHistory | undefined) => held?.usage !== undefined && held.readings.length > 1;
+/** Whether any usage is based on two readings. */
+export function hasRate({ history, pods }: NodeRecord): boolean {
+  const isRate = (one: UsageHistory | undefined) => one?.usage !== undefined && one.readings.length > 1;
   return isRate(history) || pods.values().some(({ containers }) => containers.some(isRate));
 }
 
@@ -113,11 +110,11 @@ function nextNodeUsage(
 ): NodeUsage | undefined {
   if (!batch.node || !history || isStuck(history, batch)) return undefined;
   if (history.readings === previous?.history?.readings) return previous.usage;
-  return history.usage ?? sampledByKubelet(batch.node);
+  return history.usage ?? usageByKubelet(batch.node);
 }
 
-/** A node read once is served at the rate that its kubelet measured itself, where it did. */
-function sampledByKubelet(point: NodePoint): MeasuredUsage | undefined {
+/** After the first reading of a node, the rate measured by the kubelet is served, if it reports one. */
+function usageByKubelet(point: NodePoint): MeasuredUsage | undefined {
   if (point.cpuUsageNanocores === undefined) return undefined;
   return {
     name: point.name,
@@ -129,7 +126,7 @@ function sampledByKubelet(point: NodePoint): MeasuredUsage | undefined {
   };
 }
 
-/** What is held of pods after a response, which reports some that are known and some that are not. */
+/** Updates the pods by a response. */
 function nextPods(
   previous: NodeRecord | undefined,
   batch: MetricsBatch,
@@ -140,31 +137,31 @@ function nextPods(
   const parts = batch.pods.map((points) => {
     const { containers, incompleteBecause } = points;
     const likely = inOrder?.next().value;
-    const known = likely && hasNameOf(likely, points) ? likely : undefined;
-    const key = known?.key ?? `${points.namespace}/${points.name}`;
-    const toldUid = points.uid ?? livePodUid(key);
-    const held = samePod(known ?? previous?.pods.get(key), toldUid);
-    // Equal texts that are held already are held on: new ones would have to be kept, and the old ones collected.
-    const { namespace, name } = held ?? points;
-    const uid = held?.uid === toldUid ? held?.uid : toldUid;
+    const expected = likely && hasNameOf(likely, points) ? likely : undefined;
+    const key = expected?.key ?? `${points.namespace}/${points.name}`;
+    const liveUid = points.uid ?? livePodUid(key);
+    const record = samePod(expected ?? previous?.pods.get(key), liveUid);
+    // Reuses the strings of the record, which are in the old generation already.
+    const { namespace, name } = record ?? points;
+    const uid = record?.uid === liveUid ? record?.uid : liveUid;
     const firstRow = unpacked.length;
-    const rows = containers.length > FEW_CONTAINERS ? held?.rowsByName() : undefined;
+    const rows = containers.length > FEW_CONTAINERS ? record?.rowsByName() : undefined;
     containers.forEach((point, index) => {
-      unpacked.push(nextHistory(held?.historyOf(point.name, index, rows), point, context));
+      unpacked.push(nextHistory(record?.historyOf(point.name, index, rows), point, context));
     });
-    const [containerCount, isUidTold] = [containers.length, points.uid !== undefined];
-    return { key, namespace, name, uid, isUidTold, incompleteBecause, firstRow, containerCount };
+    const [containerCount, isUidReported] = [containers.length, points.uid !== undefined];
+    return { key, namespace, name, uid, isUidReported, incompleteBecause, firstRow, containerCount };
   });
   const histories = new PackedHistories(unpacked, previous?.histories);
   return { histories, pods: new Map(parts.map((part) => [part.key, new PodRecord({ ...part, histories })])) };
 }
 
-/** Whether a record is of a pod of that name, as the next one is while pods come in the order of the response before. */
+/** Pods usually have the same order in consecutive responses. */
 function hasNameOf(record: PodRecord, { namespace, name }: PodPoints): boolean {
   return record.name === name && record.namespace === namespace;
 }
 
-/** The record, unless it is of another pod that had the same name. */
+/** @returns `undefined` for the record of a previous pod with the same name */
 function samePod(record: PodRecord | undefined, uid: string | undefined): PodRecord | undefined {
   const isOther = record?.uid !== undefined && uid !== undefined && record.uid !== uid;
   return isOther ? undefined : record;

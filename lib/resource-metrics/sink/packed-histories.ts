@@ -1,29 +1,31 @@
 import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
 import type { CounterReading, MeasuredUsage, UsageHistory } from './usage-history.ts';
 
-/** What a row says of a history; after these come its readings, oldest first, and space for as many as any row has. */
-const [STARTED_AT, ASKED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Columns of a row, followed by its readings, oldest first, and space up to the longest row. */
+const [STARTED_AT, REQUESTED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [
+  0, 1, 2, 3, 4, 5, 6, 7,
+];
 
-/** Each a stamp and a counter. */
+/** A timestamp and a counter. */
 const NUMBERS_PER_READING = 2;
 
 /**
- * The histories of a node's containers as rows of numbers in one block. Immutable.
+ * The histories of a node's containers, stored as rows of numbers in one block. Immutable.
  *
- * As objects they would take three times as much, and the collector would have to look at each of them in turn: they
- * live for a cycle, as nearly nothing else does. What is not known is NaN.
+ * Objects would take three times the memory, and the garbage collector would visit each of them every cycle. Missing
+ * values are NaN.
  */
 export class PackedHistories {
   readonly #numbers: Float64Array;
   readonly #width: number;
   readonly #names: readonly string[];
-  /** Where anything beside CPU and memory was asked for. */
+  /** `undefined` without extra resources. */
   readonly #extras: readonly (ExtraBytes | undefined)[] | undefined;
 
-  /** @param previous whose names are held again, where they are the same */
+  /** @param previous shares its names if they are equal */
   constructor(histories: readonly UsageHistory[], previous?: PackedHistories) {
-    const most = histories.reduce((count, { readings }) => Math.max(count, readings.length), 0);
-    this.#width = READINGS + most * NUMBERS_PER_READING;
+    const maxReadings = histories.reduce((count, { readings }) => Math.max(count, readings.length), 0);
+    this.#width = READINGS + maxReadings * NUMBERS_PER_READING;
     this.#numbers = new Float64Array(histories.length * this.#width);
     histories.forEach((history, row) => {
       this.#write(history, row * this.#width);
@@ -34,7 +36,7 @@ export class PackedHistories {
       : undefined;
   }
 
-  /** The names of the rows, where those are to have the same, in the same order. */
+  /** @returns the names of the rows, if they equal those of the histories */
   sameNames(histories: readonly UsageHistory[]): readonly string[] | undefined {
     const isSame =
       this.#names.length === histories.length &&
@@ -42,13 +44,12 @@ export class PackedHistories {
     return isSame ? this.#names : undefined;
   }
 
-  /** The history of a row, as it was given. */
   at(row: number): UsageHistory {
     const start = row * this.#width;
-    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // one that grows takes space for many more
+    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // growing would allocate spare capacity
     for (let index = 0; index < readings.length; index++) {
-      const place = start + READINGS + index * NUMBERS_PER_READING;
-      const [takenAtMs, cpuCoreNanoseconds] = [this.#number(place), this.#number(place + 1)];
+      const offset = start + READINGS + index * NUMBERS_PER_READING;
+      const [takenAtMs, cpuCoreNanoseconds] = [this.#number(offset), this.#number(offset + 1)];
       readings[index] = { takenAtMs, cpuCoreNanoseconds };
     }
     const startedAtMs = this.#number(start + STARTED_AT);
@@ -57,7 +58,7 @@ export class PackedHistories {
       readings,
       startedAtMs: Number.isNaN(startedAtMs) ? undefined : startedAtMs,
       context: {
-        requestedAtMs: this.#number(start + ASKED_AT),
+        requestedAtMs: this.#number(start + REQUESTED_AT),
         receivedAtMs: this.#number(start + RECEIVED_AT),
       },
       usage: this.usageAt(row),
@@ -68,7 +69,7 @@ export class PackedHistories {
     return this.#names[row] as string;
   }
 
-  /** What a row's readings amount to; `undefined` until they suffice. */
+  /** `undefined` if the readings do not suffice. */
   usageAt(row: number): MeasuredUsage | undefined {
     if (!this.hasUsageAt(row)) return undefined;
     const start = row * this.#width;
@@ -87,34 +88,34 @@ export class PackedHistories {
     return !Number.isNaN(this.#number(row * this.#width + CPU));
   }
 
-  /** When the newest reading was taken, which is when a usage's window ends. */
+  /** Time of the newest reading, which is the end of the usage's window. */
   timestampAt(row: number): number {
     const start = row * this.#width;
     return this.#number(start + READINGS + (this.#number(start + COUNT) - 1) * NUMBERS_PER_READING);
   }
 
-  /** How long a usage's window is. */
+  /** Length of the usage's window in milliseconds. */
   windowAt(row: number): number {
     return this.#number(row * this.#width + WINDOW);
   }
 
-  #number(place: number): number {
-    return this.#numbers[place] as number;
+  #number(offset: number): number {
+    return this.#numbers[offset] as number;
   }
 
   #write({ readings, startedAtMs, context, usage }: UsageHistory, start: number): void {
     const numbers = this.#numbers;
     numbers[start + STARTED_AT] = startedAtMs ?? Number.NaN;
-    numbers[start + ASKED_AT] = context.requestedAtMs;
+    numbers[start + REQUESTED_AT] = context.requestedAtMs;
     numbers[start + RECEIVED_AT] = context.receivedAtMs;
     numbers[start + WINDOW] = usage?.windowMs ?? Number.NaN;
     numbers[start + CPU] = usage?.cpuNanocores ?? Number.NaN;
     numbers[start + MEMORY] = usage?.memoryBytes ?? Number.NaN;
     numbers[start + COUNT] = readings.length;
-    let place = start + READINGS;
+    let offset = start + READINGS;
     for (const { takenAtMs, cpuCoreNanoseconds } of readings) {
-      numbers[place++] = takenAtMs;
-      numbers[place++] = cpuCoreNanoseconds;
+      numbers[offset++] = takenAtMs;
+      numbers[offset++] = cpuCoreNanoseconds;
     }
   }
 }

@@ -2,35 +2,34 @@ import type { PackedHistories } from './packed-histories.ts';
 import type { PodUsage } from './snapshot.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 
-/** What a pod record is made of. */
 export interface PodRecordParts {
   /** `namespace/name`. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
-  /** Whether the kubelet itself told the UID. */
-  readonly isUidTold: boolean;
+  /** Whether the kubelet reported the UID. */
+  readonly isUidReported: boolean;
   readonly incompleteBecause: string | undefined;
-  /** Of the pod's node, those of the pod's containers from `firstRow` on. */
+  /** Histories of the node; those of the pod start at `firstRow`. */
   readonly histories: PackedHistories;
   readonly firstRow: number;
   readonly containerCount: number;
 }
 
-/** What is held of one pod: the readings of its containers and the usage that they amount to. Immutable. */
+/** The readings of a pod's containers, and their usage. Immutable. */
 export class PodRecord {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** `undefined` where neither the kubelet nor the API server told it. */
+  /** `undefined` if neither the kubelet nor the API server reported it. */
   readonly uid: string | undefined;
-  readonly isUidTold: boolean;
-  /** Why the last response told no usage of the whole pod. */
+  readonly isUidReported: boolean;
+  /** Why the last response was incomplete. */
   readonly incompleteBecause: string | undefined;
   readonly containerCount: number;
-  /** `undefined` until every container's usage is known. */
-  readonly usage: HeldUsage | undefined;
+  /** `undefined` until the usage of every container is available. */
+  readonly usage: PodRecordUsage | undefined;
   readonly #histories: PackedHistories;
   readonly #firstRow: number;
 
@@ -39,20 +38,20 @@ export class PodRecord {
     this.namespace = parts.namespace;
     this.name = parts.name;
     this.uid = parts.uid;
-    this.isUidTold = parts.isUidTold;
+    this.isUidReported = parts.isUidReported;
     this.incompleteBecause = parts.incompleteBecause;
     this.containerCount = parts.containerCount;
     this.#histories = parts.histories;
     this.#firstRow = parts.firstRow;
-    this.usage = HeldUsage.of(this);
+    this.usage = PodRecordUsage.of(this);
   }
 
-  /** In the kubelet's order; no two have the same name. */
+  /** In the kubelet's order, with unique names. */
   get containers(): readonly UsageHistory[] {
     return this.#rows().map((row) => this.#histories.at(row));
   }
 
-  /** Those of {@link containers} whose usage is known. */
+  /** Of the {@link containers} whose usage is available. */
   get containerUsages(): readonly MeasuredUsage[] {
     const usages: MeasuredUsage[] = [];
     const end = this.#firstRow + this.containerCount;
@@ -64,9 +63,10 @@ export class PodRecord {
   }
 
   /**
-   * What is held of a container; `undefined` where nothing is. Containers mostly come in the same order.
+   * Finds the history of a container; `undefined` for a new one. Checks `likelyIndex` first, since the order rarely
+   * changes.
    *
-   * @param rows of {@link rowsByName}, for who looks for many of them
+   * @param rows from {@link rowsByName}, for callers that search many containers
    */
   historyOf(name: string, likelyIndex: number, rows?: ReadonlyMap<string, number>): UsageHistory | undefined {
     const likelyRow = this.#firstRow + likelyIndex;
@@ -76,24 +76,24 @@ export class PodRecord {
     return row === undefined ? undefined : this.#histories.at(row);
   }
 
-  /** Where its containers are, so that each of many is found without a look at all others. */
+  /** Rows by container name. */
   rowsByName(): ReadonlyMap<string, number> {
     return new Map(this.#rows().map((row) => [this.#histories.nameAt(row), row]));
   }
 
-  /** Whether it has containers at all, and the usage of each is known. */
+  /** Whether it has containers, and the usage of each is available. */
   get isMeasured(): boolean {
     const end = this.#firstRow + this.containerCount;
     for (let row = this.#firstRow; row < end; row++) if (!this.#histories.hasUsageAt(row)) return false;
     return this.containerCount > 0;
   }
 
-  /** When the newest reading was taken of the container whose newest is the oldest. */
+  /** The newest reading's time, of the container whose newest reading is oldest. */
   get timestampMs(): number {
     return this.#histories.timestampAt(this.#earliestRow);
   }
 
-  /** How long the window is of the same container. */
+  /** The window of that container, in milliseconds. */
   get windowMs(): number {
     return this.#histories.windowAt(this.#earliestRow);
   }
@@ -112,16 +112,18 @@ export class PodRecord {
   }
 }
 
-/** A pod's usage as its record holds it: objects are made of it only when somebody asks. Immutable. */
-export class HeldUsage implements PodUsage {
+/** A view of the usage in a {@link PodRecord}; objects are created on access. Immutable. */
+export class PodRecordUsage implements PodUsage {
   readonly #record: PodRecord;
 
   private constructor(record: PodRecord) {
     this.#record = record;
   }
 
-  static of(record: PodRecord): HeldUsage | undefined {
-    return record.incompleteBecause === undefined && record.isMeasured ? new HeldUsage(record) : undefined;
+  static of(record: PodRecord): PodRecordUsage | undefined {
+    return record.incompleteBecause === undefined && record.isMeasured
+      ? new PodRecordUsage(record)
+      : undefined;
   }
 
   get key(): string {
@@ -140,8 +142,8 @@ export class HeldUsage implements PodUsage {
     return this.#record.uid;
   }
 
-  get isUidTold(): boolean {
-    return this.#record.isUidTold;
+  get isUidReported(): boolean {
+    return this.#record.isUidReported;
   }
 
   get timestampMs(): number {

@@ -1,61 +1,62 @@
 import type { ExtraBytes, MetricsPoint, StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
 
-/** What a container or a node uses, over the window that ends at the timestamp. */
+/** Usage of a container or node over the window that ends at the timestamp. */
 export interface MeasuredUsage {
   readonly name: string;
   /** By the kubelet's clock. */
   readonly timestampMs: number;
   readonly windowMs: number;
   readonly cpuNanocores: number;
-  /** Of the end of the window. */
+  /** At the end of the window. */
   readonly memoryBytes: number;
   readonly extraBytes?: ExtraBytes | undefined;
 }
 
-/** The readings of one life of a container or node, and what they amount to. Immutable. */
+/** The readings since a start of a container or node, and the usage computed from them. Immutable. */
 export interface UsageHistory {
   /** Of the container or the node. */
   readonly name: string;
-  /** Oldest first; no older than a coming reading may need. */
+  /** Oldest first; limited to what later readings may need. */
   readonly readings: readonly CounterReading[];
-  /** When the life began, by the newest reading. */
+  /** As reported with the newest reading. */
   readonly startedAtMs: number | undefined;
-  /** The circumstances of the newest reading, when it was read first. */
+  /** When the newest reading was first received. */
   readonly context: Pick<ReadingContext, 'requestedAtMs' | 'receivedAtMs'>;
-  /** `undefined` until the readings suffice. */
+  /** `undefined` if the readings do not suffice. */
   readonly usage: MeasuredUsage | undefined;
 }
 
-/** The circumstances of a reading, which all of a response share. */
+/** Times shared by all readings of a response. */
 export interface ReadingContext {
-  /** When the response was asked for and when it had come in, on our monotonic clock. */
+  /** Start of the request and end of the response, on the monotonic clock. */
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
   /**
-   * Time since the node was asked before, and may have responded without what started then; the resolution, if it was not,
-   * or 0 where starts are not to be trusted.
+   * Time since the previous request to the node; containers that started before it may have been in that response.
+   * The resolution for a first request, or 0 if start times are not reliable.
    */
   readonly sincePreviousScrapeMs: number;
   readonly stampResolution: StampResolution;
 }
 
-/** Kubelets sample every 10 to 20 s, and busy ones later; what they respond with is no older. */
-const OLDEST_SAMPLE_MS = 30_000;
+/** Kubelets sample every 10 to 20 s, less often under load. */
+const MAX_SAMPLE_AGE_MS = 30_000;
 
-/** Some kubelets work out again at every reading when a life began, and stamps are rounded to seconds. */
-const FLAPPING_START_MS = 1000;
+/** Some kubelets recompute start times for each reading, and timestamps are rounded to seconds. */
+const START_TOLERANCE_MS = 1000;
 
-/** As many as a kubelet that samples every 10 s has in the longest window, twice over. */
-const MOST_READINGS = 8;
+/** Twice the readings of a kubelet that samples every 10 s in the longest window. */
+const MAX_READINGS = 8;
 
-/** A kubelet that has given one and the same sample for this long has stopped sampling, and the sample says little of now. */
+/** A kubelet that returns the same sample for this long has stopped sampling. */
 const STUCK_SAMPLE_MS = 300_000;
 
 /**
- * The history with one more reading.
+ * Adds a reading to a history.
  *
- * A stamp that is held already is a sample read again and changes nothing, unless it is stuck. Readings of an earlier life (a new start
- * is at or after their stamp, or the counter fell) and those from before a step of the kubelet's clock are discarded.
+ * A reading with the newest timestamp is a repeated sample and changes nothing, unless it is stuck. Readings before a
+ * restart (a new start time at or after their timestamp, or a lower counter) or a step of the kubelet's clock are
+ * discarded.
  */
 export function nextHistory(
   history: UsageHistory | undefined,
@@ -63,16 +64,16 @@ export function nextHistory(
   context: ReadingContext,
 ): UsageHistory {
   const newest = history?.readings.at(-1);
-  if (history && newest?.takenAtMs === point.takenAtMs && !fell(newest, point)) {
+  if (history && newest?.takenAtMs === point.takenAtMs && !isCounterReset(newest, point)) {
     return history.usage && isStuck(history, context) ? { ...history, usage: undefined } : history;
   }
   const isStepped = history !== undefined && clockWasStepped(history, point, context);
-  const held = history && !isStepped ? readingsOfLife(history, point) : [];
+  const retained = history && !isStepped ? readingsSinceStart(history, point) : [];
   const reading = { takenAtMs: point.takenAtMs, cpuCoreNanoseconds: point.cpuCoreNanoseconds };
-  const readings = [...held, reading];
-  // By a clock that was set back, what has run for hours may seem to have started just now.
-  const birth = readings.length === 1 && !isStepped ? birthOf(point, context) : undefined;
-  const earlier = earlierReading(readings, context.stampResolution) ?? birth;
+  const readings = [...retained, reading];
+  // After a clock was set back, old containers may seem to have just started.
+  const start = readings.length === 1 && !isStepped ? readingAtStart(point, context) : undefined;
+  const earlier = earlierReading(readings, context.stampResolution) ?? start;
   return {
     name: history?.name ?? point.name,
     readings: neededReadings(readings),
@@ -82,7 +83,7 @@ export function nextHistory(
   };
 }
 
-/** Whether the newest reading was read first so long ago that nobody can have sampled since. */
+/** Whether the newest reading was first received so long ago that the kubelet must have stopped sampling. */
 export function isStuck(
   history: Pick<UsageHistory, 'context'>,
   { receivedAtMs }: Pick<ReadingContext, 'receivedAtMs'>,
@@ -104,51 +105,51 @@ function measure(earlier: CounterReading, point: MetricsPoint): MeasuredUsage | 
 }
 
 /**
- * The start of a life that began since the node's previous scrape, as a reading of zero. An older container's
- * average since its start would say little of now, a younger one's too little of anything.
+ * Returns a reading of zero at the start of a container or node that started since the previous scrape. The average
+ * since an earlier start would say little about the present, and one over a very short time little at all.
  */
-function birthOf(point: MetricsPoint, context: ReadingContext): CounterReading | undefined {
+function readingAtStart(point: MetricsPoint, context: ReadingContext): CounterReading | undefined {
   if (point.startedAtMs === undefined) return undefined;
   const ageMs = point.takenAtMs - point.startedAtMs;
-  if (ageMs < SHORTEST_WINDOW_MS || ageMs > context.sincePreviousScrapeMs) return undefined;
+  if (ageMs < MIN_WINDOW_MS || ageMs > context.sincePreviousScrapeMs) return undefined;
   return { takenAtMs: point.startedAtMs, cpuCoreNanoseconds: 0 };
 }
 
-function readingsOfLife(history: UsageHistory, point: MetricsPoint): readonly CounterReading[] {
+function readingsSinceStart(history: UsageHistory, point: MetricsPoint): readonly CounterReading[] {
   const { readings } = history;
   const newest = readings.at(-1);
-  if (newest && fell(newest, point)) return [];
-  const startedAtMs = newStart(history, point);
+  if (newest && isCounterReset(newest, point)) return [];
+  const startedAtMs = findNewStart(history, point);
   return startedAtMs === undefined ? readings : readings.filter(({ takenAtMs }) => takenAtMs > startedAtMs);
 }
 
-/** The start of another life; a start after the reading itself is of a clock that was set back since, and tells nothing. */
-function newStart(history: UsageHistory, { startedAtMs, takenAtMs }: MetricsPoint): number | undefined {
+/** Finds the time of a restart. A start after the reading is due to a clock that was set back, and is ignored. */
+function findNewStart(history: UsageHistory, { startedAtMs, takenAtMs }: MetricsPoint): number | undefined {
   if (startedAtMs === undefined || startedAtMs > takenAtMs) return undefined;
-  const isKnown = Math.abs(startedAtMs - (history.startedAtMs ?? Number.NaN)) <= FLAPPING_START_MS;
-  return isKnown ? undefined : startedAtMs;
+  const isSameStart = Math.abs(startedAtMs - (history.startedAtMs ?? Number.NaN)) <= START_TOLERANCE_MS;
+  return isSameStart ? undefined : startedAtMs;
 }
 
-function fell(newest: CounterReading, point: MetricsPoint): boolean {
+function isCounterReset(newest: CounterReading, point: MetricsPoint): boolean {
   return point.cpuCoreNanoseconds < newest.cpuCoreNanoseconds;
 }
 
 /**
- * Whether the kubelet's clock says that more or less time lies between two readings than can by ours: each was taken
- * before its response came in, and no longer before it was asked for than samples grow old.
+ * Whether the time between two readings by the kubelet's clock is impossible by the local clock: each was taken
+ * before the end of its response, and at most {@link MAX_SAMPLE_AGE_MS} before its request.
  */
 function clockWasStepped(history: UsageHistory, point: MetricsPoint, context: ReadingContext): boolean {
   const newest = history.readings.at(-1);
   if (!newest) return false;
-  const byTheirClockMs = point.takenAtMs - newest.takenAtMs;
-  const leastMs = context.requestedAtMs - OLDEST_SAMPLE_MS - history.context.receivedAtMs;
-  const mostMs = context.receivedAtMs - (history.context.requestedAtMs - OLDEST_SAMPLE_MS);
-  return byTheirClockMs < Math.max(0, leastMs) || byTheirClockMs > mostMs;
+  const elapsedMs = point.takenAtMs - newest.takenAtMs;
+  const minMs = context.requestedAtMs - MAX_SAMPLE_AGE_MS - history.context.receivedAtMs;
+  const maxMs = context.receivedAtMs - (history.context.requestedAtMs - MAX_SAMPLE_AGE_MS);
+  return elapsedMs < Math.max(0, minMs) || elapsedMs > maxMs;
 }
 
 /**
- * The latest reading that lies the longest window back, and those since: no coming one needs an older. Of readings that follow one
- * another more closely than kubelets sample, as by a clock that creeps, those that are furthest apart are kept.
+ * Selects the readings that later ones may need: the last one that is at least the longest window old, and those
+ * since. If they are too many, as with a slow clock, the one closest to its neighbors is dropped.
  */
 function neededReadings(readings: readonly CounterReading[]): readonly CounterReading[] {
   const newest = readings.at(-1);
@@ -156,11 +157,11 @@ function neededReadings(readings: readonly CounterReading[]): readonly CounterRe
     ({ takenAtMs }) => newest !== undefined && newest.takenAtMs - takenAtMs >= SECOND_STAMPS_WINDOW_MS,
   );
   const needed = oldest > 0 ? readings.slice(oldest) : readings;
-  return needed.length > MOST_READINGS ? needed.toSpliced(mostCrowded(needed), 1) : needed;
+  return needed.length > MAX_READINGS ? needed.toSpliced(findMostCrowded(needed), 1) : needed;
 }
 
-/** The place of the reading that has its neighbours the closest; never the oldest or the newest. */
-function mostCrowded(readings: readonly CounterReading[]): number {
+/** @returns the index of the reading closest to its neighbors; never the oldest or newest */
+function findMostCrowded(readings: readonly CounterReading[]): number {
   const spaceAround = (index: number) =>
     (readings[index + 1]?.takenAtMs ?? 0) - (readings[index - 1]?.takenAtMs ?? 0);
   let crowded = 1;
@@ -169,23 +170,23 @@ function mostCrowded(readings: readonly CounterReading[]): number {
   return crowded;
 }
 
-/** A lifetime CPU counter at one moment. */
+/** The value of a CPU counter at a time. */
 export interface CounterReading {
   /** By the kubelet's clock. */
   readonly takenAtMs: number;
   readonly cpuCoreNanoseconds: number;
 }
 
-/** Two readings closer than this say too little: kubelets sample every 10 s and more. */
-export const SHORTEST_WINDOW_MS = 10_000;
+/** A shorter window says too little, since kubelets sample every 10 s or less often. */
+export const MIN_WINDOW_MS = 10_000;
 
-/** Over whole-second stamps a quotient may be off by 1/W, so W is to be this or more where it can be. */
+/** Timestamps in whole seconds cause a relative error of up to 1 s/window, so a longer window is preferred. */
 const SECOND_STAMPS_WINDOW_MS = 30_000;
 
 /**
- * CPU used between two readings of one container life, in whole nanocores, rounded down as the reference does.
+ * Computes the CPU usage between two readings in whole nanocores, rounded down as in metrics-server.
  *
- * @returns `undefined` when the counter fell: the container restarted in between.
+ * @returns `undefined` if the counter decreased: the container restarted in between
  */
 export function cpuBetween(earlier: CounterReading, later: CounterReading): number | undefined {
   const usedCoreNanoseconds = later.cpuCoreNanoseconds - earlier.cpuCoreNanoseconds;
@@ -194,12 +195,12 @@ export function cpuBetween(earlier: CounterReading, later: CounterReading): numb
 }
 
 /**
- * Which reading the CPU of the newest one is measured against.
+ * Finds the reading to compare the newest one with.
  *
- * With whole-second stamps the latest that lies 30 s or more back; while there is none, the earliest that
- * lies 10 s or more back. With millisecond stamps the latest that lies 10 s or more back.
+ * With timestamps in whole seconds, the last one that is at least 30 s older, or else the first that is at least 10 s
+ * older. With milliseconds, the last one that is at least 10 s older.
  *
- * @param readings of one life, oldest first, the newest last
+ * @param readings since one start, oldest first
  */
 export function earlierReading(
   readings: readonly CounterReading[],
@@ -207,8 +208,8 @@ export function earlierReading(
 ): CounterReading | undefined {
   const newest = readings.at(-1);
   if (!newest) return undefined;
-  const liesBack = (windowMs: number) => (reading: CounterReading) =>
+  const isOlderBy = (windowMs: number) => (reading: CounterReading) =>
     newest.takenAtMs - reading.takenAtMs >= windowMs;
-  if (stampResolution === 'millisecond') return readings.findLast(liesBack(SHORTEST_WINDOW_MS));
-  return readings.findLast(liesBack(SECOND_STAMPS_WINDOW_MS)) ?? readings.find(liesBack(SHORTEST_WINDOW_MS));
+  if (stampResolution === 'millisecond') return readings.findLast(isOlderBy(MIN_WINDOW_MS));
+  return readings.findLast(isOlderBy(SECOND_STAMPS_WINDOW_MS)) ?? readings.find(isOlderBy(MIN_WINDOW_MS));
 }

@@ -3,7 +3,7 @@ import { pageFile, SHARED_STYLE } from '#lib/ui/page-endpoint.ts';
 
 const SCRIPTS = ['page.js', 'elements.js', 'quantities.js', 'recent-usage.js', 'sortable-table.js'];
 
-/** The page that shows nodes and pods live: it asks `/debug/`, with a token that its reader brings. */
+/** A live page of nodes and pods, which queries `/debug/` with a token that the user enters. */
 export function uiEndpoints(): ReadonlyMap<string, Endpoint> {
   return new Map([
     ['/ui', pageFile('html', ownFile('page.html'))],
@@ -12,10 +12,10 @@ export function uiEndpoints(): ReadonlyMap<string, Endpoint> {
   ]);
 }
 
-/** The paths of the page, which holds no data: nobody needs a permission to get them. */
+/** Need no permission, since the page contains no data. */
 export const UI_PATHS: readonly string[] = [...uiEndpoints().keys()];
 
-/** The bundle has the folder beside it. */
+/** In the bundle, the folder is beside the chunk. */
 function ownFile(file: string): URL {
   return new URL(`./page/${file}`, import.meta.url);
 }

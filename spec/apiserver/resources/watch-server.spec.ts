@@ -163,7 +163,7 @@ class FollowedThings implements Watchable<Thing> {
     return [this.#things];
   }
 
-  told(version: string): readonly ObjectBlock[] | undefined {
+  possiblySent(version: string): readonly ObjectBlock[] | undefined {
     return version === this.version() ? [this.#things] : undefined;
   }
 

@@ -24,7 +24,7 @@ import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scal
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
-import { scrapeTargetOf } from '#lib/resource-metrics/nodes/node-address.ts';
+import { chooseScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
@@ -138,7 +138,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     },
     read: (text) => {
       const node = reduceNode(JSON.parse(text));
-      return node && scrapeTargetOf(node, RULES);
+      return node && chooseScrapeTarget(node, RULES);
     },
   },
   {

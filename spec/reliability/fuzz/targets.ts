@@ -13,7 +13,7 @@ import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NodeMismatchError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { type FuzzTarget, isPlainError, never, parseJson } from './fuzz-target.ts';
 import { HEADER_TARGETS } from './header-targets.ts';
@@ -31,7 +31,7 @@ const ORIGIN = {
 };
 
 const isResponseRefusal = (error: unknown) =>
-  isPlainError(error) || error instanceof ExcessiveResponse || error instanceof OtherNodesResponse;
+  isPlainError(error) || error instanceof ExcessiveResponse || error instanceof NodeMismatchError;
 const isSelectorError = (error: unknown) => error instanceof SelectorError;
 const isStatusError = (error: unknown) => error instanceof StatusError;
 

@@ -26,7 +26,7 @@ describe('LiveMetrics', () => {
     for (const name of ['a', 'b', 'c']) live.set(name, {});
   });
 
-  it('has the metrics of what lives, by name', () => {
+  it('has the metrics of live objects by name', () => {
     live.delete('b');
     expect(metricsOf('c', 'b', 'a').current()).to.deep.equal([
       { name: 'a', alive: live.get('a') },
@@ -34,7 +34,7 @@ describe('LiveMetrics', () => {
     ]);
   });
 
-  it('tells how much is to be looked up before it is current', () => {
+  it('returns the number of pending lookups', () => {
     revision = 1;
     const metrics = metricsOf('a', 'b');
     expect(metrics.pending).to.equal(2);
@@ -44,14 +44,14 @@ describe('LiveMetrics', () => {
     expect(metrics.pending).to.equal(2);
   });
 
-  it('stays the same array for as long as what lives stays the same', () => {
+  it('returns the same array while live objects are unchanged', () => {
     const metrics = metricsOf('a', 'b');
     const first = metrics.current();
     live.set('c', {}); // has no usage
     expect(metrics.current()).to.equal(first);
   });
 
-  it('is made again when something that lives has changed, has gone or has come', () => {
+  it('returns a new array after a live object changed, was deleted or created', () => {
     const metrics = metricsOf('a', 'b');
     live.delete('b');
     const names = () => metrics.current().map(({ name }) => name);
@@ -66,7 +66,7 @@ describe('LiveMetrics', () => {
     expect(names()).to.deep.equal(['b']);
   });
 
-  it('looks only when something has changed since', () => {
+  it('looks up objects only after a change', () => {
     revision = 1;
     const metrics = metricsOf('a', 'b');
     metrics.current();
@@ -85,7 +85,7 @@ describe('LiveMetrics', () => {
       for (const name of names) live.set(name, {});
     });
 
-    it('is what would be current, made once for all who ask meanwhile, while others go on', async () => {
+    it('creates the metrics once for concurrent callers, in time slices', async () => {
       const metrics = metricsOf(...names);
       let isDone = false;
       const asked = [1, 2].map(() => metrics.currentInSlices(slices));
@@ -105,7 +105,7 @@ describe('LiveMetrics', () => {
       expect(first).to.deep.equal(metricsOf(...names).current());
     });
 
-    it('stays the same array for as long as what lives stays the same', async () => {
+    it('returns the same array while live objects are unchanged', async () => {
       const metrics = metricsOf(...names);
       const first = metrics.current();
       revision = 2;
@@ -113,7 +113,7 @@ describe('LiveMetrics', () => {
       expect(metrics.pending).to.equal(0);
     });
 
-    it('gives way to what somebody has made who could not wait', async () => {
+    it('returns the result of a concurrent synchronous call', async () => {
       const metrics = metricsOf(...names);
       const slow = metrics.currentInSlices(slices);
       await slices.yieldToEventLoop();
@@ -124,7 +124,7 @@ describe('LiveMetrics', () => {
       expect(current).to.have.lengthOf(4_999);
     });
 
-    it('looks again the next time when something has changed meanwhile', async () => {
+    it('looks up objects again after a change in the meantime', async () => {
       const metrics = metricsOf(...names);
       const slow = metrics.currentInSlices(slices);
       await slices.yieldToEventLoop();
@@ -139,7 +139,7 @@ describe('LiveMetrics', () => {
 const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'B', 'é', '\u{1f600}', 'web-10', 'web-2'));
 
 describe('NameOrder', () => {
-  it('sorts by name, whatever was sorted before', () => {
+  it('sorts by name, regardless of earlier names', () => {
     fc.assert(
       fc.property(fc.array(names), (times) => {
         const order = new NameOrder();

@@ -5,7 +5,7 @@ import { FakeMetricsSource, liveNode, livePod, nodeUsage, podUsage } from '#spec
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 describe('metricsApiGroup', () => {
-  it('serves the metrics of a node with the labels that the node has now', async () => {
+  it('serves the metrics of a node with its current labels', async () => {
     await using api = await startApi();
     api.source.serve(
       nodeUsage('a', { cpuNanocores: 205_361_551, memoryBytes: 496_860 * 1024, windowMs: 10_023 }),
@@ -20,7 +20,7 @@ describe('metricsApiGroup', () => {
     expect(jsonOf<Item>(await api.ask('nodes/a')).metadata.labels).to.deep.equal({ zone: 'y' });
   });
 
-  it('serves the metrics of a pod container by container', async () => {
+  it('serves the metrics of a pod by container', async () => {
     await using api = await startApi();
     const containers = [
       { name: 'burn', cpuNanocores: 60_595_128, memoryBytes: 24_844 * 1024 },
@@ -35,7 +35,7 @@ describe('metricsApiGroup', () => {
     );
   });
 
-  it('lists by namespace, then by name, whatever the order of the snapshot', async () => {
+  it('lists by namespace and name, regardless of the order of the snapshot', async () => {
     await using api = await startApi();
     api.source.serve(podUsage('b', 'x'), podUsage('a', 'z'), podUsage('b', 'a'), podUsage('a', 'y'));
     expect(await api.names('pods')).to.deep.equal(['a/y', 'a/z', 'b/a', 'b/x']);
@@ -43,7 +43,7 @@ describe('metricsApiGroup', () => {
     expect(await api.names('namespaces/none/pods')).to.deep.equal([]);
   });
 
-  it('leaves out what does not live any more, and a pod that another one has replaced', async () => {
+  it('leaves out objects that are gone, and a pod that was replaced', async () => {
     await using api = await startApi();
     api.source.serve(
       nodeUsage('a'),
@@ -60,13 +60,13 @@ describe('metricsApiGroup', () => {
     expect((await api.ask('namespaces/n/pods/b')).status).to.equal(404);
   });
 
-  it('serves a pod whose UID the kubelet did not tell', async () => {
+  it('serves a pod without a reported UID', async () => {
     await using api = await startApi();
     api.source.serve(podUsage('n', 'a', { uid: undefined }));
     expect(await api.names('pods')).to.deep.equal(['n/a']);
   });
 
-  it('tells what does not exist from what has no metrics yet', async () => {
+  it('distinguishes missing objects from objects without metrics', async () => {
     await using api = await startApi();
     api.source.liveNodes.set('a', liveNode('a'));
     api.source.livePods.set('n/a', livePod('n', 'a'));

@@ -20,7 +20,7 @@ const pods = fc.record({
 });
 
 describe('NodeMetrics', () => {
-  it('has text that is the JSON of its fields', () => {
+  it('formats the JSON of its fields', () => {
     fc.assert(
       fc.property(nodes, (usage) => {
         const metrics = new NodeMetrics(nodeUsage('a', usage), liveNode('a'), ORIGIN);
@@ -32,7 +32,7 @@ describe('NodeMetrics', () => {
 });
 
 describe('PodMetrics', () => {
-  it('has text that is the JSON of its fields', () => {
+  it('formats the JSON of its fields', () => {
     fc.assert(
       fc.property(pods, (usage) => {
         const metrics = new PodMetrics(podUsage('n', 'a', usage), livePod('n', 'a'), ORIGIN);

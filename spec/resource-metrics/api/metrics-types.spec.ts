@@ -21,14 +21,14 @@ describe('RESOURCE_LIST', () => {
     expect(JSON.stringify(RESOURCE_LIST.json(CPU_AND_MEMORY))).to.equal('{"cpu":"50m","memory":"2Ki"}');
   });
 
-  it('has whatever else is known, by name', () => {
+  it('has all available extra resources, by name', () => {
     const extraBytes = { swap: 0, 'ephemeral-storage': 8192 };
     expect(JSON.stringify(RESOURCE_LIST.json({ ...CPU_AND_MEMORY, extraBytes }))).to.equal(
       '{"cpu":"50m","ephemeral-storage":"8Ki","memory":"2Ki","swap":"0"}',
     );
   });
 
-  it('writes the same in protobuf', () => {
+  it('encodes the same in protobuf', () => {
     expect(written(CPU_AND_MEMORY)).to.deep.equal(['cpu', 'memory']);
     expect(written({ ...CPU_AND_MEMORY, extraBytes: { swap: 1, 'ephemeral-storage': 2 } })).to.deep.equal([
       'cpu',
@@ -67,7 +67,7 @@ async function rowOf(resource: 'nodes' | 'pods', source: FakeMetricsSource): Pro
 describe('usageColumns', () => {
   const extraResources = ['ephemeral-storage', 'swap'];
 
-  it('has a column for each resource that is served, by name, and none more', async () => {
+  it('has a column for each served resource, sorted by name', async () => {
     const source = new FakeMetricsSource();
     source.serve(nodeUsage('a', { extraBytes: { swap: 0 } }));
     expect(Object.keys(await rowOf('nodes', source))).to.deep.equal(['Name', 'cpu', 'memory', 'Window']);
@@ -82,7 +82,7 @@ describe('usageColumns', () => {
     });
   });
 
-  it('adds up the containers of a pod, where all are known', async () => {
+  it('sums the containers of a pod if all have a value', async () => {
     const source = Object.assign(new FakeMetricsSource(), { extraResources });
     const containers = [
       using('app', { 'ephemeral-storage': 1024, swap: 4096 }),

@@ -12,7 +12,7 @@ import { type ReceivedEvent, WatchStream } from '#spec/support/watch-stream.ts';
 const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-describe('the watch of metrics', () => {
+describe('watching metrics', () => {
   let clock: ManualClock;
   let source: FakeMetricsSource;
   let server: ApiServer;
@@ -42,7 +42,7 @@ describe('the watch of metrics', () => {
     return jsonOf<{ metadata: { resourceVersion: string }; items: ReceivedEvent['object'][] }>(response);
   };
 
-  it('goes on from a list with what changes, once for each snapshot', async () => {
+  it('sends changes since a list, once per snapshot', async () => {
     const unchanged = podUsage('n', 'a');
     await publish(unchanged, podUsage('n', 'b'), podUsage('n', 'c'));
     const { metadata, items } = await list();
@@ -66,14 +66,14 @@ describe('the watch of metrics', () => {
     });
   });
 
-  it('begins with everything where no version is given', async () => {
+  it('starts with all objects without a resource version', async () => {
     await publish(podUsage('n', 'a'), podUsage('m', 'a'));
     await using stream = await watch();
     expect((await stream.take(2)).map(summary)).to.deep.equal(['ADDED m/a', 'ADDED n/a']);
     expect(stream.response.headers).to.include({ 'content-type': 'application/json' });
   });
 
-  it('marks the end of what it begins with, for those who ask for that', async () => {
+  it('marks the end of the initial objects on request', async () => {
     await publish(podUsage('n', 'a'));
     await using stream = await watch(
       '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
@@ -93,14 +93,14 @@ describe('the watch of metrics', () => {
     });
   });
 
-  it('begins with nothing for those who do not want to be told of what there is', async () => {
+  it('sends no initial objects on request', async () => {
     await publish(podUsage('n', 'a'));
     await using stream = await watch('&sendInitialEvents=false&resourceVersionMatch=NotOlderThan');
     await publish(podUsage('n', 'b'));
     expect((await stream.take(2)).map(summary)).to.deep.equal(['DELETED n/a', 'ADDED n/b']);
   });
 
-  it('sends the version alone where nothing of the watcher changed, if it takes bookmarks', async () => {
+  it('sends bookmarks if no watched object changed', async () => {
     const usage = podUsage('n', 'a');
     await publish(usage);
     const { metadata } = await list();
@@ -113,7 +113,7 @@ describe('the watch of metrics', () => {
     });
   });
 
-  it('is about one namespace, and about what the selectors match before and after', async () => {
+  it('is limited to a namespace and to objects that match the selectors before or after', async () => {
     await publish(podUsage('n', 'a'), podUsage('n', 'b'), podUsage('m', 'a'));
     const label = (name: string, app: string) =>
       source.livePods.set(`n/${name}`, livePod('n', name, { labels: { app } }));
@@ -132,7 +132,7 @@ describe('the watch of metrics', () => {
     expect((await stream.take(2)).map(summary)).to.deep.equal(['DELETED n/a', 'ADDED n/b']);
   });
 
-  it('tells what went between a list and the watch that begins with its version', async () => {
+  it('sends objects deleted between a list and the watch', async () => {
     const usage = podUsage('n', 'a');
     await publish(usage);
     const { metadata } = await list();
@@ -142,7 +142,7 @@ describe('the watch of metrics', () => {
     expect((await stream.take(1)).map(summary)).to.deep.equal(['DELETED n/a']);
   });
 
-  it('begins with a version that is not the latest any more, but not with a much older one', async () => {
+  it('starts at a recent version, but not at an old one', async () => {
     await publish(podUsage('n', 'a'));
     const { metadata } = await list();
     await publish(podUsage('n', 'b'));
@@ -158,7 +158,7 @@ describe('the watch of metrics', () => {
     expect(jsonOf(late)).to.include({ kind: 'Status', reason: 'Expired', code: 410 });
   });
 
-  it('refuses a version of another instance, and what is no version', async () => {
+  it('rejects versions of other instances, and invalid ones', async () => {
     await publish(podUsage('n', 'a'));
     const { metadata } = await list();
     const refusal = async (version: string) =>
@@ -169,7 +169,7 @@ describe('the watch of metrics', () => {
     expect(await refusal('abc')).to.equal(400);
   });
 
-  it('sends Tables whose columns come first and only once', async () => {
+  it('sends Tables with columns only in the first', async () => {
     await publish(nodeUsage('a'));
     await using stream = await watch('', { accept: TABLE }, '/apis/metrics.k8s.io/v1beta1/nodes');
     await publish(nodeUsage('a', { cpuNanocores: 1 }));
@@ -193,7 +193,7 @@ describe('the watch of metrics', () => {
     expect(event?.object).not.to.have.property('containers');
   });
 
-  it('ends after the time that it is given, and when the server drains', async () => {
+  it('ends after its timeout, and when the server drains', async () => {
     await publish(podUsage('n', 'a'));
     await using short = await watch('&timeoutSeconds=2');
     await using long = await watch();
@@ -207,7 +207,7 @@ describe('the watch of metrics', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('leaves nothing behind when its client goes', async () => {
+  it('releases everything when the client disconnects', async () => {
     await publish(podUsage('n', 'a'));
     const stream = await watch();
     await stream.take(1);
@@ -216,7 +216,7 @@ describe('the watch of metrics', () => {
     while (clock.sleeperCount > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('is a verb of discovery, and cannot be had as YAML', async () => {
+  it('is a verb in discovery, and is not available as YAML', async () => {
     const { port } = server.address;
     const { resources } = jsonOf<{ resources: { verbs: string[] }[] }>(
       await requestHttp1({ port, path: '/apis/metrics.k8s.io/v1beta1' }),

@@ -4,7 +4,7 @@ import { podMetricsResource } from '#lib/resource-metrics/api/pod-metrics-resour
 import { FakeMetricsSource, podUsage } from '#spec/support/metrics-source.ts';
 
 describe('podMetricsResource', () => {
-  it('lets others go on while it makes the metrics of many namespaces, of one and the same snapshot', async () => {
+  it('yields while it creates the metrics of many namespaces from one snapshot', async () => {
     const source = new FakeMetricsSource();
     const usages = Array.from({ length: 6_000 }, (_, index) => podUsage(`n-${index % 6}`, `pod-${index}`));
     source.serve(...usages);

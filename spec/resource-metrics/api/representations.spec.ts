@@ -34,7 +34,7 @@ const snapshots = fc.record({
   }),
 });
 
-describe('the representations of metrics', () => {
+describe('representations of metrics', () => {
   const source = new FakeMetricsSource();
   let server: ApiServer;
   before(async () => {
@@ -53,7 +53,7 @@ describe('the representations of metrics', () => {
     return body;
   };
 
-  it('are what their schemas describe in JSON, and the same objects in protobuf', async () => {
+  it('match their schemas in JSON, and are equal in protobuf', async () => {
     await fc.assert(
       fc.asyncProperty(snapshots, async ({ nodes, pods }) => {
         serve(source, nodes, pods);
@@ -70,7 +70,7 @@ describe('the representations of metrics', () => {
     );
   });
 
-  it('are the same for one object as for a list', async () => {
+  it('are the same for one object and for a list', async () => {
     source.serve(nodeUsage('a'), podUsage('n', 'b'));
     source.livePods.set('n/b', livePod('n', 'b', { labels: { app: 'web' } }));
     for (const [path, object] of [

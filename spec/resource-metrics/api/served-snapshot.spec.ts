@@ -45,7 +45,7 @@ describe('ServedSnapshot', () => {
     await clock.advance(0);
   }
 
-  it('serves the snapshot before until the next is made ready', async () => {
+  it('serves the previous snapshot until the next one is prepared', async () => {
     publish();
     expect(served.current.sequence).to.equal(0);
     await endPreparing();
@@ -53,20 +53,20 @@ describe('ServedSnapshot', () => {
     expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1]);
   });
 
-  it('serves the next at once where nothing was asked for', () => {
+  it('serves the next snapshot at once if nothing was requested', () => {
     isAwaited = false;
     publish();
     expect(served.current.sequence).to.equal(1);
     expect(prepared).to.deep.equal([]);
   });
 
-  it('serves the next at once where there was nothing before', () => {
+  it('serves the next snapshot at once if there was none before', () => {
     latest = { ...snapshotOf({ nodes: [nodeUsage('node-1')] }), sequence: 0 };
     publish();
     expect(served.current.sequence).to.equal(1);
   });
 
-  it('makes those ready, too, that are published meanwhile', async () => {
+  it('also prepares snapshots published in the meantime', async () => {
     publish();
     publish();
     await endPreparing();
@@ -75,7 +75,7 @@ describe('ServedSnapshot', () => {
     expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
   });
 
-  it('serves what is ready while it makes ready what is published faster than that', async () => {
+  it('serves prepared snapshots even if new ones are published faster', async () => {
     publish();
     for (let sequence = 1; sequence < 5; sequence++) {
       await clock.advance(900);
@@ -90,7 +90,7 @@ describe('ServedSnapshot', () => {
     expect(served.current.sequence, 'what comes after it gave up').to.equal(5);
   });
 
-  it('waits no longer than a few seconds, however often others are published', async () => {
+  it('stops preparing after a few seconds', async () => {
     publish();
     await clock.advance(4_999);
     publish();
@@ -100,7 +100,7 @@ describe('ServedSnapshot', () => {
     expect(prepared[0]?.signal.aborted).to.equal(true);
   });
 
-  it('rests for four times as long as it has worked', async () => {
+  it('starts no preparation for four times its last duration', async () => {
     publish();
     await clock.advance(300);
     await endPreparing();
@@ -113,28 +113,28 @@ describe('ServedSnapshot', () => {
     expect(prepared.map(({ sequence }) => sequence)).to.deep.equal([1, 3]);
   });
 
-  it('serves the next where making it ready fails, and tells of that', async () => {
+  it('serves the next snapshot and reports the error if preparation fails', async () => {
     publish();
     await endPreparing(new Error('cannot encode'));
     expect(served.current.sequence).to.equal(1);
     expect((failures[0] as Error).message).to.equal('cannot encode');
   });
 
-  it('tells of no failure that comes after it gave up', async () => {
+  it('reports no error after preparation was stopped', async () => {
     publish();
     await clock.advance(5_000);
     await endPreparing(new Error('aborted'));
     expect(failures).to.deep.equal([]);
   });
 
-  it('ends what is under way when it is disposed of', () => {
+  it('stops preparation at disposal', () => {
     publish();
     served[Symbol.dispose]();
     expect(prepared[0]?.signal.aborted).to.equal(true);
     expect(served.current.sequence).to.equal(1);
   });
 
-  it('serves what is published after it is disposed of at once, and begins nothing', () => {
+  it('serves snapshots at once after disposal', () => {
     served[Symbol.dispose]();
     publish();
     expect(served.current.sequence).to.equal(1);

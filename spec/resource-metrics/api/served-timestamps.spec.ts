@@ -16,7 +16,7 @@ const blocks = fc.array(
 );
 
 describe('timestampsOf', () => {
-  it('counts what looking at every selected object would count, whole blocks and parts of them, again and again', () => {
+  it('counts the same as a visit of every selected object, for whole blocks and parts', () => {
     fc.assert(
       fc.property(blocks, fc.nat({ max: 5 }), (all, second) => {
         const isLater = (object: object) => (object as Timestamped).usage.timestampMs > second * 1000;

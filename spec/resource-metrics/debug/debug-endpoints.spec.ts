@@ -7,8 +7,8 @@ import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
 import { until } from '#spec/support/until.ts';
 
-describe('whyNotServed', () => {
-  describe('of a cluster with every kind of trouble', () => {
+describe('debugEndpoints', () => {
+  describe('in a cluster with every kind of problem', () => {
     let server: RunningServer;
 
     before(async () => {
@@ -35,7 +35,7 @@ describe('whyNotServed', () => {
 
     after(() => server[Symbol.asyncDispose]());
 
-    it('tells of a node that responds when, where and how it was scraped, and what is held of it', async () => {
+    it('describes the last scrape and the cached objects of a responding node', async () => {
       const [node] = (await ask<NodeDescription>(server, '/debug/nodes?name=node-1')).items;
       const { address } = server.cluster.node('node-1').plan;
       expect(node).to.deep.include({ name: 'node-1', served: true });
@@ -46,11 +46,11 @@ describe('whyNotServed', () => {
         ignored: [],
       });
       expect(node?.scrape).to.have.property('succeededAt', node?.scrape?.startedAt);
-      expect(node?.held).to.deep.equal({ pods: 3, containers: 2, readings: 6, stale: false });
+      expect(node?.cached).to.deep.equal({ pods: 3, containers: 2, readings: 6, stale: false });
       expect(node?.trend).to.have.length(2);
     });
 
-    it('tells of a node that fails since when and why, and lists such nodes first', async () => {
+    it('lists failing nodes first, with cause and start of the failure', async () => {
       const { total, served, items } = await ask<NodeDescription>(server, '/debug/nodes');
       expect({ total, served }).to.deep.equal({ total: 4, served: 2 });
       expect(items.map(({ name }) => name)).to.deep.equal(['node-2', 'node-3', 'node-1', 'node-4']);
@@ -60,37 +60,37 @@ describe('whyNotServed', () => {
         /^Cannot scrape node "node-2" at .*: connection refused \(since 20.*Z\)$/,
       );
       expect(refusing?.reason?.remedy).to.equal(
-        'Have `metrics-server doctor --node=NAME` look at the node: it says what to do.',
+        'Run `metrics-server doctor --node=NAME`, which prints the remedy.',
       );
       expect(refusing?.scrape?.failure).to.include({ count: 2 });
       expect(homeless?.reason?.message).to.include('no address matched types');
     });
 
-    it('tells why a pod is not served, if need be by asking the API server for its node', async () => {
+    it('explains why a pod is not served, looking up its node if necessary', async () => {
       expect(await reasonOf(server, 'lacking')).to.deep.equal({
         code: 'IncompletePod',
         message:
-          'according to node "node-1" container "app" has no working set, and the pod\'s sum without it would be too small',
+          'according to node "node-1", container "app" has no working set, so a sum would be too small',
         remedy:
-          'If it stays so for minutes, restart the container runtime on the node (`systemctl restart containerd`).',
+          'If this persists for minutes, restart the container runtime on the node (`systemctl restart containerd`).',
       });
       expect(await reasonOf(server, 'pending')).to.deep.equal({
         code: 'NotRunning',
         message: 'it is on node "node-1" and its phase is Pending',
-        remedy: 'See why with `kubectl describe pod`: pods that do not run have no metrics.',
+        remedy: 'Run `kubectl describe pod` to find the cause. Pods that do not run have no metrics.',
       });
       expect(await reasonOf(server, 'on-failing')).to.have.property('code', 'NodeFailing');
       expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
       expect(await reasonOf(server, 'vanished')).to.deep.equal({
         code: 'NotReported',
-        message: 'it runs on node "node-4", whose kubelet responds, but does not report it',
+        message: 'it runs on node "node-4", whose kubelet responds but does not report it',
         remedy:
-          'If its node fails, mend that first; if its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
+          'If its node cannot be scraped, fix that first. If its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
       });
       expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
     });
 
-    it('serves or explains every node and every running pod', async () => {
+    it('serves or explains each node and each running pod', async () => {
       for (const [path, resource] of [
         ['/debug/nodes', 'nodes'],
         ['/debug/pods', 'pods'],
@@ -113,15 +113,15 @@ describe('whyNotServed', () => {
       }
     });
 
-    it('tells of pods that no kubelet reports how many nodes they may be on', async () => {
+    it('counts failing nodes that an unreported pod may run on', async () => {
       const { items } = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=default');
       const unreported = items.find(({ name }) => name === 'on-failing');
       expect(unreported?.reason?.message).to.equal(
-        'no kubelet that responds reports it, and it may run on one of the 2 nodes that cannot be scraped; ask for it by namespace and name to learn which node it is on',
+        'no responding kubelet reports it; it may run on one of the 2 nodes that cannot be scraped. Select it by namespace and name to find its node',
       );
     });
 
-    it('lists pods that are not served first, and all by namespace and name', async () => {
+    it('lists pods that are not served first, then by namespace and name', async () => {
       const { items, served, total } = await ask<DetailedPodDescription>(server, '/debug/pods');
       const keys = items.map((pod) => `${pod.served ? 1 : 0}/${pod.namespace}/${pod.name}`);
       expect(keys).to.deep.equal(keys.toSorted());
@@ -130,7 +130,7 @@ describe('whyNotServed', () => {
       expect([inSystem.total, total]).to.deep.equal([0, items.length]);
     });
 
-    it('lists as many as asked for, and still counts all', async () => {
+    it('limits the items, but counts all', async () => {
       const { total, items } = await ask(server, '/debug/pods?limit=1');
       expect(total).to.be.greaterThan(1);
       expect(items).to.have.length(1);
@@ -138,7 +138,7 @@ describe('whyNotServed', () => {
         expect((await ask(server, `/debug/pods?limit=${all}`)).items).to.have.length(total);
     });
 
-    it('responds with 403 to whom its paths are not granted, and 400 to a pod without namespace', async () => {
+    it('responds with 403 without permission, and with 400 to a name without a namespace', async () => {
       const token = server.cluster.autoscalerToken;
       const url = `${server.origin}/debug/nodes`;
       expect((await requestHttps(url, { token, rejectUnauthorized: false })).status).to.equal(403);
@@ -146,7 +146,7 @@ describe('whyNotServed', () => {
       expect((await server.get('/debug/nodes?name=node-1&limit=many')).status).to.equal(400);
     });
 
-    it('responds with 400 to a parameter that it does not take, and names those that it takes', async () => {
+    it('responds with 400 to an unknown parameter, and names the known ones', async () => {
       for (const [path, takes] of [
         ['/debug/pods?namespce=default', 'name, namespace, limit'],
         ['/debug/nodes?namespce=default', 'name, limit'],
@@ -161,7 +161,7 @@ describe('whyNotServed', () => {
     });
   });
 
-  it('tells of a cluster that was read once what everything waits for', async () => {
+  it('explains what a cluster waits for after one scrape', async () => {
     await using server = await runServer({ nodes: 1, podsPerNode: 2 });
     await server.clock.advance(400);
     await server.scraped(1);
@@ -172,7 +172,7 @@ describe('whyNotServed', () => {
     for (const { reason } of items) {
       expect(reason?.code).to.equal('WaitingForSecondReading');
       expect(reason?.message).to.match(
-        /^container "main" waits for another reading: it was read once, at .*Z, and CPU use takes two that lie 10s apart$/,
+        /^container "main" waits for another reading: it has one reading, of .*Z; CPU usage requires two readings at least 10s apart$/,
       );
     }
   });

@@ -20,7 +20,7 @@ describe('encodeDebugResponse', () => {
   const slices = new TimeSlices();
   const responses = fc.record({ total: fc.nat(), served: fc.nat(), items: fc.array(jsonObjects) });
 
-  it('gives the indented JSON of the whole, and ends the line', async () => {
+  it('encodes indented JSON with a final line feed', async () => {
     await fc.assert(
       fc.asyncProperty(responses, async (response) => {
         const plain = printableLines(`${JSON.stringify(response, undefined, 2)}\n`);
@@ -29,14 +29,14 @@ describe('encodeDebugResponse', () => {
     );
   });
 
-  it('says what kubelets say without effect on a terminal', async () => {
+  it('escapes control characters in texts of kubelets', async () => {
     const items = [{ reason: 'a\x9b2J\u202e\x7f\x1b[H' }];
     const text = (await encodeDebugResponse({ total: 1, served: 0, items }, { slices })).toString();
     expect(text).to.match(/^[\x20-\x7e\n]*$/);
     expect(JSON.parse(text).items).to.deep.equal(items);
   });
 
-  it('gives up when nobody waits any more', async () => {
+  it('stops when the signal aborts', async () => {
     const reason = new Error('gone');
     const items = Array.from({ length: 2_000 }, () => ({ name: 'a' }));
     const error = await encodeDebugResponse(
@@ -53,29 +53,29 @@ const NODE = '/debug/nodes?name=node-1';
 const POD = '/debug/pods?namespace=default&name=web';
 
 describe('REASONS', () => {
-  it('says NodesNotListed for as long as the API server does not list them', async () => {
+  it('has NodesNotListed until the nodes are listed', async () => {
     await using server = await runServer({ ...SMALL, grants: onlyListing('pods') });
     await expectReason(server, 'NodesNotListed', NODE);
   });
 
-  it('says PodsNotListed of what kubelets report for as long as the API server does not list them', async () => {
+  it('has PodsNotListed for reported pods until the pods are listed', async () => {
     await using server = await runServer({ ...SMALL, grants: onlyListing('nodes') });
     await twoCycles(server, 1);
     await expectReason(server, 'PodsNotListed', '/debug/pods');
   });
 
-  it('says UnknownNode of a node that is not listed', async () => {
+  it('has UnknownNode for a node that is not listed', async () => {
     await using server = await runServer(SMALL);
     await expectReason(server, 'UnknownNode', '/debug/nodes?name=nowhere');
   });
 
-  it('says NotScrapedYet before the first cycle', async () => {
+  it('has NotScrapedYet before the first cycle', async () => {
     await using server = await runServer(SMALL);
     await eventually(async () => (await reasonAt(server, NODE))?.code !== 'NodesNotListed');
     await expectReason(server, 'NotScrapedYet', NODE);
   });
 
-  it('says NodeUsageUnknown of a node whose kubelet tells of pods alone', async () => {
+  it('has NodeUsageUnknown for a node whose kubelet only reports pods', async () => {
     await using server = await runServer(SMALL);
     await server.cluster.setFault('node-1', {
       change: changing((summary) => ({ ...summary, node: { nodeName: 'node-1' } })),
@@ -84,7 +84,7 @@ describe('REASONS', () => {
     await expectReason(server, 'NodeUsageUnknown', NODE);
   });
 
-  it('says NoContainers of a pod that is reported without any', async () => {
+  it('has NoContainers for a pod reported without containers', async () => {
     await using server = await runServer(SMALL);
     await server.cluster.setFault('node-1', {
       change: changing(({ pods = [], ...summary }) => ({
@@ -96,7 +96,7 @@ describe('REASONS', () => {
     await expectReason(server, 'NoContainers', POD);
   });
 
-  it('says ReplacedPod while the kubelet reports the pod that had the name before', async () => {
+  it('has ReplacedPod while the kubelet reports the previous pod', async () => {
     await using server = await runServer(SMALL);
     await twoCycles(server, 1);
     const pod = podOf(server);
@@ -107,7 +107,7 @@ describe('REASONS', () => {
     await eventually(async () => (await reasonAt(server, POD))?.code === 'ReplacedPod');
   });
 
-  it('says NotScheduled of a pod without a node', async () => {
+  it('has NotScheduled for a pod without a node', async () => {
     await using server = await runServer({
       ...SMALL,
       pods: [{ name: 'web', node: 'node-1', phase: 'Pending' }],
@@ -117,7 +117,7 @@ describe('REASONS', () => {
     await expectReason(server, 'NotScheduled', POD);
   });
 
-  it('says LookupFailed to whom asks for more than may be looked up', async () => {
+  it('has LookupFailed beyond the limit of lookups', async () => {
     await using server = await runServer(SMALL);
     await twoCycles(server, 1);
     const missing = '/debug/pods?namespace=default&name=missing';
@@ -125,7 +125,7 @@ describe('REASONS', () => {
     await expectReason(server, 'LookupFailed', missing);
   });
 
-  it('says SamplingStopped of a node and a pod that are told by the same sample for minutes', async () => {
+  it('has SamplingStopped after minutes with the same sample', async () => {
     await using server = await runServer(SMALL, ['--metric-resolution=15s']);
     await twoCycles(server, 1);
     let sample: Buffer | undefined;

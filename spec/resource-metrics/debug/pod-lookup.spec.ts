@@ -17,7 +17,7 @@ describe('PodLookup', () => {
     return { asked, clock, lookup: new PodLookup({ client, clock }) };
   };
 
-  it('asks for one pod by a list, for which the server has the permission', async () => {
+  it('looks up a pod by a list, which the server is permitted', async () => {
     const pod = {
       spec: { nodeName: 'node-1' },
       status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
@@ -32,7 +32,7 @@ describe('PodLookup', () => {
     expect(asked).to.deep.equal(['/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dweb']);
   });
 
-  it('tells that there is none, and which permission is missing', async () => {
+  it('reports a missing pod, and a missing permission', async () => {
     expect(await responding({ items: null }).lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });
     const refusal = new ApiError('no', { statusCode: 403, reason: 'Forbidden', retryAfterMs: undefined });
     expect(await responding(refusal).lookup.find('default', 'web')).to.deep.equal({
@@ -41,7 +41,7 @@ describe('PodLookup', () => {
     });
   });
 
-  it('asks ten times in ten seconds at most', async () => {
+  it('sends at most ten requests in ten seconds', async () => {
     const { asked, clock, lookup } = responding({ items: [] });
     for (let index = 0; index < 12; index++) await lookup.find('default', `web-${index}`);
     expect(asked).to.have.length(10);

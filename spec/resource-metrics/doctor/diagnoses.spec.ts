@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 
 describe('DIAGNOSES', () => {
-  it('are claims and instructions: whole sentences, each title once', () => {
+  it('have unique titles and whole sentences', () => {
     const titles = Object.values(DIAGNOSES).map(({ title }) => title);
     expect(new Set(titles).size).to.equal(titles.length);
     for (const { title, remedy } of Object.values(DIAGNOSES)) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('runDoctor', () => {
-  it('finds nothing wrong with a healthy cluster, and leaves nothing unchecked', async () => {
+  it('finds no problem in a healthy cluster, and runs all checks', async () => {
     await using server = await startExaminedCluster();
     const { isSound, checks, findings } = await examine(server);
     expect(findings.filter(({ status }) => status === 'failed' || status === 'unchecked')).to.deep.equal([]);
@@ -14,7 +14,7 @@ describe('runDoctor', () => {
     ]);
   });
 
-  it('looks at one node alone when told to', async () => {
+  it('checks only the node of --node', async () => {
     await using server = await startExaminedCluster();
     await server.cluster.setFault('node-2', 'refuse');
     const { isSound, findings } = await examine(server, ['--node=node-1']);
@@ -22,7 +22,7 @@ describe('runDoctor', () => {
     expect(findings.filter(({ subject }) => subject.includes('node-2'))).to.deep.equal([]);
   });
 
-  it('fails where there is no such node, and says so once', async () => {
+  it('reports once that the node does not exist', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { isSound, findings, diagnoses } = await examine(server, ['--node=nowhere']);
     expect(isSound).to.equal(false);
@@ -30,11 +30,11 @@ describe('runDoctor', () => {
     expect(findings.filter(({ status }) => status === 'unchecked')).to.deep.equal([]);
     expect(findings.find(({ status }) => status === 'failed')).to.include({
       subject: 'node "nowhere"',
-      seen: 'the API server knows no such node, or --node-selector leaves it out',
+      seen: 'does not exist, or --node-selector does not select it',
     });
   });
 
-  it('tells which permission is missing where it cannot look, and fails nothing for that', async () => {
+  it('names missing permissions of checks that cannot run, without failing', async () => {
     await using server = await startExaminedCluster();
     server.cluster.rbac.revoke('doctor');
     const { isSound, findings } = await examine(server);
@@ -49,7 +49,7 @@ describe('runDoctor', () => {
       },
       {
         status: 'unchecked',
-        subject: 'what metrics.k8s.io serves',
+        subject: 'pods served by metrics.k8s.io',
         seen: 'the permission to list pods.metrics.k8s.io is missing',
         missingPermission: 'list pods.metrics.k8s.io',
       },

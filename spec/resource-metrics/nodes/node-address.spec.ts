@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
   type AddressRules,
+  chooseScrapeTarget,
   formatAddress,
-  scrapeTargetOf,
 } from '#lib/resource-metrics/nodes/node-address.ts';
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 
@@ -13,62 +13,62 @@ const RULES: AddressRules = {
   verifyNodeName: false,
 };
 
-describe('scrapeTargetOf', () => {
-  it('takes the most wanted type, not the first address', () => {
+describe('chooseScrapeTarget', () => {
+  it('chooses the most preferred type, not the first address', () => {
     const node = nodeWith([
       { type: 'InternalIP', address: '10.0.0.7' },
       { type: 'Hostname', address: 'a.example' },
     ]);
-    expect(scrapeTargetOf(node, RULES)).to.deep.equal({ nodeName: 'a', host: 'a.example', port: 10250 });
+    expect(chooseScrapeTarget(node, RULES)).to.deep.equal({ nodeName: 'a', host: 'a.example', port: 10250 });
   });
 
-  it('tells by what other names its certificate may know a node, where they count', () => {
+  it('returns alternative names if they are accepted', () => {
     const node = nodeWith([
       { type: 'Hostname', address: 'a.example' },
       { type: 'InternalIP', address: '10.0.0.7' },
     ]);
-    expect(scrapeTargetOf(node, { ...RULES, verifyNodeName: true }))
-      .to.have.property('knownAs')
+    expect(chooseScrapeTarget(node, { ...RULES, verifyNodeName: true }))
+      .to.have.property('alternativeNames')
       .that.deep.equals(['a', 'a.example', '10.0.0.7']);
-    expect(scrapeTargetOf(node, RULES)).not.to.have.property('knownAs');
+    expect(chooseScrapeTarget(node, RULES)).not.to.have.property('alternativeNames');
   });
 
-  it('takes the first of two addresses of one type', () => {
+  it('chooses the first of two addresses of one type', () => {
     const node = nodeWith([
       { type: 'InternalIP', address: 'fd00::7' },
       { type: 'InternalIP', address: '10.0.0.7' },
     ]);
-    expect(scrapeTargetOf(node, RULES)).to.have.property('host', 'fd00::7');
+    expect(chooseScrapeTarget(node, RULES)).to.have.property('host', 'fd00::7');
   });
 
-  it('passes over an empty address', () => {
+  it('skips an empty address', () => {
     const node = nodeWith([
       { type: 'Hostname', address: '' },
       { type: 'InternalIP', address: '10.0.0.7' },
     ]);
-    expect(scrapeTargetOf(node, RULES)).to.have.property('host', '10.0.0.7');
+    expect(chooseScrapeTarget(node, RULES)).to.have.property('host', '10.0.0.7');
   });
 
-  it('says which types were looked for and not found', () => {
+  it('names the preferred types if none matches', () => {
     const rules = { ...RULES, preferredAddressTypes: ['InternalIP', 'ExternalIP', 'Hostname'] };
-    expect(scrapeTargetOf(nodeWith([{ type: 'InternalDNS', address: 'a' }]), rules)).to.deep.equal({
+    expect(chooseScrapeTarget(nodeWith([{ type: 'InternalDNS', address: 'a' }]), rules)).to.deep.equal({
       nodeName: 'a',
       reason: 'no address matched types [InternalIP ExternalIP Hostname]',
     });
   });
 
-  it("uses the port of the node's status only when told to and where there is one", () => {
+  it("uses the port of the node's status only if enabled and present", () => {
     const node = nodeWith([{ type: 'InternalIP', address: '10.0.0.7' }], 10260);
     const portless = nodeWith(node.addresses);
     const told = { ...RULES, useNodeStatusPort: true };
-    expect(scrapeTargetOf(node, RULES)).to.have.property('port', 10250);
-    expect(scrapeTargetOf(node, told)).to.have.property('port', 10260);
-    expect(scrapeTargetOf(portless, told)).to.have.property('port', 10250);
+    expect(chooseScrapeTarget(node, RULES)).to.have.property('port', 10250);
+    expect(chooseScrapeTarget(node, told)).to.have.property('port', 10260);
+    expect(chooseScrapeTarget(portless, told)).to.have.property('port', 10250);
   });
 });
 
 describe('formatAddress', () => {
-  it('puts brackets around IPv6 alone', () => {
+  it('adds brackets only to IPv6 addresses', () => {
     expect(formatAddress({ host: 'fd00::7', port: 10250 })).to.equal('[fd00::7]:10250');
     expect(formatAddress({ host: '10.0.0.7', port: 10250 })).to.equal('10.0.0.7:10250');
     expect(formatAddress({ host: 'a.example', port: 10250 })).to.equal('a.example:10250');

@@ -6,7 +6,7 @@ import { startListingServer } from '#spec/support/listing-server.ts';
 describe('NodeCache', () => {
   const list = readFileSync(new URL('../../fixtures/apiserver/nodes.body', import.meta.url), 'utf8');
 
-  it('follows the nodes that its selector admits', async () => {
+  it('watches the nodes that match its selector', async () => {
     await using server = await startListingServer(list);
     await using nodes = new NodeCache({ ...server, selector: 'kubernetes.io/os=linux' });
     expect(nodes.isSynced).to.equal(false);
@@ -20,7 +20,7 @@ describe('NodeCache', () => {
     expect(request?.url.searchParams.get('labelSelector')).to.equal('kubernetes.io/os=linux');
   });
 
-  it('follows all nodes without a selector', async () => {
+  it('watches all nodes without a selector', async () => {
     await using server = await startListingServer(list);
     await using nodes = new NodeCache({ ...server, selector: '' });
     nodes.start();
@@ -30,7 +30,7 @@ describe('NodeCache', () => {
 });
 
 describe('reduceNode', () => {
-  it('keeps what it needs of a recorded node', () => {
+  it('reduces a recorded node', () => {
     const list = JSON.parse(
       readFileSync(new URL('../../fixtures/apiserver/nodes.body', import.meta.url), 'utf8'),
     );
@@ -52,7 +52,7 @@ describe('reduceNode', () => {
     });
   });
 
-  it('takes a node that says nothing of itself', () => {
+  it('reduces a node without labels, status and annotations', () => {
     const silent = {
       name: 'a',
       labels: {},
@@ -65,7 +65,7 @@ describe('reduceNode', () => {
     expect(reduceNode({ metadata: { name: 'a', labels: null }, status: empty })).to.deep.equal(silent);
   });
 
-  it('keeps the path that an annotation names, where it is one', () => {
+  it('reads the path in the annotation, if it is one', () => {
     const annotated = (path: unknown) =>
       reduceNode({ metadata: { name: 'a', annotations: { 'metrics.k8s.io/resource-metrics-path': path } } });
     expect(annotated('/virtual/metrics')?.resourceMetricsPath).to.equal('/virtual/metrics');
@@ -74,7 +74,7 @@ describe('reduceNode', () => {
     }
   });
 
-  it('has at most 32 addresses of a node, eight of each type, the first of each type among them', () => {
+  it('limits addresses to 32 per node and eight per type, retaining the first of each type', () => {
     const ofType = (type: string, count: number) =>
       Array.from({ length: count }, (_, index) => ({ type, address: `${type}-${index}` }));
     const reduced = (...addresses: { readonly type: string; readonly address: string }[]) =>
@@ -88,7 +88,7 @@ describe('reduceNode', () => {
     expect(reduced(...types)).to.have.length(32);
   });
 
-  it('passes over what is malformed', () => {
+  it('ignores malformed parts', () => {
     const node = {
       metadata: { name: 'a', labels: { good: 'x', bad: 7 } },
       status: { addresses: [{ type: 'InternalIP' }, 'x', { type: 'Hostname', address: 'a' }] },
@@ -101,7 +101,7 @@ describe('reduceNode', () => {
       expect(reduceNode(object)).to.equal(undefined);
   });
 
-  it('takes a label named __proto__ as data', () => {
+  it('treats a label named __proto__ as data', () => {
     const node = reduceNode(JSON.parse('{"metadata":{"name":"a","labels":{"__proto__":"x"}}}'));
     expect(Object.entries(node?.labels ?? {})).to.deep.equal([['__proto__', 'x']]);
   });

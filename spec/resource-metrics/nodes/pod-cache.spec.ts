@@ -4,7 +4,7 @@ import { PodCache, PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { startListingServer } from '#spec/support/listing-server.ts';
 
 describe('PodCache', () => {
-  it('follows the metadata of running pods', async () => {
+  it('watches the metadata of running pods', async () => {
     const list = readFileSync(new URL('../../fixtures/apiserver/pods-page2.body', import.meta.url), 'utf8');
     await using server = await startListingServer(list);
     await using pods = new PodCache(server);
@@ -33,7 +33,7 @@ describe('PodReducer', () => {
     metadata: { namespace: 'ns', name, uid: `uid-${name}`, labels },
   });
 
-  it('keeps namespace, name, UID and labels', () => {
+  it('caches namespace, name, UID and labels', () => {
     const full = {
       metadata: { ...pod('a', { app: 'x' }).metadata, annotations: { big: 'x' }, ownerReferences: [] },
     };
@@ -45,7 +45,7 @@ describe('PodReducer', () => {
     });
   });
 
-  it('knows a static pod by the UID that its kubelet runs it under', () => {
+  it('caches the UID that the kubelet reports for a static pod', () => {
     const hash = 'e6f5d2bd4a0f1c8b6a1f4c2d9b7e3a05';
     const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
     const mirror = { metadata: { ...pod('etcd-a').metadata, annotations } };
@@ -63,13 +63,13 @@ describe('PodReducer', () => {
     expect(a?.labels).not.to.equal(c?.labels);
   });
 
-  it('gives all pods without labels the same empty ones', () => {
+  it('shares empty labels', () => {
     const reducer = new PodReducer();
     expect(reducer.reduce(pod('a'))?.labels).to.deep.equal({});
     expect(reducer.reduce(pod('a'))?.labels).to.equal(reducer.reduce(pod('b', {}))?.labels);
   });
 
-  it('passes over what is malformed, and takes a label named __proto__ as data', () => {
+  it('ignores malformed parts, and treats a label named __proto__ as data', () => {
     const reducer = new PodReducer();
     for (const object of [undefined, {}, { metadata: { name: 'a', namespace: 'ns' } }]) {
       expect(reducer.reduce(object)).to.equal(undefined);

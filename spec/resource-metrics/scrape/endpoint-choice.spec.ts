@@ -18,85 +18,85 @@ function setup(policy: EndpointPolicy, statuses: Record<string, number> = {}) {
   const clock = new ManualClock();
   const choice = new EndpointChoice(policy, clock);
   const kubelet = { statuses };
-  const ask = async (name = 'a', resourceMetricsPath?: string) => {
-    const asked: string[] = [];
+  const request = async (name = 'a', resourceMetricsPath?: string) => {
+    const requested: string[] = [];
     const response = await choice
-      .ask({ name, resourceMetricsPath }, async ({ path }) => {
-        asked.push(path);
+      .request({ name, resourceMetricsPath }, async ({ path }) => {
+        requested.push(path);
         const status = kubelet.statuses[path];
         if (status !== undefined) throw new KubeletStatusError(status, '');
         return 'responded';
       })
       .catch((error: Error) => error.message);
-    return [...asked, response];
+    return [...requested, response];
   };
-  return { ask, choice, clock, kubelet };
+  return { request, choice, clock, kubelet };
 }
 
 describe('EndpointChoice', () => {
-  it('asks for the summary by default', async () => {
-    expect(await setup('auto').ask()).to.deep.equal([SUMMARY_PATH, 'responded']);
+  it('requests the summary by default', async () => {
+    expect(await setup('auto').request()).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
   for (const status of [403, 404]) {
-    it(`asks for /metrics/resource when the summary is refused with ${status}, and remembers`, async () => {
-      const { ask } = setup('auto', { [SUMMARY_PATH]: status });
-      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
-      expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
-      expect(await ask('b')).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
+    it(`falls back to /metrics/resource if the summary fails with ${status}, and remembers it`, async () => {
+      const { request } = setup('auto', { [SUMMARY_PATH]: status });
+      expect(await request()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
+      expect(await request()).to.deep.equal([RESOURCE_PATH, 'responded']);
+      expect(await request('b')).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
     });
   }
 
-  it('asks for the summary again after an hour', async () => {
-    const { ask, clock, kubelet } = setup('auto', { [SUMMARY_PATH]: 403 });
-    await ask();
+  it('tries the summary again after an hour', async () => {
+    const { request, clock, kubelet } = setup('auto', { [SUMMARY_PATH]: 403 });
+    await request();
     kubelet.statuses = {};
     await clock.advance(RECHECK_MS - 1);
-    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
+    expect(await request()).to.deep.equal([RESOURCE_PATH, 'responded']);
     await clock.advance(1);
-    expect(await ask()).to.deep.equal([SUMMARY_PATH, 'responded']);
+    expect(await request()).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
-  it('does not remember what did not help', async () => {
-    const { ask } = setup('auto', { [SUMMARY_PATH]: 403, [RESOURCE_PATH]: 403 });
+  it('does not remember a fallback that failed', async () => {
+    const { request } = setup('auto', { [SUMMARY_PATH]: 403, [RESOURCE_PATH]: 403 });
     for (let cycle = 0; cycle < 2; cycle++) {
-      expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'HTTP status 403']);
+      expect(await request()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'HTTP status 403']);
     }
   });
 
   for (const status of [401, 429, 500, 503]) {
-    it(`does not take ${status} for a word on the endpoint`, async () => {
-      expect(await setup('auto', { [SUMMARY_PATH]: status }).ask()).to.deep.equal([
+    it(`does not fall back after status ${status}`, async () => {
+      expect(await setup('auto', { [SUMMARY_PATH]: status }).request()).to.deep.equal([
         SUMMARY_PATH,
         `HTTP status ${status}`,
       ]);
     });
   }
 
-  it('asks only what it is told to', async () => {
-    expect(await setup('summary', { [SUMMARY_PATH]: 403 }).ask()).to.deep.equal([
+  it('requests only the configured endpoint', async () => {
+    expect(await setup('summary', { [SUMMARY_PATH]: 403 }).request()).to.deep.equal([
       SUMMARY_PATH,
       'HTTP status 403',
     ]);
-    expect(await setup('resource').ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
+    expect(await setup('resource').request()).to.deep.equal([RESOURCE_PATH, 'responded']);
   });
 
-  it('asks a node that names a path of its own for resources there, unless told to ask for summaries', async () => {
-    expect(await setup('auto').ask('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
-    expect(await setup('resource').ask('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
-    expect(await setup('summary').ask('a', '/virtual')).to.deep.equal([SUMMARY_PATH, 'responded']);
+  it('requests the path that a node declares, unless only summaries are configured', async () => {
+    expect(await setup('auto').request('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
+    expect(await setup('resource').request('a', '/virtual')).to.deep.equal(['/virtual', 'responded']);
+    expect(await setup('summary').request('a', '/virtual')).to.deep.equal([SUMMARY_PATH, 'responded']);
   });
 
-  it('forgets nodes that are gone', async () => {
-    const { ask, choice } = setup('auto', { [SUMMARY_PATH]: 404 });
-    await ask();
+  it('removes nodes that are gone', async () => {
+    const { request, choice } = setup('auto', { [SUMMARY_PATH]: 404 });
+    await request();
     choice.retain((nodeName) => nodeName === 'a');
-    expect(await ask()).to.deep.equal([RESOURCE_PATH, 'responded']);
+    expect(await request()).to.deep.equal([RESOURCE_PATH, 'responded']);
     choice.retain(() => false);
-    expect(await ask()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
+    expect(await request()).to.deep.equal([SUMMARY_PATH, RESOURCE_PATH, 'responded']);
   });
 
-  it('has its endpoints forget them, too', () => {
+  it('removes nodes that are gone from its endpoints', () => {
     const asked: string[] = [];
     const { summary, resource } = kubeletEndpoints();
     const retain = (isLive: (nodeName: string) => boolean) =>
@@ -114,7 +114,7 @@ const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
 const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 9 };
 
 describe('kubeletEndpoints', () => {
-  it('asks for the full summary only for the sake of storage', () => {
+  it('requests the full summary only for storage', () => {
     const slim = '/stats/summary?only_cpu_and_memory=true';
     expect(kubeletEndpoints().summary.path).to.equal(slim);
     expect(kubeletEndpoints(new Set(['swap'])).summary.path).to.equal(slim);
@@ -126,7 +126,7 @@ describe('kubeletEndpoints', () => {
     ['summary', ['t0-summary.json', 't1-summary.json']],
     ['resource', ['t0-metrics-resource.txt', 't1-metrics-resource.txt']],
   ] as const) {
-    it(`reads what ${endpoint} responds so that its buffer can be used for the next response`, async () => {
+    it(`decodes ${endpoint} without retaining its buffer`, async () => {
       const { decode } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']))[endpoint];
       const bodies = await Promise.all(files.map((file) => readFile(new URL(file, FIXTURES))));
       const place = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));

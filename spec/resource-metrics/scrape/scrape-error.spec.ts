@@ -1,24 +1,28 @@
 import { expect } from 'chai';
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
-import { NeverAsked, OtherNodesResponse, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import {
+  NodeMismatchError,
+  NotScrapedError,
+  ScrapeError,
+} from '#lib/resource-metrics/scrape/scrape-error.ts';
 
 const withCode = (code: string, message = 'raw') => Object.assign(new Error(message), { code });
 const messageOf = (cause: unknown) => new ScrapeError('a', cause, { address: '10.0.0.7:10250' }).message;
 
 describe('ScrapeError', () => {
-  it('says what could not be done, to what and why', () => {
+  it('describes what failed, where and why', () => {
     const error = new ScrapeError('a', withCode('ECONNREFUSED'), { address: '10.0.0.7:10250' });
     expect(error.message).to.equal('Cannot scrape node "a" at 10.0.0.7:10250: connection refused');
     expect(error).to.deep.include({ nodeName: 'a', address: '10.0.0.7:10250', reason: 'connection refused' });
     expect(error.cause).to.have.property('code', 'ECONNREFUSED');
   });
 
-  it('leaves out the address of a node that has none', () => {
+  it('has no address if the node has none', () => {
     const error = new ScrapeError('a', new Error('no address matched types [InternalIP]'));
     expect(error.message).to.equal('Cannot scrape node "a": no address matched types [InternalIP]');
   });
 
-  it('says what was thrown though it is no error', () => {
+  it('describes thrown values that are not errors', () => {
     for (const cause of ['ECONNREFUSED', undefined, { code: 'ECONNREFUSED' }])
       expect(messageOf(cause)).to.match(/^Cannot scrape node "a" at 10\.0\.0\.7:10250: /);
     expect(messageOf('it hung up')).to.match(/: it hung up$/);
@@ -31,37 +35,31 @@ describe('ScrapeError', () => {
     ['EHOSTUNREACH', 'no route to the host'],
     ['ENETUNREACH', 'network unreachable'],
     ['ETIMEDOUT', 'connection timed out'],
-    ['EMFILE', 'this process has too many files open'],
+    ['EMFILE', 'this process has too many open files'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is self-signed'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate was issued by an authority that is not trusted here'],
-    [
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-      'its certificate was issued by an authority that is not trusted here',
-    ],
-    [
-      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-      'its certificate was issued by an authority that is not trusted here',
-    ],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate is signed by an unknown authority'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'its certificate is signed by an unknown authority'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'its certificate is signed by an unknown authority'],
     ['CERT_HAS_EXPIRED', 'its certificate has expired'],
-    ['CERT_NOT_YET_VALID', 'its certificate is not valid yet'],
+    ['CERT_NOT_YET_VALID', 'its certificate is not yet valid'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS'],
     ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'it does not speak TLS'],
   ] as const) {
-    it(`says of ${code} that ${words}`, () => {
+    it(`describes ${code} as "${words}"`, () => {
       expect(messageOf(withCode(code))).to.equal(`Cannot scrape node "a" at 10.0.0.7:10250: ${words}`);
     });
   }
 
-  it("keeps others' own words", () => {
+  it('retains other messages', () => {
     expect(messageOf(withCode('EWHATEVER', 'something else'))).to.match(/: something else$/);
     expect(messageOf(new Error('outer', { cause: new Error('inner') }))).to.match(/: outer: inner$/);
-    expect(messageOf(new NeverAsked())).to.match(
-      /: it was not asked for more than a cycle: this process has too many handshakes to do$/,
+    expect(messageOf(new NotScrapedError())).to.match(
+      /: the scrape waits for more than a cycle: too many TLS handshakes are pending$/,
     );
-    expect(messageOf(new OtherNodesResponse('b'))).to.match(/: the kubelet there is that of node "b"$/);
+    expect(messageOf(new NodeMismatchError('b'))).to.match(/: the kubelet of node "b" responded$/);
   });
 
-  it('is of one kind where only particulars differ, and of another where code, status, words or address do', () => {
+  it('has a kind that depends on code, status, message and address, but not on details', () => {
     const kindOf = (cause: unknown, address = '10.0.0.7:10250') =>
       new ScrapeError('a', cause, { address }).kind;
     for (const [one, other] of [

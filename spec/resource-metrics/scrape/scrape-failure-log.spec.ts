@@ -26,27 +26,27 @@ function setup() {
 const REFUSED = 'Cannot scrape node "a" at 10.0.0.7:10250: connection refused';
 
 describe('ScrapeFailureLog', () => {
-  it('names node, address and cause once while the same failure goes on', () => {
+  it('logs node, address and cause once while a failure continues', () => {
     const { record, messages } = setup();
     for (let cycle = 0; cycle < 5; cycle++) record('connection refused');
     expect(messages()).to.deep.equal([{ message: REFUSED, node: 'a', address: '10.0.0.7:10250' }]);
   });
 
-  it('takes failures that differ in particulars for the same', () => {
+  it('treats failures that differ in details as the same', () => {
     const { record, messages } = setup();
     record('the response is not valid JSON: unexpected end at position 4711');
     record('the response is not valid JSON: unexpected end at position 4712');
     expect(messages()).to.have.length(1);
   });
 
-  it('reports a change of cause', () => {
+  it('logs a change of cause', () => {
     const { record, messages } = setup();
     record('connection refused');
     record('HTTP status 500');
     expect(messages()).to.have.length(2);
   });
 
-  it('reminds hourly', async () => {
+  it('repeats the line hourly', async () => {
     const { clock, record, messages } = setup();
     for (let minute = 0; minute <= 120; minute++) {
       record('connection refused');
@@ -59,7 +59,7 @@ describe('ScrapeFailureLog', () => {
     ]);
   });
 
-  it('reports when the node is back, and how long it was not', async () => {
+  it('logs the recovery and the duration of the failure', async () => {
     const { clock, record, messages } = setup();
     record();
     record('connection refused');
@@ -67,22 +67,22 @@ describe('ScrapeFailureLog', () => {
     record();
     record();
     expect(messages().at(-1)).to.deep.equal({
-      message: 'Node is scraped again',
+      message: 'Scrapes of node succeed again',
       node: 'a',
       failedFor: '1m30s',
     });
     expect(messages()).to.have.length(2);
   });
 
-  it('names what could not be read of a response, once while that goes on', () => {
+  it('logs unreadable parts once while they continue', () => {
     const { record, messages } = setup();
     for (let cycle = 0; cycle < 3; cycle++) record(undefined, ['a bad line', 'another']);
     record();
     record(undefined, ['a bad line']);
-    const message = "Left out what cannot be read of a kubelet's response";
+    const message = 'Ignoring unreadable parts of kubelet response';
     expect(messages()).to.deep.equal([
-      { message, node: 'a', what: 'a bad line', others: 1 },
-      { message, node: 'a', what: 'a bad line', others: 0 },
+      { message, node: 'a', part: 'a bad line', others: 1 },
+      { message, node: 'a', part: 'a bad line', others: 0 },
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('ScrapeFailureLog', () => {
     ['fails every other time', ['connection refused', undefined]],
     ['fails in two ways, and not, by turns', ['connection refused', undefined, 'HTTP status 500']],
   ] as const) {
-    it(`writes a few lines an hour of a node that ${what}, and counts the rest`, async () => {
+    it(`limits the lines per hour of a node that ${what}, and counts the rest`, async () => {
       const { clock, record, messages } = setup();
       const cycles = 4 * 240; // four hours
       for (let cycle = 0; cycle < cycles; cycle++) {
@@ -107,7 +107,7 @@ describe('ScrapeFailureLog', () => {
     });
   }
 
-  it('writes a few lines an hour of a node of which something else cannot be read now and then', async () => {
+  it('limits the lines per hour of a node with changing unreadable parts', async () => {
     const { clock, record, messages } = setup();
     for (let cycle = 0; cycle < 240; cycle++) {
       record(undefined, cycle % 2 === 0 ? ['a bad line'] : []);
@@ -120,7 +120,7 @@ describe('ScrapeFailureLog', () => {
     expect(messages().at(-1)).to.include({ changesNotLogged: 114 });
   });
 
-  it('says within the hour what came of a node that it has stopped to tell of', async () => {
+  it('logs the final state within the hour', async () => {
     const { clock, record, messages } = setup();
     for (let cycle = 0; cycle < 21; cycle++) {
       record(cycle % 2 === 0 ? 'connection refused' : 'HTTP status 500');
@@ -133,14 +133,14 @@ describe('ScrapeFailureLog', () => {
       record();
     }
     expect(messages().at(-1)).to.deep.equal({
-      message: 'Node is scraped again',
+      message: 'Scrapes of node succeed again',
       node: 'a',
       failedFor: '5m15s',
       changesNotLogged: 16,
     });
   });
 
-  it('forgets nodes that are gone', () => {
+  it('removes nodes that are gone', () => {
     const { log, record, messages } = setup();
     record('connection refused');
     log.retain((nodeName) => nodeName === 'a');

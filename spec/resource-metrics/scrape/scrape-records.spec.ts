@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { NeverAsked, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NotScrapedError, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 
 describe('ScrapeRecords', () => {
-  it('keeps when and where a node was scraped last', () => {
+  it('records time and address of the last scrape', () => {
     const records = new ScrapeRecords();
     records.record(outcome({ startedAtMs: 1000 }));
     expect(records.get('a')).to.deep.equal({
@@ -18,7 +18,7 @@ describe('ScrapeRecords', () => {
     });
   });
 
-  it('keeps since when a node fails, whatever the causes, until it succeeds', () => {
+  it('records the start of a failure until the next success', () => {
     const records = new ScrapeRecords();
     const fail = (cause: string) => new ScrapeError('a', new Error(cause), { address: '10.0.0.7:10250' });
     records.record(outcome({ startedAtMs: 1000 }));
@@ -29,30 +29,30 @@ describe('ScrapeRecords', () => {
       message: 'Cannot scrape node "a" at 10.0.0.7:10250: no route to the host',
       sinceMs: 2000,
       count: 2,
-      wasAsked: true,
+      wasScraped: true,
     });
     records.record(outcome({ startedAtMs: 4000 }));
     expect(records.get('a')?.failure).to.equal(undefined);
   });
 
-  it('tells a kubelet that was never asked from one that failed', () => {
+  it('distinguishes a delayed scrape from a failed one', () => {
     const records = new ScrapeRecords();
-    const error = new ScrapeError('a', new NeverAsked());
+    const error = new ScrapeError('a', new NotScrapedError());
     records.record(outcome({ error }));
-    expect(records.get('a')?.failure).to.include({ wasAsked: false, count: 1 });
+    expect(records.get('a')?.failure).to.include({ wasScraped: false, count: 1 });
     expect(records.get('a')).to.include({ succeededAtMs: undefined });
   });
 
-  it('knows the address of a kubelet that could not be asked, where it has one', () => {
+  it('records the address of a kubelet that was not scraped', () => {
     const records = new ScrapeRecords();
-    const error = new ScrapeError('a', new NeverAsked(), { address: '10.0.0.8:10250' });
+    const error = new ScrapeError('a', new NotScrapedError(), { address: '10.0.0.8:10250' });
     records.record(outcome({ error, address: undefined, endpoint: undefined }));
     expect(records.get('a')).to.include({ address: '10.0.0.8:10250', endpoint: undefined });
     records.record(outcome({ error: new ScrapeError('a', new Error('no address')), address: undefined }));
     expect(records.get('a')).to.include({ address: undefined });
   });
 
-  it('forgets nodes that are gone', () => {
+  it('removes nodes that are gone', () => {
     const records = new ScrapeRecords();
     records.record(outcome({}));
     records.retain((nodeName) => nodeName === 'a');

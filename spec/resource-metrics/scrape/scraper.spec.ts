@@ -44,9 +44,9 @@ function setup(
     secondScrapeAfterMs: 12_000,
     endpoints: new EndpointChoice('auto', clock),
     receive: ({ nodeName }) => received.push(nodeName),
-    publisher: (patienceMs) => new SnapshotPublisher({ clock, patienceMs, publish }),
+    publisher: (maxWaitMs) => new SnapshotPublisher({ clock, maxWaitMs, publish }),
     onScraped: onScraped ?? ((outcome) => outcomes.push(outcome)),
-    targetOf: ({ name }) =>
+    chooseTarget: ({ name }) =>
       name === 'no-address'
         ? { nodeName: name, reason: 'no address' }
         : { nodeName: name, host: name, port: 10250 },
@@ -77,7 +77,7 @@ const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, { afterMs: 0 }]));
 
 describe('Scraper', () => {
-  it("asks every node's kubelet for CPU and memory", async () => {
+  it('scrapes CPU and memory of each node', async () => {
     const { asked, done, clock, retained } = setup({ a: { afterMs: 0 }, b: { afterMs: 0 } });
     await clock.advance(100);
     await done;
@@ -88,7 +88,7 @@ describe('Scraper', () => {
     expect(retained).to.deep.equal([['a:10250', 'b:10250']]);
   });
 
-  it('spreads the starts over 8 ms a node', async () => {
+  it('spreads the starts over 8 ms per node', async () => {
     let next = 0;
     const { asked, done, clock } = setup(many(50), { random: () => next++ / 50 });
     await clock.advance(400);
@@ -98,7 +98,7 @@ describe('Scraper', () => {
     );
   });
 
-  it('waits for nothing any more once its cycle is over, and asks nobody whose time had not come', async () => {
+  it('starts no further scrapes after the end of its cycle', async () => {
     const starts = [0, 0.9];
     const { asked, clock, cycle, done, outcomes } = setup(
       { early: { afterMs: 0 }, late: { afterMs: 0 } },
@@ -115,7 +115,7 @@ describe('Scraper', () => {
     expect(outcomes[1]?.error?.message).to.match(/no response before the next cycle was due$/);
   });
 
-  it('asks a node at the same point of every cycle, so that two readings are never too near each other', async () => {
+  it('scrapes a node at the same point of each cycle', async () => {
     const { asked, done, clock, scrape } = setup(many(1000), { random: Math.random });
     await clock.advance(12_000);
     await done;
@@ -133,7 +133,7 @@ describe('Scraper', () => {
     }
   });
 
-  it('spreads them over no more than 1 s in the first two cycles, and 4 s from then on', async () => {
+  it('spreads the starts over at most 1 s in the first two cycles, then 4 s', async () => {
     const { asked, done, clock, scrape } = setup(many(1000), { random: () => 0.999 });
     await clock.advance(12_000);
     await done;
@@ -146,14 +146,14 @@ describe('Scraper', () => {
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([999, 999, 3996, 3996]);
   });
 
-  it('has all published at once when all have responded', async () => {
+  it('publishes at once when all nodes have responded', async () => {
     const { published, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
     await clock.advance(500);
     await done;
     expect(published).to.deep.equal([{ atMs: 500, nodes: ['a', 'b'] }]);
   });
 
-  it('does not let a slow kubelet hold up the others', async () => {
+  it('publishes without waiting for a slow kubelet', async () => {
     const { published, clock, done } = setup({ a: { afterMs: 10 }, slow: { afterMs: 9000 } });
     await clock.advance(2000);
     expect(published).to.deep.equal([{ atMs: 516, nodes: ['a'] }]);
@@ -162,7 +162,7 @@ describe('Scraper', () => {
     expect(published[1]).to.deep.equal({ atMs: 9000, nodes: ['slow'] });
   });
 
-  it('waits for slow kubelets for half a second behind the last start in the first two cycles, and 1 s from then on', async () => {
+  it('waits for slow kubelets for 0.5 s in the first two cycles, then 1 s', async () => {
     const { published, clock, done, scrape } = setup({ a: { afterMs: 0 }, slow: { afterMs: 9000 } });
     const first = () => published.splice(0)[0]?.atMs;
     await clock.advance(12_000);
@@ -177,7 +177,7 @@ describe('Scraper', () => {
     expect(firstAtMs).to.deep.equal([516, 516, 1016, 1016]);
   });
 
-  it('lets one that fails cost only itself', async () => {
+  it('isolates a failing node', async () => {
     const { published, clock, done, outcomes } = setup({
       a: { afterMs: 5 },
       refusing: { afterMs: 1, fails: 'refused' },
@@ -198,7 +198,7 @@ describe('Scraper', () => {
     );
   });
 
-  it('fails only at its end where a scrape is not taken in, so that the rest of the cycle goes on', async () => {
+  it('rejects at the end of the cycle if a response cannot be processed', async () => {
     let next = 0;
     const onScraped = ({ nodeName }: ScrapeOutcome) => {
       if (nodeName === 'n0') throw new Error('cannot record it');
@@ -218,7 +218,7 @@ describe('Scraper', () => {
     expect(unhandled).to.deep.equal([]);
   });
 
-  describe('of a node whose handshake has to wait for others', () => {
+  describe('when a handshake waits for others', () => {
     /** Cycles of 15 s, one after the other; what was reported of the node in each, and when it was asked. */
     const cyclesOf = async (waitsMs: number, afterMs: number, count: number) => {
       const { asked, clock, done, outcomes, published, scrape, cycle, stop } = setup({
@@ -236,24 +236,24 @@ describe('Scraper', () => {
       return { asked, clock, published, reported, stop };
     };
 
-    it('goes on when the cycle is over, and asks it once', async () => {
+    it('continues a scrape beyond its cycle, and requests once', async () => {
       const { asked, published, reported } = await cyclesOf(20_000, 500, 2);
       expect(reported).to.deep.equal([[], [undefined]]);
       expect(asked.map(({ atMs }) => atMs)).to.deep.equal([20_000]);
       expect(published.map(({ atMs }) => atMs)).to.deep.equal([20_500]);
     });
 
-    it('goes on, too, where the kubelet was asked just before the cycle was over', async () => {
+    it('continues a scrape that started just before the end of its cycle', async () => {
       expect((await cyclesOf(14_900, 500, 2)).reported).to.deep.equal([[], [undefined]]);
     });
 
-    it('reports in the third cycle, and each after it, that it was not asked', async () => {
+    it('reports from the third cycle on that the node was not scraped', async () => {
       const { reported } = await cyclesOf(50_000, 0, 4);
-      const unasked = 'it was not asked for more than a cycle';
+      const unasked = 'the scrape waits for more than a cycle';
       expect(reported).to.deep.equal([[], [], [unasked], [unasked, undefined]]);
     });
 
-    it('ends when all is to end', async () => {
+    it('ends when the scraper is stopped', async () => {
       const { clock, stop } = await cyclesOf(50_000, 0, 1);
       stop.abort(new Error('the server is shutting down'));
       await clock.advance(0);
@@ -269,7 +269,7 @@ describe('Scraper', () => {
     expect(outcomes[0]).to.deep.include({ nodeName: 'a', startedAtMs: beganAtMs + 4, durationMs: 30 });
   });
 
-  it('ends with its cycle: who has not responded by then has failed', async () => {
+  it('fails pending scrapes at the end of the cycle', async () => {
     const { clock, cycle, done, outcomes } = setup({ a: { afterMs: 1 }, slow: { afterMs: 60_000 } });
     await clock.advance(15_000);
     cycle.abort(new Error('no response before the next cycle was due'));
@@ -281,7 +281,7 @@ describe('Scraper', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  describe('in the second scrape of a node', () => {
+  describe('for the second scrape of a node', () => {
     /** When each kubelet was asked in the second cycle, which begins at 12 s; all were asked at 0 s in the first. */
     const secondAskedAt = async (respondedAfterMs: readonly number[], endsAtMs: number) => {
       const kubelets = respondedAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
@@ -295,13 +295,13 @@ describe('Scraper', () => {
       return asked.map(({ host, atMs }) => [host, atMs]);
     };
 
-    it('asks 12 s after its own first response, however late that was, so that the two make a rate', async () => {
+    it('waits 12 s after the first response, so that the two yield a rate', async () => {
       const respondedAfterMs = [0, 500, 1500, 4000, 9999];
       const expected = respondedAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
       expect(await secondAskedAt(respondedAfterMs, 72_000)).to.deep.equal(expected);
     });
 
-    it('leaves to the next cycle whom it would ask too late for a response in this one', async () => {
+    it('leaves a scrape that would be too late to the next cycle', async () => {
       expect(await secondAskedAt([0, 5000, 5001], 22_000)).to.deep.equal([
         ['n0', 12_000],
         ['n1', 17_000],
@@ -309,7 +309,7 @@ describe('Scraper', () => {
     });
   });
 
-  it('asks a node that has come back under its name as one that is new', async () => {
+  it('treats a recreated node as new', async () => {
     const kubelets: Record<string, Kubelet> = { a: { afterMs: 0 }, b: { afterMs: 0 } };
     const { asked, clock, done, scrape } = setup(kubelets);
     const cycle = async (scraped: Promise<void>, durationMs: number) => {
@@ -327,7 +327,7 @@ describe('Scraper', () => {
     expect(askedAtMs).to.deep.equal([0, 12_000, 36_000, 48_000]);
   });
 
-  it('asks from the third scrape on at the same point of each cycle', async () => {
+  it('returns to the same point of each cycle from the third scrape on', async () => {
     const { asked, clock, done, scrape } = setup({ a: { afterMs: 4000 } });
     await clock.advance(12_000);
     await done;
@@ -339,7 +339,7 @@ describe('Scraper', () => {
     expect(asked.map(({ atMs }) => atMs)).to.deep.equal([0, 16_000, 22_000]);
   });
 
-  it('is done at once where there are no nodes', async () => {
+  it('resolves at once without nodes', async () => {
     const { published, clock, done } = setup({});
     await done;
     expect(published).to.deep.equal([]);
@@ -350,23 +350,23 @@ describe('Scraper', () => {
 const NEVER_TOO_SOON = Number.NEGATIVE_INFINITY;
 
 describe('SecondScrapes', () => {
-  it('holds back a node that has responded once, and no other', () => {
+  it('delays only nodes that have responded once', () => {
     const seconds = new SecondScrapes(12_000);
     expect(seconds.dueMs('a')).to.equal(NEVER_TOO_SOON);
-    seconds.noteResponse('a', 500);
+    seconds.recordResponse('a', 500);
     expect(seconds.dueMs('a')).to.equal(12_500);
     expect(seconds.dueMs('b')).to.equal(NEVER_TOO_SOON);
     for (const receivedAtMs of [12_600, 30_000]) {
-      seconds.noteResponse('a', receivedAtMs);
+      seconds.recordResponse('a', receivedAtMs);
       expect(seconds.dueMs('a')).to.equal(NEVER_TOO_SOON);
     }
   });
 
-  it('takes a node that was gone for a new one', () => {
+  it('treats a recreated node as new', () => {
     const seconds = new SecondScrapes(12_000);
-    for (const receivedAtMs of [0, 12_000]) seconds.noteResponse('a', receivedAtMs);
+    for (const receivedAtMs of [0, 12_000]) seconds.recordResponse('a', receivedAtMs);
     seconds.retain((nodeName) => nodeName !== 'a');
-    seconds.noteResponse('a', 60_000);
+    seconds.recordResponse('a', 60_000);
     expect(seconds.dueMs('a')).to.equal(72_000);
     seconds.retain((nodeName) => nodeName === 'a');
     expect(seconds.dueMs('a')).to.equal(72_000);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ScrapeBounds, ScrapesUnderWay } from '#lib/resource-metrics/scrape/scrapes-in-flight.ts';
+import { type ScrapeBounds, ScrapesInFlight } from '#lib/resource-metrics/scrape/scrapes-in-flight.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 /** One scrape of node a that ends when told to, or when its signal aborts. */
@@ -7,7 +7,7 @@ function setup() {
   const clock = new ManualClock();
   const stop = new AbortController();
   const cycle = new AbortController();
-  const scrapes = new ScrapesUnderWay({ clock, stopped: stop.signal });
+  const scrapes = new ScrapesInFlight({ clock, stopped: stop.signal });
   const { promise, resolve: end } = Promise.withResolvers<void>();
   let bounds: ScrapeBounds | undefined;
   const scrape = async (given: ScrapeBounds) => {
@@ -21,9 +21,9 @@ function setup() {
   return { bounds, clock, end, endCycle, ran, scrapes, stop };
 }
 
-describe('ScrapesUnderWay', () => {
+describe('ScrapesInFlight', () => {
   for (const waitedMs of [undefined, 0, 99]) {
-    it(`ends a scrape with its cycle, and with its reason, that waited for us for ${waitedMs} ms`, async () => {
+    it(`ends a scrape that waited for ${waitedMs} ms with its cycle`, async () => {
       const { bounds, clock, endCycle, ran, scrapes } = setup();
       if (waitedMs !== undefined) {
         using _paused = bounds.pause();
@@ -32,31 +32,31 @@ describe('ScrapesUnderWay', () => {
       endCycle();
       await ran;
       expect(bounds.signal.reason).to.have.property('message', 'the cycle is over');
-      expect(scrapes.passOver('a')).to.equal(undefined);
+      expect(scrapes.skip('a')).to.equal(undefined);
       expect(clock.sleeperCount).to.equal(0);
     });
   }
 
-  it('lets a scrape go on that waits for us, and counts the cycles that pass its node over', async () => {
+  it('continues a scrape that waits, and counts the cycles that skip its node', async () => {
     const { bounds, clock, end, endCycle, ran, scrapes } = setup();
     bounds.pause();
     endCycle();
     await ran;
     await clock.advance(60_000);
     expect(bounds.signal.aborted).to.equal(false);
-    expect(scrapes.passOver('a')).to.include({ isWaiting: true, passes: 1 });
-    const underWay = scrapes.passOver('a');
-    expect(underWay).to.include({ passes: 2 });
+    expect(scrapes.skip('a')).to.include({ isWaiting: true, skippedCycles: 1 });
+    const inFlight = scrapes.skip('a');
+    expect(inFlight).to.include({ skippedCycles: 2 });
     end();
-    await underWay?.ended;
-    expect(scrapes.passOver('a')).to.equal(undefined);
+    await inFlight?.ended;
+    expect(scrapes.skip('a')).to.equal(undefined);
   });
 
   for (const [when, waitMs, cycleMs] of [
     ['had waited before', [1_000, 8_000], 15_000],
     ['still waits when it is over', [1_000, 20_000], 15_000],
   ] as const) {
-    it(`lets a scrape go on behind its cycle for as long as it waited for us, if it ${when}`, async () => {
+    it(`extends a scrape by the time that it waited, if it ${when}`, async () => {
       const { bounds, clock, endCycle, ran } = setup();
       await clock.advance(waitMs[0]);
       const paused = bounds.pause();
@@ -78,7 +78,7 @@ describe('ScrapesUnderWay', () => {
     });
   }
 
-  it('lets a scrape go on that waited for us for 100 ms, as long again', async () => {
+  it('extends a scrape that waited for 100 ms by as much', async () => {
     const { bounds, clock, endCycle, ran } = setup();
     const paused = bounds.pause();
     await clock.advance(100);
@@ -91,7 +91,7 @@ describe('ScrapesUnderWay', () => {
     expect(bounds.signal.aborted).to.equal(true);
   });
 
-  it('leaves nothing behind of a scrape that ends before its grace is over', async () => {
+  it('leaves no timer of a scrape that ends before its extension', async () => {
     const { bounds, clock, end, endCycle, ran, scrapes, stop } = setup();
     const paused = bounds.pause();
     await clock.advance(5_000);
@@ -99,9 +99,9 @@ describe('ScrapesUnderWay', () => {
     await ran;
     paused[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(1);
-    const underWay = scrapes.passOver('a');
+    const inFlight = scrapes.skip('a');
     end();
-    await underWay?.ended;
+    await inFlight?.ended;
     expect(clock.sleeperCount).to.equal(0);
     bounds.pause()[Symbol.dispose](); // too late to begin it again
     expect(clock.sleeperCount).to.equal(0);
@@ -109,14 +109,14 @@ describe('ScrapesUnderWay', () => {
     expect(bounds.signal.aborted).to.equal(false);
   });
 
-  it('ends every scrape when all is to end, in its cycle or behind it', async () => {
+  it('ends all scrapes when stopped, in their cycle or beyond', async () => {
     for (const isBehind of [true, false]) {
       const { bounds, endCycle, ran, scrapes, stop } = setup();
       bounds.pause();
       if (isBehind) endCycle();
       stop.abort(new Error('shutting down'));
       await ran;
-      await scrapes.passOver('a')?.ended;
+      await scrapes.skip('a')?.ended;
       expect(bounds.signal.reason).to.have.property('message', 'shutting down');
     }
   });

@@ -3,15 +3,15 @@ import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publish
 import type { Clock } from '#lib/time/clock.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-function setup(patienceMs = 1400) {
+function setup(maxWaitMs = 1400) {
   const clock = new ManualClock();
   const publishedAtMs: number[] = [];
   const publish = () => publishedAtMs.push(clock.monotonicMs());
-  return { clock, publishedAtMs, publisher: new SnapshotPublisher({ clock, patienceMs, publish }) };
+  return { clock, publishedAtMs, publisher: new SnapshotPublisher({ clock, maxWaitMs, publish }) };
 }
 
 describe('SnapshotPublisher', () => {
-  it('publishes what has come in when its patience ends, without what is still to come', async () => {
+  it('publishes received responses after its maximum wait', async () => {
     const { clock, publishedAtMs, publisher } = setup();
     publisher.markDirty();
     await clock.advance(1000);
@@ -21,7 +21,7 @@ describe('SnapshotPublisher', () => {
     expect(publishedAtMs).to.deep.equal([1400]);
   });
 
-  it('publishes later responses together, at most four times a second', async () => {
+  it('publishes later responses at most four times per second', async () => {
     const { clock, publishedAtMs, publisher } = setup();
     await clock.advance(1400);
     for (let index = 0; index < 20; index++) {
@@ -31,7 +31,7 @@ describe('SnapshotPublisher', () => {
     expect(publishedAtMs).to.deep.equal([1650, 1900, 2150, 2400]);
   });
 
-  it('publishes less often where that takes long, so that nearly all of the time is left to others', async () => {
+  it('publishes less often if publishing takes long', async () => {
     const manual = new ManualClock();
     const publishedAtMs: number[] = [];
     let workedMs = 0;
@@ -45,7 +45,7 @@ describe('SnapshotPublisher', () => {
       publishedAtMs.push(manual.monotonicMs());
       workedMs += 100;
     };
-    const publisher = new SnapshotPublisher({ clock, publish, patienceMs: 1000 });
+    const publisher = new SnapshotPublisher({ clock, publish, maxWaitMs: 1000 });
     for (let index = 0; index < 60; index++) {
       publisher.markDirty();
       await manual.advance(100);
@@ -53,7 +53,7 @@ describe('SnapshotPublisher', () => {
     expect(publishedAtMs).to.deep.equal([1000, 3000, 5000]);
   });
 
-  it('publishes at once when told to, and not when there is nothing new', () => {
+  it('flushes at once if there are new responses', () => {
     const { publishedAtMs, publisher } = setup();
     publisher.flush();
     publisher.markDirty();
@@ -62,7 +62,7 @@ describe('SnapshotPublisher', () => {
     expect(publishedAtMs).to.deep.equal([0]);
   });
 
-  it('leaves no timer behind', () => {
+  it('leaves no timer', () => {
     const { clock, publisher } = setup();
     publisher[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(0);

@@ -52,13 +52,13 @@ const nodesOf = ({ sink }: Setup) => [...sink.snapshot.nodes.keys()];
 const podsOf = ({ sink }: Setup) => [...(sink.snapshot.pods.get('default')?.keys() ?? [])];
 
 describe('MetricsSink', () => {
-  it('serves nothing before anything was received', () => {
+  it('serves nothing before the first response', () => {
     const { sink } = setup();
     expect(sink.snapshot.sequence).to.equal(0);
     expect(sink.isReady).to.equal(false);
   });
 
-  it('is ready once a rate over two readings is held', async () => {
+  it('is ready once there is a rate over two readings', async () => {
     const system = setup();
     system.response({ name: 'a' });
     expect(system.sink.isReady).to.equal(false);
@@ -70,16 +70,16 @@ describe('MetricsSink', () => {
     expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
   });
 
-  it('says of which node a response cannot be taken in, and keeps what is held of it', () => {
+  it('names the node of a response that cannot be processed, and retains its record', () => {
     const system = setup();
     system.response({ name: 'a' });
     const broken = metricsBatch({ nodeName: 'a', pods: undefined as unknown as [] });
-    expect(() => system.sink.receive(broken)).to.throw('Cannot take in the response of node "a"');
+    expect(() => system.sink.receive(broken)).to.throw('Cannot process the response of node "a"');
     system.sink.publish();
     expect(nodesOf(system)).to.deep.equal(['a']);
   });
 
-  it('serves what it received only once that is published', async () => {
+  it('serves responses after they are published', async () => {
     const system = setup();
     system.response({ name: 'a' });
     await system.clock.advance(12_000);
@@ -89,7 +89,7 @@ describe('MetricsSink', () => {
     expect(nodesOf(system)).to.deep.equal(['a', 'b']);
   });
 
-  it('replaces the snapshot whole and leaves one that a reader holds as it was', async () => {
+  it('replaces the snapshot without changing earlier ones', async () => {
     const system = setup();
     system.response({ name: 'a' });
     const held = system.sink.snapshot;
@@ -100,7 +100,7 @@ describe('MetricsSink', () => {
     expect(system.sink.snapshot.publishedAtMs).to.equal(system.clock.nowMs());
   });
 
-  it('shows nobody a part of a cycle, though something is dropped in the midst of it', async () => {
+  it('never serves a partial cycle', async () => {
     const system = setup({ stalenessMs: 0 });
     system.response({ name: 'a' }, { name: 'b' });
     await system.clock.advance(12_000);
@@ -109,7 +109,7 @@ describe('MetricsSink', () => {
       metricsBatch({ nodeName: 'a', receivedAtMs: 12_000, node: nodePoint({ takenAtMs: at(12) }) }),
     );
     system.sink.receive(metricsBatch({ nodeName: 'c', receivedAtMs: 12_000 }));
-    system.sink.lose('b');
+    system.sink.recordFailure('b');
     expect(nodesOf(system)).to.deep.equal(['a']);
     expect(system.sink.snapshot.nodes.get('a')?.timestampMs).to.equal(at(0));
     expect(system.sink.isReady).to.equal(false);
@@ -119,8 +119,8 @@ describe('MetricsSink', () => {
     expect(system.sink.isReady).to.equal(true);
   });
 
-  describe('when a node does not respond', () => {
-    it('serves its last good reading, with its true timestamp, after one lost scrape, and not after two', async () => {
+  describe('if a node does not respond', () => {
+    it('serves its last good reading after one failed scrape, but not after two', async () => {
       const system = setup();
       system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(12_000);
@@ -128,7 +128,7 @@ describe('MetricsSink', () => {
       await system.clock.advance(60_000);
       system.response({ name: 'a' });
       await system.clock.advance(10_000);
-      system.sink.lose('b');
+      system.sink.recordFailure('b');
       expect(nodesOf(system)).to.have.members(['a', 'b']);
       expect(podsOf(system)).to.have.members(['pod-a', 'pod-b']);
       expect(system.sink.snapshot.nodes.get('b')?.timestampMs).to.equal(at(12));
@@ -136,24 +136,24 @@ describe('MetricsSink', () => {
       system.response({ name: 'a' });
       expect(nodesOf(system)).to.have.members(['a', 'b']);
       await system.clock.advance(10_000);
-      system.sink.lose('b');
+      system.sink.recordFailure('b');
       expect(nodesOf(system)).to.deep.equal(['a']);
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
     });
 
-    it('publishes once for all that are lost before anybody looks', () => {
+    it('creates one snapshot for several failures', () => {
       const system = setup({ stalenessMs: 0 });
       system.response({ name: 'a' }, { name: 'b' }, { name: 'c' });
       const { sequence } = system.sink.snapshot;
-      for (const name of ['a', 'b', 'a', 'unheard of']) system.sink.lose(name);
+      for (const name of ['a', 'b', 'a', 'unheard of']) system.sink.recordFailure(name);
       expect(nodesOf(system)).to.deep.equal(['c']);
       expect(system.sink.snapshot.sequence).to.equal(sequence + 1);
-      system.sink.lose('a');
+      system.sink.recordFailure('a');
       expect(system.sink.snapshot.sequence).to.equal(sequence + 1);
     });
 
-    it('counts it, and its pods, as served stale', async () => {
+    it('counts it and its pods as stale', async () => {
       const system = setup();
       system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
@@ -161,15 +161,15 @@ describe('MetricsSink', () => {
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
       await system.clock.advance(60_000);
       system.response({ name: 'a' });
-      system.sink.lose('b');
+      system.sink.recordFailure('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 1, pod: 1 });
       await system.clock.advance(60_000);
       system.response({ name: 'a' });
-      system.sink.lose('b');
+      system.sink.recordFailure('b');
       expect(system.sink.staleCounts).to.deep.equal({ node: 0, pod: 0 });
     });
 
-    it('serves nothing for ever once cycles have stopped, whatever the staleness', async () => {
+    it('serves nothing forever after cycles have stopped', async () => {
       for (const stalenessMs of [STALENESS_MS, 0, 3_600_000]) {
         const system = setup({ stalenessMs });
         system.response({ name: 'a' });
@@ -181,19 +181,19 @@ describe('MetricsSink', () => {
       }
     });
 
-    it('keeps it for as long as it is served, though longer than readings are compared', async () => {
+    it('retains it while it is served, even beyond the maximum gap', async () => {
       const system = setup({ stalenessMs: 3_600_000 });
       system.response({ name: 'a' }, { name: 'b' });
       for (let cycle = 1; cycle <= 10; cycle++) {
         await system.clock.advance(RESOLUTION_MS);
         system.response({ name: 'a' });
-        system.sink.lose('b');
+        system.sink.recordFailure('b');
         system.sink.retain(() => true);
       }
       expect(nodesOf(system)).to.have.members(['a', 'b']);
     });
 
-    it('serves it as soon as it responds again, by the readings from before the gap', async () => {
+    it('serves it again after one response, using earlier readings', async () => {
       const system = setup();
       system.response({ name: 'a' });
       await system.clock.advance(240_000);
@@ -204,7 +204,7 @@ describe('MetricsSink', () => {
       expect(system.sink.snapshot.nodes.get('a')).to.deep.include({ windowMs: 240_000, cpuNanocores: 1e9 });
     });
 
-    it('does not compare with readings from before a gap too long', async () => {
+    it('does not compare with readings beyond the maximum gap', async () => {
       const system = setup();
       system.response({ name: 'a' });
       await system.clock.advance(LONGEST_GAP_MS + 1);
@@ -213,7 +213,7 @@ describe('MetricsSink', () => {
       expect(podsOf(system)).to.deep.equal([]);
     });
 
-    it('forgets it when it is deleted', async () => {
+    it('removes it when it is deleted', async () => {
       const system = setup();
       system.response({ name: 'a' }, { name: 'b' });
       await system.clock.advance(60_000);
@@ -222,7 +222,7 @@ describe('MetricsSink', () => {
       expect(podsOf(system)).to.deep.equal(['pod-a']);
     });
 
-    it('drops it and its pods once it is known to be deleted, though nobody else responds', async () => {
+    it('removes it and its pods when it is deleted, even without other responses', async () => {
       for (const stalenessMs of [STALENESS_MS, 0]) {
         const system = setup({ stalenessMs });
         system.response({ name: 'a' });
@@ -234,14 +234,14 @@ describe('MetricsSink', () => {
       }
     });
 
-    it('counts by the monotonic clock alone', async () => {
+    it('uses only the monotonic clock', async () => {
       const system = setup();
       system.response({ name: 'a' });
       system.clock.stepWall(86_400_000);
       expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
-    it('stays ready: discovery must not go because scraping does', async () => {
+    it('remains ready, so that discovery does not depend on scrapes', async () => {
       const system = setup();
       system.response({ name: 'a' });
       await system.clock.advance(12_000);
@@ -249,7 +249,7 @@ describe('MetricsSink', () => {
       for (let cycle = 0; cycle < 10; cycle++) {
         await system.clock.advance(RESOLUTION_MS);
         system.sink.beginCycle();
-        system.sink.lose('a');
+        system.sink.recordFailure('a');
         system.sink.retain(() => true);
         expect(system.sink.isReady).to.equal(true);
       }
@@ -257,7 +257,7 @@ describe('MetricsSink', () => {
     });
   });
 
-  describe('when cycles have stopped', () => {
+  describe('if cycles stop', () => {
     const standStill = async () => {
       const system = setup();
       system.response({ name: 'a' });
@@ -272,14 +272,14 @@ describe('MetricsSink', () => {
       return system;
     };
 
-    it('is not ready, as all is too old, until a node responds', async () => {
+    it('is not ready until a node responds', async () => {
       const system = await standStill();
       system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.isReady).to.equal(true);
     });
 
-    it('is not ready while responses have come in and are not published', async () => {
+    it('is not ready before responses are published', async () => {
       const { sink } = await standStill();
       sink.receive(metricsBatch({ nodeName: 'a', receivedAtMs: 162_000 }));
       expect(sink.isReady).to.equal(false);
@@ -287,7 +287,7 @@ describe('MetricsSink', () => {
       expect(sink.isReady).to.equal(true);
     });
 
-    it('begins again where they stopped in the middle of one, for so long that nothing can be compared with', async () => {
+    it('starts over after a stall beyond the maximum gap', async () => {
       const system = setup();
       system.response({ name: 'a' });
       await system.clock.advance(12_000);
@@ -295,7 +295,7 @@ describe('MetricsSink', () => {
       await system.clock.advance(RESOLUTION_MS);
       system.sink.beginCycle();
       await system.clock.advance(LONGEST_GAP_MS);
-      system.sink.lose('a');
+      system.sink.recordFailure('a');
       system.sink.retain(() => true);
       expect(system.sink.isReady).to.equal(false);
       system.response({ name: 'a' });
@@ -305,24 +305,24 @@ describe('MetricsSink', () => {
       expect(system.sink.isReady).to.equal(true);
     });
 
-    it('serves again what may be stale for longer, once it is known that scrapes are lost', async () => {
+    it('serves stale metrics again after failed scrapes, if staleness allows it', async () => {
       const system = setup({ stalenessMs: 3_600_000 });
       system.response({ name: 'a' });
       await system.clock.advance(2.5 * RESOLUTION_MS);
       expect(nodesOf(system)).to.deep.equal([]);
       system.sink.beginCycle();
-      system.sink.lose('a');
+      system.sink.recordFailure('a');
       expect(nodesOf(system)).to.deep.equal(['a']);
     });
 
-    it('is ready again, too, once it is known that none responds', async () => {
+    it('is ready again after all scrapes failed', async () => {
       const { sink } = await standStill();
-      sink.lose('a');
+      sink.recordFailure('a');
       expect(sink.isReady).to.equal(true);
     });
   });
 
-  describe('when two nodes report one pod', () => {
+  describe('if two nodes report one pod', () => {
     const moved = async (
       liveUids: Record<string, string>,
       { uidOnNew }: { uidOnNew?: string } = { uidOnNew: 'uid-2' },
@@ -341,16 +341,16 @@ describe('MetricsSink', () => {
       return system.sink.snapshot.pods.get('default')?.get('db-0');
     };
 
-    it('serves the one whose UID lives', async () => {
+    it('serves the report with the live UID', async () => {
       expect((await moved({ 'default/db-0': 'uid-2' }))?.uid).to.equal('uid-2');
       expect((await moved({ 'default/db-0': 'uid-1' }))?.uid).to.equal('uid-1');
     });
 
-    it('serves the one that can be it where the other node tells no UID', async () => {
+    it('serves a report without a UID if the other is of another pod', async () => {
       expect((await moved({ 'default/db-0': 'uid-2' }, {}))?.timestampMs).to.equal(at(59));
     });
 
-    it('serves the later one where UIDs do not tell', async () => {
+    it('serves the later report if UIDs do not decide', async () => {
       expect((await moved({}))?.uid).to.equal('uid-1');
       expect((await moved({ 'default/db-0': 'uid-3' }))?.uid).to.equal('uid-1');
     });
@@ -376,14 +376,14 @@ describe('MetricsSink', () => {
       return usage?.timestampMs === at(50) ? 'home' : 'other';
     };
 
-    it('believes none that leaves out the UID where another node knows it, whatever the stamps', async () => {
+    it('prefers a report with the live UID to one without, regardless of timestamps', async () => {
       for (const otherSeconds of [-20, -1, 20]) {
         expect(await contested('uid-1', { home: 'uid-1', otherSeconds })).to.equal('home');
         expect(await contested(undefined, { home: 'uid-1', otherSeconds })).to.equal('home');
       }
     });
 
-    it('believes the later where no UID tells, but none that stamps ahead of now', async () => {
+    it('serves the later report without UIDs, unless its timestamp is in the future', async () => {
       for (const [otherSeconds, expected] of [
         [-20, 'home'],
         [-1, 'other'],
@@ -396,7 +396,7 @@ describe('MetricsSink', () => {
       }
     });
 
-    it('believes one that tells no UID sooner than one that tells another', async () => {
+    it('prefers a report without a UID to one with another UID', async () => {
       expect(await contested('uid-1', { other: 'uid-0', otherSeconds: -1 })).to.equal('home');
       expect(await contested('uid-1', { home: 'uid-0', otherSeconds: -20 })).to.equal('other');
     });
@@ -407,28 +407,28 @@ const LIMITS = { resolutionMs: 60_000, stalenessMs: 70_000 };
 const DROPPED = Number.NEGATIVE_INFINITY;
 
 describe('isStale', () => {
-  it('is so once a scrape was lost', () => {
-    expect(isStale({ respondedInCycleMs: 0, lostInCycleMs: undefined })).to.equal(false);
-    expect(isStale({ respondedInCycleMs: 0, lostInCycleMs: 0 })).to.equal(true);
+  it('is true after a failed scrape', () => {
+    expect(isStale({ respondedInCycleMs: 0, failedInCycleMs: undefined })).to.equal(false);
+    expect(isStale({ respondedInCycleMs: 0, failedInCycleMs: 0 })).to.equal(true);
   });
 });
 
 describe('servedUntilMs', () => {
-  const until = (lostInCycleMs: number | undefined, limits: Partial<typeof LIMITS> = {}) =>
-    servedUntilMs({ respondedInCycleMs: 12_000, lostInCycleMs }, { ...LIMITS, ...limits });
+  const until = (failedInCycleMs: number | undefined, limits: Partial<typeof LIMITS> = {}) =>
+    servedUntilMs({ respondedInCycleMs: 12_000, failedInCycleMs }, { ...LIMITS, ...limits });
 
-  it('is two and a half resolutions from the last that was heard of the node', () => {
+  it('returns two and a half resolutions after the last response or failure', () => {
     expect(until(undefined)).to.equal(162_000);
     expect(until(72_000)).to.equal(222_000);
   });
 
-  it('is over with the loss by which the response is too old', () => {
+  it('returns the past once a failed scrape finds the response too old', () => {
     expect(until(132_000)).to.equal(DROPPED);
     expect(until(12_000, { stalenessMs: 0 })).to.equal(DROPPED);
     expect(until(undefined, { stalenessMs: 0 })).to.equal(162_000);
   });
 
-  it('takes multiples of the resolution as they are meant, though cycles begin some milliseconds early or late', () => {
+  it('tolerates cycles that start some milliseconds early or late', () => {
     for (const driftMs of [-9, 0, 9]) {
       expect(until(72_000 + driftMs, { stalenessMs: 120_000 })).to.be.above(0);
       expect(until(132_000 + driftMs, { stalenessMs: 120_000 })).to.equal(DROPPED);

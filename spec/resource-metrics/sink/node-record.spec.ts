@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  holdsRate,
+  hasRate,
   type NodeRecord,
   type NodeRecordOptions,
   nextNodeRecord,
@@ -37,7 +37,7 @@ function recordOf(...responses: ReturnType<typeof responseAt>[]): NodeRecord {
 }
 
 describe('nextNodeRecord', () => {
-  it('serves a node that was read once at the rate that its kubelet measured', () => {
+  it("serves the kubelet's rate of a node after one reading", () => {
     const { usage } = recordOf(responseAt(0, {}));
     expect(usage).to.deep.equal({
       name: 'node-1',
@@ -48,14 +48,14 @@ describe('nextNodeRecord', () => {
     });
   });
 
-  it('serves a node by its counter as soon as that was read twice', () => {
+  it('serves the rate of the counter after two readings', () => {
     expect(recordOf(responseAt(0, {}), responseAt(60, {})).usage).to.deep.include({
       cpuNanocores: 1e9,
       windowMs: 60_000,
     });
   });
 
-  it('finds each of a hundred containers again that come in another order', () => {
+  it('finds a hundred containers in another order', () => {
     const cpu = (index: number, each: number) => [`c-${index}`, index * each] as const;
     const inOrder = Array.from({ length: 100 }, (_, index) => cpu(index, 1e9));
     const reversed = Array.from({ length: 100 }, (_, index) => cpu(index, 61e9)).reverse();
@@ -67,7 +67,7 @@ describe('nextNodeRecord', () => {
     expect(used).to.deep.equal(reversed.map(([name]) => [name, Number(name.slice(2)) * 1e9]));
   });
 
-  it('takes linear time for a pod of thousands of containers, in whatever order they come, and of other names', async () => {
+  it('takes linear time for thousands of containers in any order, and with other names', async () => {
     const cpu = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => [`${name}-${index}`, 1e9] as const);
     const read = ({ held, next }: { held: NodeRecord; next: ReturnType<typeof responseAt> }) =>
@@ -86,7 +86,7 @@ describe('nextNodeRecord', () => {
     }
   });
 
-  it('serves a pod when each of its containers is known', () => {
+  it('serves a pod when all of its containers have a usage', () => {
     const { pods } = recordOf(
       responseAt(0, { app: 1e9, side: 2e9 }),
       responseAt(60, { app: 7e9, side: 2e9 }),
@@ -105,12 +105,12 @@ describe('nextNodeRecord', () => {
     });
   });
 
-  it('does not serve a pod of which one container waits for its second reading', () => {
+  it('does not serve a pod while a container has one reading', () => {
     const { pods } = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9, new: 1 }));
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });
 
-  it('takes timestamp and window of a pod from the container whose timestamp is the earliest', () => {
+  it('uses timestamp and window of the container with the earliest timestamp', () => {
     const later = responseAt(60, { app: 7e9, side: 2e9 });
     const [pod] = later.pods;
     const containers =
@@ -122,19 +122,19 @@ describe('nextNodeRecord', () => {
     expect(record.pods.get(KEY)?.usage).to.deep.include({ timestampMs: at(55), windowMs: 55_000 });
   });
 
-  it('goes on without a container that the kubelet no longer reports', () => {
+  it('continues without a container that is no longer reported', () => {
     const { pods } = recordOf(responseAt(0, { app: 1e9, gone: 1e9 }), responseAt(60, { app: 7e9 }));
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
-  it('goes on without a container that vanished though no sample of the others is new', () => {
+  it('continues without a removed container even if no sample is new', () => {
     const second = responseAt(60, { app: 7e9, gone: 2e9 });
     const third = { ...responseAt(60, { app: 7e9 }), requestedAtMs: 75_000, receivedAtMs: 75_000 };
     const { pods } = recordOf(responseAt(0, { app: 1e9, gone: 1e9 }), second, third);
     expect(pods.get(KEY)?.usage?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
-  it('leaves out an incomplete pod but keeps the readings that it has', () => {
+  it('does not serve an incomplete pod, but retains its readings', () => {
     const incomplete = responseAt(
       60,
       { app: 7e9 },
@@ -145,12 +145,12 @@ describe('nextNodeRecord', () => {
     expect(again.pods.get(KEY)?.usage).to.deep.include({ windowMs: 60_000 });
   });
 
-  it('begins again when another pod has taken the name', () => {
+  it('discards readings of a previous pod with the same name', () => {
     const { pods } = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9 }, { uid: 'uid-2' }));
     expect(pods.get(KEY)?.usage).to.equal(undefined);
   });
 
-  describe('of a first response', () => {
+  describe('for a first response', () => {
     const firstUsage = (...starts: readonly number[]) => {
       const pods = starts.map((seconds, index) => {
         const container = containerPoint({ startedAtMs: at(seconds) });
@@ -159,11 +159,11 @@ describe('nextNodeRecord', () => {
       return nextNodeRecord(undefined, metricsBatch({ pods }), OPTIONS).pods.get('default/pod-0')?.usage;
     };
 
-    it('serves a pod that is younger than the resolution', () => {
+    it('serves a pod that started within the resolution', () => {
       expect(firstUsage(-30, -3600)).to.deep.include({ windowMs: 30_000 });
     });
 
-    it('does not where another starts in the future: the clock was set back, and nobody knows who is young', () => {
+    it('does not if a start time is in the future, due to a clock set back', () => {
       expect(firstUsage(-30, 3600)).to.equal(undefined);
       expect(firstUsage(-30, 1)).to.equal(undefined);
       expect(firstUsage(-30, 0)).to.deep.include({ windowMs: 30_000 });
@@ -177,14 +177,14 @@ describe('nextNodeRecord', () => {
     });
   });
 
-  it('serves a pod that started while the response before this one was under way', () => {
+  it('serves a pod that started during the previous scrape', () => {
     const slow = { ...responseAt(10, {}), requestedAtMs: 0, receivedAtMs: 10_000, pods: [] };
     const container = containerPoint({ startedAtMs: at(8), takenAtMs: at(60) });
     const next = { ...responseAt(60, {}), pods: [podPoints({ containers: [container] })] };
     expect(recordOf(slow, next).pods.get(KEY)?.usage).to.deep.include({ windowMs: 52_000 });
   });
 
-  describe('where the kubelet tells no UID', () => {
+  describe('without UIDs of the kubelet', () => {
     /** What is held after a response at 0 s and one at 60 s, with who lived under the name at each. */
     const recordWith = (...uids: readonly (string | undefined)[]) =>
       uids.reduce<NodeRecord | undefined>((held, uid, index) => {
@@ -192,12 +192,12 @@ describe('nextNodeRecord', () => {
         return nextNodeRecord(held, response, { ...OPTIONS, livePodUid: () => uid });
       }, undefined);
 
-    it('takes a pod for the one that lives under its name as the response comes in', () => {
+    it('uses the UID of the live pod', () => {
       expect(recordWith('a', 'a')?.pods.get(KEY)?.usage).to.deep.include({ uid: 'a', windowMs: 60_000 });
       expect(recordWith('a', 'b')?.pods.get(KEY)).to.deep.include({ uid: 'b', usage: undefined });
     });
 
-    it('goes on by the name while nobody is known to live under it', () => {
+    it('continues by name without a live pod', () => {
       expect(recordWith(undefined, 'a')?.pods.get(KEY)?.usage).to.deep.include({
         uid: 'a',
         windowMs: 60_000,
@@ -205,7 +205,7 @@ describe('nextNodeRecord', () => {
     });
   });
 
-  it('measures over 30 s or more when the kubelet is asked at its endpoint of finer stamps from now on', () => {
+  it('uses windows of 30 s or more after a change to an endpoint with finer timestamps', () => {
     const fine = { ...responseAt(44, { app: 9e9 }), stampResolution: 'millisecond' } as const;
     const record = recordOf(responseAt(0, { app: 1e9 }), responseAt(30, { app: 7e9 }), fine);
     expect(record.usage?.windowMs).to.equal(44_000);
@@ -213,18 +213,18 @@ describe('nextNodeRecord', () => {
     expect(nextNodeRecord(record, finer, OPTIONS).usage?.windowMs).to.equal(16_000);
   });
 
-  it('forgets a pod that the kubelet no longer reports', () => {
+  it('removes a pod that is no longer reported', () => {
     expect(recordOf(responseAt(0, { app: 1e9 }), { ...responseAt(60, {}), pods: [] }).pods.size).to.equal(0);
   });
 
-  it('keeps the same usage object of a node while no sample is new', () => {
+  it('retains the usage object of a node until there is a new sample', () => {
     const first = recordOf(responseAt(0, { app: 1e9 }), responseAt(60, { app: 7e9 }));
     const again = nextNodeRecord(first, { ...responseAt(60, { app: 7e9 }), receivedAtMs: 75_000 }, OPTIONS);
     expect(again.usage).to.equal(first.usage);
     expect(again.receivedAtMs).to.equal(75_000);
   });
 
-  it('drops a node that its kubelet has long ceased to sample, though it goes on to respond', () => {
+  it('removes the usage of a node that is no longer sampled', () => {
     const same = (receivedAtMs: number) => ({
       ...responseAt(60, { app: 7e9 }),
       requestedAtMs: receivedAtMs,
@@ -235,25 +235,25 @@ describe('nextNodeRecord', () => {
     expect(record.pods.get(KEY)?.usage).to.equal(undefined);
   });
 
-  it('has no usage of a node that does not know its own', () => {
+  it('has no usage of a node that is not reported', () => {
     expect(recordOf({ ...responseAt(0, {}), node: undefined }).usage).to.equal(undefined);
   });
 });
 
-describe('holdsRate', () => {
+describe('hasRate', () => {
   it('is false after one response and true after two', () => {
-    expect(holdsRate(recordOf(responseAt(0, { app: 1e9 })))).to.equal(false);
+    expect(hasRate(recordOf(responseAt(0, { app: 1e9 })))).to.equal(false);
     const young = containerPoint({ name: 'app', takenAtMs: at(0), startedAtMs: at(0) - 20_000 });
     const byItsAge = recordOf({ ...responseAt(0, {}), pods: [podPoints({ containers: [young] })] });
     expect(byItsAge.pods.get(KEY)?.usage?.windowMs).to.equal(20_000);
-    expect(holdsRate(byItsAge)).to.equal(false);
-    expect(holdsRate(recordOf(responseAt(0, {}), responseAt(12, {})))).to.equal(true);
+    expect(hasRate(byItsAge)).to.equal(false);
+    expect(hasRate(recordOf(responseAt(0, {}), responseAt(12, {})))).to.equal(true);
   });
 
-  it('is true by a pod alone, where the node was not sampled again', () => {
+  it('is true for a pod even if the node has no new sample', () => {
     const second = { ...responseAt(12, { app: 7e9 }), node: nodePoint() };
     const first = { ...responseAt(0, { app: 1e9 }), node: nodePoint() };
-    expect(holdsRate(recordOf(first, second))).to.equal(true);
+    expect(hasRate(recordOf(first, second))).to.equal(true);
     const fresh = podPoints({
       name: 'web-2',
       uid: 'uid-web-2',
@@ -263,7 +263,7 @@ describe('holdsRate', () => {
       [...second.pods, fresh],
       [fresh, ...second.pods],
     ])
-      expect(holdsRate(recordOf(first, { ...second, pods }))).to.equal(true);
-    expect(holdsRate(recordOf(first, { ...second, pods: [fresh] }))).to.equal(false);
+      expect(hasRate(recordOf(first, { ...second, pods }))).to.equal(true);
+    expect(hasRate(recordOf(first, { ...second, pods: [fresh] }))).to.equal(false);
   });
 });

@@ -45,7 +45,7 @@ const simple = (name: string): UsageHistory => ({
 });
 
 describe('PackedHistories', () => {
-  it('gives each history back as it was', () => {
+  it('returns each history unchanged', () => {
     fc.assert(
       fc.property(fc.array(history, { maxLength: 20 }), (histories) => {
         const packed = new PackedHistories(histories);
@@ -54,7 +54,7 @@ describe('PackedHistories', () => {
     );
   });
 
-  it('tells of a row what its history does', () => {
+  it('returns the values of each row', () => {
     fc.assert(
       fc.property(fc.array(history, { minLength: 1, maxLength: 5 }), (histories) => {
         const packed = new PackedHistories(histories);
@@ -69,7 +69,7 @@ describe('PackedHistories', () => {
     );
   });
 
-  it('holds the names of before again, where they are the same in the same order', () => {
+  it('shares names with the previous histories if they are equal', () => {
     const before = new PackedHistories([simple('a'), simple('b')]);
     const names = before.sameNames([simple('a'), simple('b')]);
     expect(names).to.deep.equal(['a', 'b']);

@@ -42,7 +42,7 @@ describe('PodRecord', () => {
     ['side', 5e9],
   ]);
 
-  it('gives the histories of its containers, by name wherever they are', () => {
+  it('finds histories of containers by name', () => {
     const [, record] = recordsOf(first, second);
     expect(record?.containers.map(({ name }) => name)).to.deep.equal(['app', 'side']);
     for (const likelyIndex of [0, 1, 2]) {
@@ -54,7 +54,7 @@ describe('PodRecord', () => {
     expect(record?.historyOf('other', 0)).to.equal(undefined);
   });
 
-  it('goes on by name when the kubelet tells its containers in another order', () => {
+  it('finds containers by name if their order changes', () => {
     const swapped = responseAt(60, [
       ['side', 5e9],
       ['app', 7e9],
@@ -66,12 +66,12 @@ describe('PodRecord', () => {
     ]);
   });
 
-  it('tells of no usage without containers', () => {
+  it('has no usage without containers', () => {
     const [, record] = recordsOf(responseAt(0, []), responseAt(60, []));
     expect(record).to.deep.include({ usage: undefined, containerCount: 0 });
   });
 
-  it('says the same while nothing is new, and leaves what was told before as it was', () => {
+  it('shares unchanged values, and does not change earlier records', () => {
     const swapped = responseAt(60, [
       ['side', 5e9],
       ['app', 7e9],
@@ -96,7 +96,7 @@ describe('PodRecord', () => {
     }
   });
 
-  it('leaves the usage of before as it was when something is new', () => {
+  it('does not change earlier usages', () => {
     const third = responseAt(120, [
       ['app', 8e9],
       ['side', 6e9],
@@ -107,7 +107,7 @@ describe('PodRecord', () => {
     expect(before?.usage?.containers.map(({ cpuNanocores }) => cpuNanocores)).to.deep.equal([1e8, 5e7]);
   });
 
-  it('goes by the last of two pods of one name in a response', () => {
+  it('uses the last of two pods with one name', () => {
     const [old] = responseAt(60, [['app', 9e9]]).pods;
     const [, record] = recordsOf(first, { ...second, pods: [...(old ? [old] : []), ...second.pods] });
     expect(record?.usage?.containers).to.have.length(2);

@@ -29,7 +29,7 @@ function historyOf(...steps: Step[]): UsageHistory {
 }
 
 describe('nextHistory', () => {
-  it('measures a second reading against the first', () => {
+  it('computes the usage between two readings', () => {
     const { usage } = historyOf(
       { takenAtMs: at(0), cpuCoreNanoseconds: 1e9 },
       { takenAtMs: at(60), cpuCoreNanoseconds: 4e9, memoryBytes: 777 },
@@ -43,7 +43,7 @@ describe('nextHistory', () => {
     });
   });
 
-  it('tells what else there is beside CPU and memory as of the end of the window', () => {
+  it('has extra resources as of the end of the window', () => {
     const { usage } = historyOf(
       { takenAtMs: at(0), extraBytes: { swap: 1 } },
       { takenAtMs: at(60), cpuCoreNanoseconds: 4e9, extraBytes: { swap: 2 } },
@@ -51,11 +51,11 @@ describe('nextHistory', () => {
     expect(usage?.extraBytes).to.deep.equal({ swap: 2 });
   });
 
-  it('keeps an old container that was read once waiting', () => {
+  it('has no usage for an old container after one reading', () => {
     expect(historyOf({ startedAtMs: at(-3600) }).usage).to.equal(undefined);
   });
 
-  describe('of a container read once', () => {
+  describe('after one reading', () => {
     const bornAt = (seconds: number, sincePreviousScrapeMs = 60_000) =>
       historyOf({
         startedAtMs: at(seconds),
@@ -63,24 +63,24 @@ describe('nextHistory', () => {
         context: { sincePreviousScrapeMs },
       }).usage;
 
-    it('averages over its life when that began since the previous scrape and lasts 10 s', () => {
+    it('averages since a start that is later than the previous scrape and at least 10 s ago', () => {
       expect(bornAt(-20)).to.deep.include({ cpuNanocores: 100_000_000, windowMs: 20_000 });
       expect(bornAt(-10)).to.deep.include({ windowMs: 10_000 });
       expect(bornAt(-60)).to.deep.include({ windowMs: 60_000 });
     });
 
-    it('waits when it is younger than 10 s or older than the previous scrape', () => {
+    it('has no usage for a start less than 10 s ago or before the previous scrape', () => {
       expect(bornAt(-9)).to.equal(undefined);
       expect(bornAt(-61)).to.equal(undefined);
       expect(bornAt(-20, 15_000)).to.equal(undefined);
     });
 
-    it('waits when its start is unknown', () => {
+    it('has no usage without a start time', () => {
       expect(historyOf({ startedAtMs: undefined }).usage).to.equal(undefined);
     });
   });
 
-  it('is the same object when a sample is read again', () => {
+  it('returns the same object for a repeated sample', () => {
     const history = historyOf({ takenAtMs: at(0) }, { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 });
     const again = nextHistory(
       history,
@@ -95,7 +95,7 @@ describe('nextHistory', () => {
     expect(again).to.equal(history);
   });
 
-  it('tells nothing any more when the kubelet has given the same sample for five minutes', () => {
+  it('has no usage after five minutes with the same sample', () => {
     const same = { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 };
     const readAgain = (receivedAtMs: number) => ({ ...same, context: { receivedAtMs } });
     const steps = [{ takenAtMs: at(0) }, same, readAgain(359_999)];
@@ -104,7 +104,7 @@ describe('nextHistory', () => {
   });
 
   describe('after a restart', () => {
-    it('discards readings of the earlier life when the start is at or after their stamp', () => {
+    it('discards readings before a new start', () => {
       const { usage, readings } = historyOf(
         { takenAtMs: at(0), cpuCoreNanoseconds: 1e9 },
         { takenAtMs: at(60), cpuCoreNanoseconds: 9e9, startedAtMs: at(0) },
@@ -113,7 +113,7 @@ describe('nextHistory', () => {
       expect(usage).to.deep.include({ windowMs: 60_000, cpuNanocores: 150_000_000 });
     });
 
-    it('discards them when the counter fell, whatever the start says', () => {
+    it('discards readings if the counter decreased, regardless of the start time', () => {
       const { usage, readings } = historyOf(
         { takenAtMs: at(0), cpuCoreNanoseconds: 9e9 },
         { takenAtMs: at(60), cpuCoreNanoseconds: 1e9 },
@@ -122,7 +122,7 @@ describe('nextHistory', () => {
       expect(usage).to.equal(undefined);
     });
 
-    it('discards them when the counter fell within one second of stamps', () => {
+    it('discards readings if the counter decreased within a second', () => {
       const { readings } = historyOf(
         { takenAtMs: at(0), cpuCoreNanoseconds: 9e9 },
         { takenAtMs: at(0), cpuCoreNanoseconds: 1e3, context: { receivedAtMs: 400 } },
@@ -131,7 +131,7 @@ describe('nextHistory', () => {
     });
   });
 
-  it('takes a start that flaps by up to a second for the same life, though it now lies behind the earlier reading', () => {
+  it('treats start times that differ by up to a second as the same', () => {
     const startedAgain = (flapsByMs: number) =>
       historyOf(
         { takenAtMs: at(0), startedAtMs: at(0) - 3 },
@@ -140,7 +140,7 @@ describe('nextHistory', () => {
     expect([3, 1000, 1001].map(startedAgain)).to.deep.equal([2, 2, 1]);
   });
 
-  it('measures by the counter where a start lies after the reading: the clock was set back since', () => {
+  it('ignores a start time after the reading, due to a clock set back', () => {
     for (const startSeconds of [3000, 30]) {
       const { usage } = historyOf(
         { takenAtMs: at(0), startedAtMs: at(startSeconds) },
@@ -150,7 +150,7 @@ describe('nextHistory', () => {
     }
   });
 
-  it('takes no start that lies after its own reading for a restart, though it is new', () => {
+  it('ignores a new start time after its own reading', () => {
     for (const startSeconds of [61, 3000]) {
       const { readings } = historyOf(
         { takenAtMs: at(0), startedAtMs: at(-3600) },
@@ -167,12 +167,12 @@ describe('nextHistory', () => {
         { takenAtMs: at(60 + seconds), cpuCoreNanoseconds: 2e9, context: { receivedAtMs: 60_000 } },
       );
 
-    it('discards readings from before a step back', () => {
+    it('discards readings before a step back', () => {
       expect(stepped(-61).readings).to.have.length(1);
       expect(stepped(-61).usage).to.equal(undefined);
     });
 
-    it('discards them though the step is smaller than samples may be old', () => {
+    it('discards readings before a small step back', () => {
       for (const seconds of [-1, -5, -17]) {
         const { readings, usage } = historyOf(
           { takenAtMs: at(0) },
@@ -183,11 +183,11 @@ describe('nextHistory', () => {
       }
     });
 
-    it('discards readings from before a step forward', () => {
+    it('discards readings before a step forward', () => {
       expect(stepped(3600).usage).to.equal(undefined);
     });
 
-    it('does not take an old container, which seems to have started just now, for a young one', () => {
+    it('does not treat an old container that seems to have just started as new', () => {
       const { readings, usage } = historyOf(
         { takenAtMs: at(0), startedAtMs: at(-3600) },
         {
@@ -201,12 +201,12 @@ describe('nextHistory', () => {
       expect(usage).to.equal(undefined);
     });
 
-    it('puts up with samples of different age', () => {
+    it('accepts samples of different age', () => {
       expect(stepped(-20).usage?.windowMs).to.equal(40_000);
       expect(stepped(20).usage?.windowMs).to.equal(80_000);
     });
 
-    it('puts up with responses that take long, in which samples were taken at any time', () => {
+    it('accepts slow responses', () => {
       const slow = (takenAtSeconds: number) =>
         historyOf(
           { takenAtMs: at(0), context: { requestedAtMs: 0, receivedAtMs: 50_000 } },
@@ -222,7 +222,7 @@ describe('nextHistory', () => {
     });
   });
 
-  it('keeps no more readings than a coming one may need', () => {
+  it('retains only readings that later ones need', () => {
     const steps = Array.from({ length: 100 }, (_, index) => ({
       takenAtMs: at(index * 10),
       cpuCoreNanoseconds: 1e9 + index,
@@ -235,7 +235,7 @@ describe('nextHistory', () => {
     ]);
   });
 
-  it('keeps eight readings at most, however closely they follow one another, and measures on', () => {
+  it('retains at most eight readings, and still computes usage', () => {
     for (const stepMs of [1, 1000]) {
       const steps = Array.from({ length: 2001 }, (_, index) => ({
         takenAtMs: at(0) + index * stepMs,
@@ -250,7 +250,7 @@ describe('nextHistory', () => {
     }
   });
 
-  it('never measures a negative usage or a window shorter than 10 s', () => {
+  it('never computes a negative usage or a window shorter than 10 s', () => {
     const step = fc.record({
       afterSeconds: fc.integer({ min: -100, max: 100 }),
       receivedAfterMs: fc.integer({ min: 0, max: 100_000 }),
@@ -290,19 +290,19 @@ describe('nextHistory', () => {
 const reading = (seconds: number, cpuCoreNanoseconds = 0) => ({ takenAtMs: at(seconds), cpuCoreNanoseconds });
 
 describe('cpuBetween', () => {
-  it('divides the counter difference by the time between the stamps', () => {
+  it('divides the counter difference by the time', () => {
     expect(cpuBetween(reading(0, 1_548_975_014), reading(20, 2_776_643_596))).to.equal(61_383_429);
   });
 
-  it('is undefined when the counter fell', () => {
+  it('returns undefined if the counter decreased', () => {
     expect(cpuBetween(reading(0, 2), reading(10, 1))).to.equal(undefined);
   });
 
-  it('is zero when an idle container used nothing', () => {
+  it('returns zero for an idle container', () => {
     expect(cpuBetween(reading(0, 12_046_741), reading(20, 12_046_741))).to.equal(0);
   });
 
-  it('loses less than a microcore to doubles, three years into the life of a busy 64-core node', () => {
+  it('is exact to a microcore after three years on a busy 64-core node', () => {
     const coreNanoseconds = fc.bigInt(0n, 64n * 3n * 365n * 86_400n * 1_000_000_000n);
     const rate = fc.bigInt(0n, 64_000_000_000n);
     fc.assert(
@@ -324,23 +324,23 @@ describe('earlierReading', () => {
     return found && (found.takenAtMs - at(0)) / 1000;
   };
 
-  it('is the latest that lies 30 s or more back, with whole-second stamps', () => {
+  it('returns the last reading at least 30 s older, with timestamps in seconds', () => {
     expect(seconds([0, 15, 30, 45, 60], 'second')).to.equal(30);
     expect(seconds([0, 60], 'second')).to.equal(0);
   });
 
-  it('is the earliest that lies 10 s or more back while none lies 30 s back', () => {
+  it('returns the first reading at least 10 s older if none is 30 s older', () => {
     expect(seconds([0, 12, 27], 'second')).to.equal(0);
     expect(seconds([0, 12], 'second')).to.equal(0);
   });
 
-  it('is undefined while all lie closer than 10 s', () => {
+  it('returns undefined if all readings are less than 10 s older', () => {
     expect(seconds([0, 9], 'second')).to.equal(undefined);
     expect(seconds([0, 9.999], 'millisecond')).to.equal(undefined);
     expect(seconds([0], 'second')).to.equal(undefined);
   });
 
-  it('is the latest that lies 10 s or more back, with millisecond stamps', () => {
+  it('returns the last reading at least 10 s older, with timestamps in milliseconds', () => {
     expect(seconds([0, 15.002, 30.001, 45], 'millisecond')).to.equal(30.001);
     expect(seconds([0, 15, 20], 'millisecond')).to.equal(0);
   });

@@ -24,7 +24,7 @@ describe('uiEndpoints', () => {
 
   after(() => server[Symbol.asyncDispose]());
 
-  it('serves the page to everybody, with a policy that lets nothing in from elsewhere', async () => {
+  it('serves the page without authentication, with a policy that blocks foreign content', async () => {
     for (const path of PAGE) {
       const { status, headers } = await requestHttps(`${server.origin}${path}`, {
         rejectUnauthorized: false,
@@ -35,7 +35,7 @@ describe('uiEndpoints', () => {
     }
   });
 
-  it('opens nothing else by that: data still need a permission, and other paths below one, too', async () => {
+  it('serves nothing else without permission', async () => {
     for (const path of ['/debug/nodes', '/debug/pods', '/ui/', '/ui/other.js']) {
       const { status } = await requestHttps(`${server.origin}${path}`, { rejectUnauthorized: false });
       expect(status, path).to.equal(403);
@@ -68,7 +68,7 @@ describe('uiEndpoints', () => {
       )) as readonly string[];
     const isHidden = (id: string) => page().evaluate(`document.getElementById('${id}').hidden`);
 
-    it('shows no data before it has a token, and asks for one', async () => {
+    it('shows no data without a token, and requests one', async () => {
       expect(await isHidden('content')).to.equal(true);
       expect(await isHidden('access')).to.equal(false);
       expect(await page().evaluate(`document.body.innerText.includes('node-1')`)).to.equal(false);
@@ -78,28 +78,25 @@ describe('uiEndpoints', () => {
       await page().photograph(`${PHOTOGRAPHS}/access-dark.png`);
     });
 
-    it('says why a token will not do', async () => {
+    it('explains why a token is rejected', async () => {
       await enter('no-such-token');
-      await eventually(async () =>
-        (await textOf('#refusal')).startsWith('The server does not know this token'),
-      );
+      await eventually(async () => (await textOf('#refusal')).startsWith('The server rejects this token'));
       await enter('stranger-token');
       await eventually(async () =>
         (await textOf('#refusal')).includes('User "stranger" cannot get path "/debug/'),
       );
       expect(await isHidden('content')).to.equal(true);
       await enter('tök…en');
-      await eventually(async () => (await textOf('#refusal')).startsWith('This is no token: '));
+      await eventually(async () => (await textOf('#refusal')).startsWith('Invalid token: '));
     });
 
-    it('says in the form that the server cannot be asked, and shows what there is once it can', async () => {
+    it('reports that the server cannot be queried, and recovers', async () => {
       await page().evaluate(
         `window.reallyFetch = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'));`,
       );
       await enter('viewer-token');
       await eventually(
-        async () =>
-          (await textOf('#refusal')) === 'The server cannot be asked: Failed to fetch. Trying again.',
+        async () => (await textOf('#refusal')) === 'Cannot query the server: Failed to fetch. Retrying.',
       );
       expect(await isHidden('access')).to.equal(false);
       await page().evaluate('window.fetch = window.reallyFetch');
@@ -108,7 +105,7 @@ describe('uiEndpoints', () => {
       await page().click('#forget');
     });
 
-    it('shows nodes and pods, those that fail first, each with the reason', async () => {
+    it('shows nodes and pods, failing ones first, with reasons', async () => {
       await enter('viewer-token');
       await eventually(async () => (await isHidden('content')) === false);
       expect(await textOf('#summary')).to.equal('4 of 6 nodes and 13 of 20 pods are served');
@@ -116,36 +113,36 @@ describe('uiEndpoints', () => {
       expect((await columnOf('nodes', 0)).slice(0, 3)).to.deep.equal([
         'NodeFailing',
         'NodeFailing',
-        'served',
+        'Healthy',
       ]);
       expect(await textOf('#nodes tr.reason')).to.match(/connection refused \(since /);
       expect(await textOf('#nodes tr.reason .remedy')).to.equal(
-        'Have metrics-server doctor --node=NAME look at the node: it says what to do.',
+        'Run metrics-server doctor --node=NAME, which prints the remedy.',
       );
       expect(await textOf('#nodes tr.reason .remedy code')).to.equal('metrics-server doctor --node=NAME');
       expect(new Set(await columnOf('pods', 0)))
         .to.include('IncompletePod')
-        .and.to.include('served');
+        .and.to.include('Healthy');
       expect(
         await page().evaluate(`document.querySelectorAll('#nodes svg.trend path.line').length`),
       ).to.equal(8);
     });
 
-    it('keeps the token to itself', async () => {
+    it('does not store the token', async () => {
       const kept = await page().evaluate(
         `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.documentElement.outerHTML, document.getElementById('token').value])`,
       );
       expect(kept).not.to.include('viewer-token');
     });
 
-    it('follows the server by itself', async () => {
+    it('refreshes automatically', async () => {
       await server.cluster.setFault('node-2');
       const before = await textOf('#freshness');
       await nextCycle(server, 4 * 16 + 5);
       await eventually(async () => (await textOf('#freshness')) !== before);
     });
 
-    it('sorts by any column, either way', async () => {
+    it('sorts by any column in both directions', async () => {
       await page().click('#nodes th:nth-child(3) button');
       const cpu = (await columnOf('nodes', 2)).map(coresOf).filter((cores) => !Number.isNaN(cores));
       expect(cpu).to.deep.equal(cpu.toSorted((a, b) => b - a));
@@ -171,17 +168,17 @@ describe('uiEndpoints', () => {
       );
     });
 
-    it('finds out from the API server what a pod is about that no kubelet reports', async () => {
+    it('looks up a pod that no kubelet reports', async () => {
       const reason = '#pods tr.reason:has(button)';
       expect(await textOf(reason)).to.match(
-        /^no kubelet that responds reports it, .*Find outIf its node fails,/,
+        /^no responding kubelet reports it; .*Look upIf its node cannot be scraped,/,
       );
       await page().click(`${reason} button`);
       const looked = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
       await eventually(async () => (await page().evaluate(looked)) === true);
     });
 
-    it('looks well in light and dark, wide and narrow (photographs)', async () => {
+    it('renders in light and dark, wide and narrow (screenshots)', async () => {
       await page().prefer('light');
       await page().photograph(`${PHOTOGRAPHS}/page-light.png`);
       await page().prefer('dark');
@@ -196,7 +193,7 @@ describe('uiEndpoints', () => {
       await page().photograph(`${PHOTOGRAPHS}/page-narrow.png`);
     });
 
-    it('shows nothing any more once the token is forgotten', async () => {
+    it('shows no data after the token is forgotten', async () => {
       await page().click('#forget');
       expect(await isHidden('content')).to.equal(true);
       expect(await page().evaluate(`document.body.textContent.includes('node-1')`)).to.equal(false);
@@ -209,7 +206,7 @@ describe('uiEndpoints', () => {
   });
 });
 
-/** Six nodes, one of which refuses connections and one has no address, and pods with troubles. */
+/** Six nodes, one of which refuses connections and one has no address, and pods with problems. */
 async function startWatchedCluster(): Promise<RunningServer> {
   const containers = [{ name: 'app', unknown: ['memory' as const] }];
   await using stack = new AsyncDisposableStack();

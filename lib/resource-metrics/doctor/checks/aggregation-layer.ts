@@ -9,7 +9,7 @@ const CONFIG_MAP = 'extension-apiserver-authentication';
 const PATH = `/api/v1/namespaces/kube-system/configmaps/${CONFIG_MAP}`;
 const SUBJECT = 'front proxy';
 
-/** Whether the API server passes requests on, and by which certificates it will be known here. */
+/** Checks that the API server forwards requests, and that the server accepts its front proxy certificate. */
 export const aggregationLayer: Check<DoctorContext> = {
   name: 'aggregation-layer',
   title: 'Aggregation layer',
@@ -18,7 +18,7 @@ export const aggregationLayer: Check<DoctorContext> = {
     const data = propertyOf(await context.get(PATH, `get configmaps ${CONFIG_MAP}`), 'data');
     const authorities = certificatesIn(textAt(data, 'requestheader-client-ca-file'));
     if (authorities.length === 0) {
-      const seen = `config map kube-system/${CONFIG_MAP} names no requestheader-client-ca-file`;
+      const seen = `ConfigMap kube-system/${CONFIG_MAP} has no requestheader-client-ca-file`;
       return [failed(SUBJECT, seen, { diagnosis: 'aggregation-off' })];
     }
     const allowed = namesIn(textAt(data, 'requestheader-allowed-names'));
@@ -35,7 +35,7 @@ function describeExpiry(authorities: readonly X509Certificate[], nowMs: number):
   const lastMs = Math.max(...authorities.map(({ validToDate }) => validToDate.getTime()));
   const until = new Date(lastMs).toISOString();
   return lastMs < nowMs
-    ? failed(SUBJECT, `signed by ${names}, which expired at ${until}`, {
+    ? failed(SUBJECT, `signed by ${names}, expired at ${until}`, {
         diagnosis: 'front-proxy-ca-expired',
       })
     : ok(SUBJECT, `signed by ${names}, valid until ${until}`);
@@ -52,17 +52,17 @@ async function compareAuthorities(
   const isShared = authorities.some((one) =>
     ours.some((other) => one.fingerprint256 === other.fingerprint256),
   );
-  if (isShared) return [ok(subject, "has the cluster's CA")];
+  if (isShared) return [ok(subject, "contains the cluster's CA")];
   return [
     failed(
       subject,
-      `has ${ours.map((one) => oneLine(one.subject)).join(', ') || 'no certificate'}, and the cluster has another`,
+      `contains ${ours.map((one) => oneLine(one.subject)).join(', ') || 'no certificate'}, not the cluster's CA`,
       { diagnosis: 'front-proxy-ca-differs', FILE: frontProxyCaFile },
     ),
   ];
 }
 
-/** Names count here only together with a CA file; without one the cluster's are taken. */
+/** The flag applies only together with a CA file; without one, the cluster's names apply. */
 function compareNames({ options }: DoctorContext, allowed: readonly string[]): readonly Finding[] {
   const { frontProxyCaFile, frontProxyAllowedNames: ours } = options.authentication;
   const ofCluster = allowed.length === 0 ? 'any name' : allowed.join(', ');
@@ -72,10 +72,10 @@ function compareNames({ options }: DoctorContext, allowed: readonly string[]): r
   return [
     failed(
       subject,
-      `the cluster allows ${ofCluster}; --requestheader-allowed-names only ${ours.join(', ')}`,
+      `the cluster allows ${ofCluster}; --requestheader-allowed-names allows only ${ours.join(', ')}`,
       {
         diagnosis: 'front-proxy-names-differ',
-        NAMES: allowed.join(',') || 'any (leave it out)',
+        NAMES: allowed.join(',') || 'any (remove the flag)',
       },
     ),
   ];

@@ -35,7 +35,7 @@ const API_SERVICE = z.object({
 
 type ApiService = z.output<typeof API_SERVICE>;
 
-/** Whether the API server sends requests for metrics here, and what it says came of that. */
+/** Checks that the APIService points to the server, is available and verifies its certificate. */
 export const apiService: Check<DoctorContext> = {
   name: 'api-service',
   title: 'APIService',
@@ -48,7 +48,7 @@ export const apiService: Check<DoctorContext> = {
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.statusCode !== 404) throw error;
-      return [failed(SUBJECT, 'is not there', { diagnosis: 'api-service-missing' })];
+      return [failed(SUBJECT, 'does not exist', { diagnosis: 'api-service-missing' })];
     }
     const { spec } = registered;
     return [
@@ -61,19 +61,19 @@ export const apiService: Check<DoctorContext> = {
   },
 };
 
-/** By what the API server verifies the serving certificate where no CA is given. */
+/** How the API server verifies the serving certificate without a caBundle. */
 function verificationWithout({ insecureSkipTLSVerify }: ApiService['spec']): string {
   return insecureSkipTLSVerify
     ? 'the API server does not verify the serving certificate (insecureSkipTLSVerify)'
-    : 'the API server verifies the serving certificate by the authorities of its machine';
+    : 'the API server verifies the serving certificate with the system CAs of its machine';
 }
 
 function describeService({ doctor }: DoctorContext, service: ApiService['spec']['service']): Finding {
   const named = service ? `${service.namespace}/${service.name}` : 'the API server itself';
-  const seen = `points at ${service ? `service ${named}` : named}`;
+  const seen = `points to ${service ? `service ${named}` : named}`;
   return named === doctor.service
     ? ok(SUBJECT, seen)
-    : failed(SUBJECT, `${seen}, not at ${doctor.service}`, {
+    : failed(SUBJECT, `${seen}, not to ${doctor.service}`, {
         diagnosis: 'api-service-elsewhere',
         OTHER: named,
       });
@@ -82,14 +82,14 @@ function describeService({ doctor }: DoctorContext, service: ApiService['spec'][
 function describeAvailability({ doctor }: DoctorContext, { status }: ApiService): Finding {
   const condition = status?.conditions?.find(({ type }) => type === 'Available');
   if (condition?.status === 'True') return ok(SUBJECT, 'is available');
-  const { reason = 'unknown', message = 'nothing is said of whether it is available' } = condition ?? {};
+  const { reason = 'unknown', message = 'it has no condition Available' } = condition ?? {};
   return failed(SUBJECT, `is not available: ${reason}: ${message}`, {
     diagnosis: causeOf(reason, message),
     NAMESPACE: doctor.service.split('/', 1)[0] ?? '',
   });
 }
 
-/** Reasons and messages as kube-aggregator's availability controller writes them. */
+/** Reasons and messages of kube-aggregator's availability controller. */
 function causeOf(reason: string, message: string): DiagnosisCode {
   if (reason === 'ServiceNotFound') return 'api-service-without-service';
   if (reason === 'MissingEndpoints' || reason === 'EndpointsNotFound') return 'api-service-without-endpoints';
@@ -100,16 +100,16 @@ function causeOf(reason: string, message: string): DiagnosisCode {
 
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Compares the CA by which the API server verifies us with the certificate that we serve with. */
+/** Compares the caBundle with the serving certificate. */
 async function compareCaBundle(context: DoctorContext, caPem: string): Promise<readonly Finding[]> {
   const { options, doctor, clock } = context;
   const { certFile, certDir } = options.serving;
   const path = certFile ?? join(certDir, 'apiserver.crt');
-  const pem = await readFile(path, 'utf8').catch(() => undefined); // absent: said below
+  const pem = await readFile(path, 'utf8').catch(() => undefined); // reported below
   const [leaf, ...others] = certificatesIn(pem ?? '');
   const subject = 'serving certificate';
   if (!leaf) {
-    const seen = `there is none at ${path} to compare the caBundle with: run the doctor with the --tls-cert-file of the server`;
+    const seen = `cannot compare the caBundle with a certificate: no certificate at ${path}; run the doctor with the --tls-cert-file of the server`;
     return [{ status: 'unchecked', subject, seen }];
   }
   const findings: Finding[] = [];
@@ -121,7 +121,7 @@ async function compareCaBundle(context: DoctorContext, caPem: string): Promise<r
     findings.push(failed(subject, seen, { diagnosis: 'api-service-ca-mismatch' }));
   }
   if (leaf.checkHost(host) === undefined) {
-    const seen = `made out to ${leaf.subjectAltName ?? 'no name'}, not to ${host}`;
+    const seen = `valid for ${leaf.subjectAltName ?? 'no name'}, not for ${host}`;
     findings.push(failed(subject, seen, { diagnosis: 'serving-certificate-names', HOST: host }));
   }
   const until = leaf.validToDate.toISOString();
@@ -133,7 +133,7 @@ async function compareCaBundle(context: DoctorContext, caPem: string): Promise<r
     : [ok(subject, `for ${host}, verified by the caBundle, valid until ${until}`)];
 }
 
-/** Whether one of the authorities is, or has signed, one of the chain's certificates, from the leaf up. */
+/** Whether an authority is, or has signed, a certificate of the chain. */
 function isVerifiedBy(
   [leaf, ...others]: readonly X509Certificate[],
   authorities: readonly X509Certificate[],

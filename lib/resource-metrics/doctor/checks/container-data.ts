@@ -3,10 +3,10 @@ import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { type DoctorContext, isFresh } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 
-/** Which containers the kubelets know too little of. */
+/** Finds containers without complete data. */
 export const containerData: Check<DoctorContext> = {
   name: 'container-data',
-  title: 'Data of containers',
+  title: 'Container data',
 
   async run(context) {
     const [pods, probes] = await Promise.all([context.pods(), context.probes()]);
@@ -26,7 +26,7 @@ function describe({ node, attempts }: KubeletProbe, young: ReadonlySet<string>):
     const subject = `pod ${keyOf(pod)}`;
     const seen = `on node "${node.name}": ${pod.incompleteBecause}`;
     return young.has(keyOf(pod))
-      ? note(subject, `${seen}; it has only just started`)
+      ? note(subject, `${seen}; the pod has just started`)
       : failed(subject, seen, { diagnosis: 'container-without-data', NODE: node.name });
   });
 }

@@ -6,7 +6,7 @@ import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 import { CERT_OF_ANOTHER_NAME } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 
-/** Whether each kubelet proves by its certificate who it is. */
+/** Checks the certificate of each kubelet. */
 export const kubeletCertificates: Check<DoctorContext> = {
   name: 'kubelet-certificates',
   title: 'Kubelet certificates',
@@ -34,7 +34,7 @@ function describe(
   const facts = `for ${namesOf(certificate)}, issued by ${oneLine(certificate.issuer)}, valid until ${certificate.validToDate.toISOString()}`;
   if (outcome?.kind === 'untrusted') {
     return [
-      failed(subject, `dialled ${address}; ${outcome.because} (${facts})`, {
+      failed(subject, `connected to ${address}; ${outcome.because} (${facts})`, {
         diagnosis: causeOf(certificate, { code: outcome.code, nowMs: clock.nowMs() }),
         NODE: node.name,
         ISSUER: oneLine(certificate.issuer),

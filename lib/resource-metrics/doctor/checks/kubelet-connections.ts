@@ -6,7 +6,7 @@ import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
-/** Whether each kubelet can be connected to. */
+/** Checks the connection to each kubelet. */
 export const kubeletConnections: Check<DoctorContext> = {
   name: 'kubelet-connections',
   title: 'Kubelet connections',
@@ -21,13 +21,12 @@ function describe({ node, target, attempts, inspection }: KubeletProbe): readonl
   const subject = `node "${node.name}"`;
   const address = formatAddress(target);
   const outcome = attempts.at(-1)?.outcome;
-  if (outcome?.kind !== 'failed' || inspection?.isConnected)
-    return [ok(subject, `${address} can be reached`)];
+  if (outcome?.kind !== 'failed' || inspection?.isConnected) return [ok(subject, `${address} is reachable`)];
   const { kubeletPort, addresses } = node;
   const isOtherPort = kubeletPort !== undefined && kubeletPort !== target.port;
-  const told = isOtherPort ? `; the node's status says that its kubelet has port ${kubeletPort}` : '';
+  const hint = isOtherPort ? `; according to the node's status, its kubelet uses port ${kubeletPort}` : '';
   return [
-    failed(subject, `${address}: ${outcome.because}${told}`, {
+    failed(subject, `${address}: ${outcome.because}${hint}`, {
       diagnosis: causeOf(outcome.code),
       NODE: node.name,
       ADDRESS: address,

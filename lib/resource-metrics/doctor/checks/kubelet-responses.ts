@@ -4,7 +4,7 @@ import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.
 import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
-/** Whether each kubelet knows us, lets us read, has the endpoint, and gives a response that can be read. */
+/** Checks authentication, authorization, endpoint and response of each kubelet. */
 export const kubeletResponses: Check<DoctorContext> = {
   name: 'kubelet-responses',
   title: 'Kubelet responses',
@@ -19,7 +19,7 @@ export const kubeletResponses: Check<DoctorContext> = {
 
 function describe(
   { node, target, attempts, inspection }: KubeletProbe,
-  account = 'our account',
+  account = 'the account of the doctor',
 ): readonly Finding[] {
   const subject = `node "${node.name}"`;
   const last = attempts.at(-1);
@@ -30,12 +30,12 @@ function describe(
     const { pods, ignored } = outcome.batch;
     const seen = `${endpoint} reports ${pods.length} pods`;
     if (first && first !== last && 'because' in first.outcome) {
-      return [note(subject, `${seen}; ${first.endpoint} was refused: ${first.outcome.because}`)];
+      return [note(subject, `${seen}; ${first.endpoint} failed: ${first.outcome.because}`)];
     }
-    return [ignored[0] === undefined ? ok(subject, seen) : note(subject, `${seen}; left out: ${ignored[0]}`)];
+    return [ignored[0] === undefined ? ok(subject, seen) : note(subject, `${seen}; ignored: ${ignored[0]}`)];
   }
   const diagnosis = causeOf(outcome);
-  // What did not come so far is told by the checks of connections and certificates.
+  // Failures before the response are reported by the checks of connections and certificates.
   if (outcome.kind === 'failed' && inspection !== undefined && !inspection.certificate) return [];
   return [
     failed(subject, `${endpoint}: ${outcome.because}`, {

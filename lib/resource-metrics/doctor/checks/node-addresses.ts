@@ -3,27 +3,27 @@ import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
 
-/** At which address each node is asked, and why at that. */
+/** Reports the address chosen for each node, and why. */
 export const nodeAddresses: Check<DoctorContext> = {
   name: 'node-addresses',
   title: 'Node addresses',
 
   async run(context) {
     const { preferredAddressTypes, useNodeStatusPort } = context.options.kubelet;
-    const wanted = preferredAddressTypes.join(', ');
+    const preferred = preferredAddressTypes.join(', ');
     const probes = await context.probes();
-    const asked = context.doctor.node;
-    if (asked !== undefined && probes.length === 0) {
-      const seen = 'the API server knows no such node, or --node-selector leaves it out';
-      return [failed(`node "${asked}"`, seen, { diagnosis: 'node-unknown' })];
+    const selected = context.doctor.node;
+    if (selected !== undefined && probes.length === 0) {
+      const seen = 'does not exist, or --node-selector does not select it';
+      return [failed(`node "${selected}"`, seen, { diagnosis: 'node-unknown' })];
     }
     return probes.map(({ node, target }) => {
       const subject = `node "${node.name}"`;
       const types = [...new Set(node.addresses.map(({ type }) => type))];
       if ('reason' in target) {
         return types.length === 0
-          ? failed(subject, 'has none', { diagnosis: 'node-without-any-address', NODE: node.name })
-          : failed(subject, `has only ${types.join(', ')}; wanted: ${wanted}`, {
+          ? failed(subject, 'has no address', { diagnosis: 'node-without-any-address', NODE: node.name })
+          : failed(subject, `has only ${types.join(', ')}; preferred: ${preferred}`, {
               diagnosis: 'node-without-address',
               TYPES: types.join(','),
             });
@@ -35,7 +35,7 @@ export const nodeAddresses: Check<DoctorContext> = {
         useNodeStatusPort && node.kubeletPort !== undefined ? "the node's status" : '--kubelet-port';
       return ok(
         subject,
-        `${formatAddress(target)}: its ${type} is the first it has of ${wanted}; the port is from ${port}`,
+        `${formatAddress(target)}: ${type} is its first type of ${preferred}; port from ${port}`,
       );
     });
   },

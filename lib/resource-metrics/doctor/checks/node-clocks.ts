@@ -5,12 +5,12 @@ import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** A sample cannot be from later than now; so much is forgiven. */
-const MOST_AHEAD_MS = 5_000;
-/** Kubelets sample every 10 to 20 s, and busy ones later. */
-const MOST_BEHIND_MS = 60_000;
+/** Tolerance for samples of the future. */
+const MAX_AHEAD_MS = 5_000;
+/** Kubelets sample every 10 to 20 s, less often under load. */
+const MAX_BEHIND_MS = 60_000;
 
-/** Whether the freshest sample of each node is of about now, by our clock. */
+/** Compares the newest sample of each node with the local clock. */
 export const nodeClocks: Check<DoctorContext> = {
   name: 'node-clocks',
   title: 'Node clocks',
@@ -27,13 +27,13 @@ function describe({ node, attempts }: KubeletProbe): readonly Finding[] {
   const freshestMs = freshestStamp(last.outcome.batch);
   if (freshestMs === undefined) return [];
   if (freshestMs === last.endedAtMs) {
-    return [note(subject, 'its samples bear no time: they are taken for as old as the response')];
+    return [note(subject, 'its samples have no timestamps; the time of the response is used')];
   }
   const aheadMs = Math.round((freshestMs - last.endedAtMs) / 1000) * 1000;
-  if (aheadMs <= MOST_AHEAD_MS && aheadMs >= -MOST_BEHIND_MS) {
-    return [ok(subject, `its freshest sample is of ${new Date(freshestMs).toISOString()}`)];
+  if (aheadMs <= MAX_AHEAD_MS && aheadMs >= -MAX_BEHIND_MS) {
+    return [ok(subject, `newest sample at ${new Date(freshestMs).toISOString()}`)];
   }
-  const seen = `its freshest sample is ${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} our clock`;
+  const seen = `newest sample is ${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the local clock`;
   return [failed(subject, seen, { diagnosis: 'node-clock-skewed', NODE: node.name })];
 }
 

@@ -2,7 +2,7 @@ import { type Permission, permissionsCheck } from '#lib/doctor/permissions.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 
-/** Whether the server may do, verb by verb, all that it does. */
+/** Checks each permission that the server needs. */
 export const permissions = permissionsCheck({ program: 'metrics-server', permissionsOf, failed });
 
 function permissionsOf({ options }: DoctorContext): readonly Permission[] {
@@ -17,7 +17,7 @@ function permissionsOf({ options }: DoctorContext): readonly Permission[] {
   };
   const { metricsEndpoint } = options.kubelet;
   const stats = kubelet('nodes/stats');
-  const instead = { resource: 'nodes/metrics', seen: 'kubelets are asked at /metrics/resource instead' };
+  const instead = { resource: 'nodes/metrics', seen: 'kubelets are scraped at /metrics/resource instead' };
   return [
     ...(metricsEndpoint === 'resource' ? [] : [metricsEndpoint === 'auto' ? { ...stats, instead } : stats]),
     ...(metricsEndpoint === 'summary' ? [] : [kubelet('nodes/metrics')]),

@@ -12,10 +12,10 @@ const LIST = z.object({
   items: z.nullable(z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) }))),
 });
 
-/** Which running pods have no metrics, and the reason for each. */
+/** Finds running pods without metrics, and the reason for each. */
 export const podMetrics: Check<DoctorContext> = {
   name: 'pod-metrics',
-  title: 'Metrics of pods',
+  title: 'Pod metrics',
 
   async run(context) {
     const [pods, probes] = await Promise.all([context.pods(), context.probes()]);
@@ -24,13 +24,13 @@ export const podMetrics: Check<DoctorContext> = {
     const missing = pods.flatMap((pod) => {
       if (served?.has(keyOf(pod))) return [];
       const probe = byNode.get(pod.nodeName);
-      // Without the list of what is served, only what the kubelets do not tell is known to be missing.
+      // Without the served list, only pods missing from kubelets' responses are certain to be missing.
       const reason = probe ? explain(pod, probe, context, served !== undefined) : leftOut(pod, context);
       return reason ? [reason] : [];
     });
-    const complaints = missing.filter(({ status }) => status === 'failed').length;
-    const seen = `${pods.length - complaints} of ${pods.length} without complaint`;
-    const summary = complaints > 0 ? note('running pods', seen) : ok('running pods', seen);
+    const failures = missing.filter(({ status }) => status === 'failed').length;
+    const seen = `${pods.length - failures} of ${pods.length} without problems`;
+    const summary = failures > 0 ? note('running pods', seen) : ok('running pods', seen);
     return [...findings, summary, ...missing];
   },
 };
@@ -48,7 +48,7 @@ async function servedPods(
         findings: [
           {
             status: 'unchecked',
-            subject: 'what metrics.k8s.io serves',
+            subject: 'pods served by metrics.k8s.io',
             seen: message,
             missingPermission: permission,
           },
@@ -70,7 +70,7 @@ function explain(
   const names = { NODE: pod.nodeName, NAMESPACE: pod.namespace, NAME: pod.name };
   const outcome = attempts.at(-1)?.outcome;
   if (outcome?.kind !== 'responded') {
-    const because = 'reason' in target ? target.reason : (outcome?.because ?? 'it was not asked');
+    const because = 'reason' in target ? target.reason : (outcome?.because ?? 'it was not scraped');
     const seen = `its node "${pod.nodeName}" cannot be scraped: ${because}`;
     return failed(subject, seen, { diagnosis: 'pod-of-failing-node', ...names });
   }
@@ -81,7 +81,7 @@ function explain(
   const isYoung = isFresh(pod, { nowMs, resolutionMs: options.metricResolutionMs });
   if (isYoung && (isKnownMissing || !reported?.containers.length)) {
     const age = formatDuration(Math.round((nowMs - (pod.startedAtMs ?? nowMs)) / 1000) * 1000);
-    return note(subject, `started ${age} ago: it has metrics once its node was scraped twice`);
+    return note(subject, `started ${age} ago: metrics are available after two scrapes of its node`);
   }
   if (!reported) {
     const seen = `runs on node "${pod.nodeName}", whose kubelet does not report it`;
@@ -91,7 +91,7 @@ function explain(
     return failed(subject, reported.incompleteBecause, { diagnosis: 'container-without-data', ...names });
   }
   if (!isKnownMissing) return undefined;
-  const seen = `node "${pod.nodeName}" reports all of it, and metrics.k8s.io does not serve it`;
+  const seen = `node "${pod.nodeName}" reports complete data, but metrics.k8s.io does not serve the pod`;
   return failed(subject, seen, { diagnosis: 'pod-not-served', ...names });
 }
 
@@ -99,7 +99,7 @@ function leftOut(pod: RunningPod, { options }: DoctorContext): Finding {
   const why =
     options.nodeSelector === ''
       ? 'which the API server does not list'
-      : 'which --node-selector leaves out, or the API server does not list';
+      : 'which --node-selector does not select, or the API server does not list';
   return note(`pod ${keyOf(pod)}`, `runs on node "${pod.nodeName}", ${why}`);
 }
 

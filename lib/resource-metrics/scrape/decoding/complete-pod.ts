@@ -1,27 +1,27 @@
 import { type Interner, stringInterner } from '#lib/cache/interner.ts';
 import type { ContainerPoint, ExtraResources, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 
-/** A container as a kubelet reported it: what it did not know is `undefined`. */
+/** A container as reported by a kubelet; missing values are `undefined`. */
 export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {
   readonly name: string;
 };
 
-/** So many are compared one with another sooner than by a map. */
+/** Up to this number, comparing pairs is faster than a map. */
 const FEW = 8;
 
 /**
- * Tells the containers of a pod that count from those that don't, and whether one that counts lacks something.
+ * Selects the containers that count, and checks whether one of them lacks a value.
  *
- * The Horizontal Pod Autoscaler divides by every container's request, so a pod is whole or nothing. A
- * container that has neither CPU nor memory and started before another that has both is an init container
- * that finished, and is no lack. Of two reports under one name the later life counts.
+ * The HPA divides by the requests of all containers, so a pod is served completely or not at all. A container without
+ * CPU and memory that started before a running one is a terminated init container and does not count. Of two reports
+ * with one name, the later start wins.
  */
 export function completePod(
   reports: readonly ContainerReport[],
 ): Pick<PodPoints, 'containers' | 'incompleteBecause'> {
   const containers: ContainerPoint[] = [];
   const lacking: ContainerReport[] = [];
-  for (const report of laterLives(reports)) {
+  for (const report of latestByName(reports)) {
     if (isComplete(report)) containers.push(report);
     else lacking.push(report);
   }
@@ -29,7 +29,7 @@ export function completePod(
   return { containers, incompleteBecause: lack && describeLack(lack) };
 }
 
-function laterLives(reports: readonly ContainerReport[]): readonly ContainerReport[] {
+function latestByName(reports: readonly ContainerReport[]): readonly ContainerReport[] {
   if (reports.length <= FEW && haveDistinctNames(reports)) return reports;
   const byName = new Map<string, ContainerReport>();
   for (const report of reports) {
@@ -51,7 +51,7 @@ function isComplete(report: ContainerReport): report is ContainerPoint {
   return takenAtMs !== undefined && cpuCoreNanoseconds !== undefined && memoryBytes !== undefined;
 }
 
-/** The first that lacks something and is no init container which finished before another of the pod started. */
+/** Finds the first container that lacks a value and is not a terminated init container. */
 function firstLack(
   lacking: readonly ContainerReport[],
   running: readonly ContainerPoint[],
@@ -59,65 +59,64 @@ function firstLack(
   let lastStartMs = Number.NEGATIVE_INFINITY;
   for (const { startedAtMs } of running) lastStartMs = Math.max(lastStartMs, startedAtMs ?? lastStartMs);
   return lacking.find(({ startedAtMs, cpuCoreNanoseconds, memoryBytes }) => {
-    const isSilent = cpuCoreNanoseconds === undefined && memoryBytes === undefined;
-    return !isSilent || startedAtMs === undefined || startedAtMs >= lastStartMs;
+    const isEmpty = cpuCoreNanoseconds === undefined && memoryBytes === undefined;
+    return !isEmpty || startedAtMs === undefined || startedAtMs >= lastStartMs;
   });
 }
 
 function describeLack({ name, takenAtMs, cpuCoreNanoseconds, memoryBytes }: ContainerReport): string {
-  const lacks = [];
-  if (cpuCoreNanoseconds === undefined) lacks.push('CPU time');
-  else if (takenAtMs === undefined) lacks.push('time of the CPU reading');
-  if (memoryBytes === undefined) lacks.push('working set');
-  return `container "${name}" has no ${lacks.join(' and no ')}`;
+  const missing = [];
+  if (cpuCoreNanoseconds === undefined) missing.push('CPU time');
+  else if (takenAtMs === undefined) missing.push('time of the CPU reading');
+  if (memoryBytes === undefined) missing.push('working set');
+  return `container "${name}" has no ${missing.join(' and no ')}`;
 }
 
-/** How a kubelet's response is decoded. */
 export interface DecodeOptions {
-  /** What is to be read beside CPU and memory. */
+  /** Resources to read in addition to CPU and memory. */
   readonly extras?: ExtraResources;
-  /** Of namespaces and containers, which many pods share. */
+  /** Shares the names of namespaces and containers. */
   readonly names?: Interner<string>;
 }
 
-/** As many namespaces and names of containers as are held once; Kubernetes allows none that is longer. */
+/** Number of shared names, and Kubernetes' maximum length of names. */
 const SHARED_NAMES = { capacity: 10_000, longestKey: 253 };
 
-/** For all decoders of one program. */
+/** Shared by all decoders of a program. */
 export function nameInterner(): Interner<string> {
   return stringInterner(SHARED_NAMES);
 }
 
-/** Which node a response comes from, when it was requested and when it had come in, on our monotonic clock. */
+/** The node of a response, and the times of its request and its receipt on the monotonic clock. */
 export interface ResponseOrigin {
   readonly nodeName: string;
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
 }
 
-/** The same with the time by our wall clock: of that time are samples on which a kubelet puts none. */
+/** Adds the wall clock time of receipt, which is the time of samples without timestamps. */
 export interface TimedResponseOrigin extends ResponseOrigin {
   readonly receivedAtWallMs: number;
 }
 
-/** The end of the year 9999, the last that RFC 3339 can write. */
-const LATEST_MS = 253_402_300_799_999;
+/** End of the year 9999, the limit of RFC 3339. */
+const MAX_TIME_MS = 253_402_300_799_999;
 
-/** What Kubernetes' quantities and the kubelet's own counters end before. */
-const LARGEST_AMOUNT = 2 ** 63;
+/** Limit of Kubernetes' quantities and of the kubelet's counters. */
+const MAX_AMOUNT = 2 ** 63;
 
-/** Kubelets write 0 for an amount that they do not know, and nobody can tell one that is beyond 2^63. */
-export function knownAmount(value: unknown): number | undefined {
-  const amount = knownAmountOrZero(value);
+/** Kubelets report 0 for missing amounts. @returns `undefined` for 0, and for values out of range */
+export function readAmount(value: unknown): number | undefined {
+  const amount = readAmountOrZero(value);
   return amount === 0 ? undefined : amount;
 }
 
-/** The same where a 0 is one, because kubelets leave out what they do not know. */
-export function knownAmountOrZero(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && value < LARGEST_AMOUNT ? value : undefined;
+/** Like {@link readAmount}, for amounts that kubelets omit when missing: 0 is valid. */
+export function readAmountOrZero(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < MAX_AMOUNT ? value : undefined;
 }
 
-/** A time, in milliseconds since the epoch, of the years 1970 to 9999; Go's zero time, of the year 1, is none. */
-export function knownTimeMs(timeMs: number): number | undefined {
-  return timeMs > 0 && timeMs <= LATEST_MS ? timeMs : undefined;
+/** @returns milliseconds since the epoch, between 1970 and 9999; `undefined` for other times, as Go's zero time */
+export function readTimeMs(timeMs: number): number | undefined {
+  return timeMs > 0 && timeMs <= MAX_TIME_MS ? timeMs : undefined;
 }

@@ -5,27 +5,26 @@ import {
   type ContainerReport,
   completePod,
   type DecodeOptions,
-  knownAmount,
-  knownAmountOrZero,
-  knownTimeMs,
   nameInterner,
+  readAmount,
+  readAmountOrZero,
+  readTimeMs,
   type TimedResponseOrigin,
 } from './complete-pod.ts';
 import { SampleReader, type Span } from './sample-reader.ts';
 
-/** What a sample says. */
 interface Sample {
   readonly value: number;
   readonly timestampMs: number;
 }
 
-/** What a series is about, and what it adds to the report of that. */
+/** The subject of a series, and how a sample is added to its report. */
 interface Series {
   readonly of: 'node' | 'container' | 'scrape';
   readonly add: (report: ReportDraft, sample: Sample) => void;
 }
 
-/** Those of `/metrics/resource` (k8s.io/kubernetes/pkg/kubelet/metrics/collectors) that count. */
+/** The relevant series of `/metrics/resource` (k8s.io/kubernetes/pkg/kubelet/metrics/collectors). */
 const SERIES: ReadonlyMap<string, Series> = new Map([
   ['node_cpu_usage_seconds_total', { of: 'node', add: addCpu }],
   ['node_memory_working_set_bytes', { of: 'node', add: addMemory }],
@@ -41,22 +40,22 @@ const SERIES_WITH_SWAP: ReadonlyMap<string, Series> = new Map([
   ['container_swap_usage_bytes', { of: 'container', add: addSwap }],
 ]);
 
-/** How an exposition is decoded. */
 interface ExpositionOptions extends DecodeOptions {
-  /** Which containers nodes had before; reading takes a third of the time where they still do. */
+  /** Containers of previous responses; reading takes a third of the time if they recur. */
   readonly expected?: ExpectedContainers;
 }
 
 /**
- * Reads a kubelet's response to `/metrics/resource`, in Prometheus' text format.
+ * Decodes a kubelet's response to `/metrics/resource`, in Prometheus' text format.
  *
- * A zero counter, working set or time, and one that is out of bounds or no number, counts as missing. A sample without a
- * time is of the moment of its receipt, by our clock. A line that is none is left out, alone. Nothing of the text is held.
+ * A counter, working set or time that is zero, out of range or not a number counts as missing. A sample without a
+ * timestamp gets the wall clock time of receipt. Invalid lines are ignored one by one. The result retains no part of
+ * the body.
  *
  * @param body UTF-8 text
- * @param options.extras what is to be read beside CPU and memory; of storage nothing is said here
- * @throws {ExcessiveResponse} when it has more lines or containers than a node can
- * @throws when nothing in it is about the node or a container
+ * @param options.extras resources in addition to CPU and memory; this endpoint has no storage
+ * @throws {ExcessiveResponse} if it has more lines or containers than a node can have
+ * @throws if it has no sample of the node or a container
  */
 export function decodeExposition(
   body: Buffer,
@@ -65,54 +64,53 @@ export function decodeExposition(
 ): MetricsBatch {
   const reader = new SampleReader(isResizable(body) ? Buffer.from(body) : body);
   const draft: ExpositionDraft = {
-    known: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
+    series: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
     unstampedAtMs: receivedAtWallMs,
     node: emptyReport(nodeName),
-    containers: new ExpositionContainers(reader, { names, expected: expected?.of(nodeName) ?? [] }),
+    containers: new ExpositionContainers(reader, { names, expected: expected?.get(nodeName) ?? [] }),
     seriesName: '',
-    series: undefined,
+    current: undefined,
     hasScrapeError: false,
   };
   const ignored = new IgnoredParts();
   while (reader.nextLine())
-    if (!readSample(reader, draft))
-      ignored.note(`a line that is no sample: ${JSON.stringify(reader.excerpt)}`);
+    if (!readSample(reader, draft)) ignored.add(`invalid sample line ${JSON.stringify(reader.excerpt)}`);
   const node = completeNode(draft.node);
   const pods = draft.containers.pods();
-  expected?.note(nodeName, draft.containers.found);
+  expected?.record(nodeName, draft.containers.found);
   if (!node && pods.length === 0) throw new Error(describeAbsence(draft, ignored));
-  const points = { node, pods, ignored: ignored.held };
+  const points = { node, pods, ignored: ignored.parts };
   return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
 }
 
-/** V8 is ten times as slow in memory that can be resized, as that of long responses can: these are copied. */
+/** V8 is ten times slower on resizable memory, which long responses use; these are copied. */
 function isResizable({ buffer }: Buffer): boolean {
   return buffer instanceof ArrayBuffer && buffer.resizable;
 }
 
-/** What has been read of a response so far. */
+/** State while a response is decoded. */
 interface ExpositionDraft {
-  readonly known: ReadonlyMap<string, Series>;
-  /** When samples were taken that have no timestamp, in milliseconds since the epoch. */
+  readonly series: ReadonlyMap<string, Series>;
+  /** Time of samples without timestamps, in milliseconds since the epoch. */
   readonly unstampedAtMs: number;
-  /** A node says what a container says. */
+  /** A node has the values of a container. */
   readonly node: ReportDraft;
   readonly containers: ExpositionContainers;
-  /** The name of the series that was read last, and what it means if it counts. */
+  /** The last series read, and its meaning if it is relevant. */
   seriesName: string;
-  series: Series | undefined;
+  current: Series | undefined;
   hasScrapeError: boolean;
 }
 
-/** @returns whether the line is a sample, as far as it is looked at: of series that do not count, the name is */
+/** @returns whether the line is valid; of irrelevant series, only the name is parsed */
 function readSample(reader: SampleReader, draft: ExpositionDraft): boolean {
   const name = reader.name();
   if (name === undefined) return false;
   if (name !== draft.seriesName) {
     draft.seriesName = name;
-    draft.series = draft.known.get(name);
+    draft.current = draft.series.get(name);
   }
-  const { series } = draft;
+  const { current: series } = draft;
   if (!series) return true;
   const report = series.of === 'container' ? draft.containers.report() : nodeReport(reader, draft);
   const sample = report && reader.rest();
@@ -122,7 +120,7 @@ function readSample(reader: SampleReader, draft: ExpositionDraft): boolean {
   return true;
 }
 
-/** Its samples have no labels that count. */
+/** Its samples have no relevant labels. */
 function nodeReport(reader: SampleReader, { node }: ExpositionDraft): ReportDraft | undefined {
   return reader.labels(() => {}) === undefined ? undefined : node;
 }
@@ -136,38 +134,38 @@ function completeNode(node: ContainerReport): NodePoint | undefined {
 
 function describeAbsence(
   { hasScrapeError }: ExpositionDraft,
-  { held: [firstIgnored] }: IgnoredParts,
+  { parts: [firstIgnored] }: IgnoredParts,
 ): string {
   const reason = hasScrapeError
     ? 'the kubelet failed to read its own metrics'
     : 'the response has no metrics';
-  return firstIgnored === undefined ? reason : `${reason}, but ${firstIgnored}`;
+  return firstIgnored === undefined ? reason : `${reason}; ignored: ${firstIgnored}`;
 }
 
-/** Seconds are printed to the nanosecond; the product is rounded back to it. */
+/** Seconds have up to nine decimals; rounding restores whole nanoseconds. */
 function addCpu(report: ReportDraft, { value, timestampMs }: Sample): void {
-  report.cpuCoreNanoseconds = knownAmount(Math.round(value * 1e9));
-  report.takenAtMs = knownTimeMs(timestampMs);
+  report.cpuCoreNanoseconds = readAmount(Math.round(value * 1e9));
+  report.takenAtMs = readTimeMs(timestampMs);
 }
 
 function addMemory(report: ReportDraft, { value }: Sample): void {
-  report.memoryBytes = knownAmount(value);
+  report.memoryBytes = readAmount(value);
 }
 
 function addStart(report: ReportDraft, { value }: Sample): void {
-  report.startedAtMs = knownTimeMs(value * 1000);
+  report.startedAtMs = readTimeMs(value * 1000);
 }
 
-/** A 0 is one: where swap is not known, there is no such series. */
+/** 0 is valid: without swap statistics there is no such series. */
 function addSwap(report: ReportDraft, { value }: Sample): void {
-  const swap = knownAmountOrZero(value);
+  const swap = readAmountOrZero(value);
   report.extraBytes = swap === undefined ? undefined : { swap };
 }
 
-/** A report that is filled sample by sample. */
+/** A report that samples are added to. */
 export type ReportDraft = { -readonly [Key in keyof ContainerReport]: ContainerReport[Key] };
 
-/** The labels that tell which container a sample is about. */
+/** The labels that identify a container. */
 const NAMING_LABELS = ['namespace', 'pod', 'container'] as const;
 type NamingLabel = (typeof NAMING_LABELS)[number];
 const LABEL_BYTES: Readonly<Record<NamingLabel, Uint8Array>> = {
@@ -176,30 +174,29 @@ const LABEL_BYTES: Readonly<Record<NamingLabel, Uint8Array>> = {
   container: Buffer.from('container'),
 };
 
-/** Nobody's: of samples that name no container. */
-const NOBODY = '';
+/** Name of the report that takes samples without container labels. */
+const NO_CONTAINER = '';
 
-/** What expositions are read with. */
 interface ExpositionContainersOptions {
   readonly names: Interner<string>;
-  /** The containers of the node's latest exposition, in its order. */
+  /** The containers of the node's previous response, in its order. */
   readonly expected: readonly ExpectedContainer[];
 }
 
 /**
- * The containers of an exposition. Kubelets sort samples by name and labels, so each series, and each response, reports the same
- * containers in the same order: whose sample comes next is known from before, and its labels are compared rather than read.
+ * The containers of an exposition. Kubelets sort samples by name and labels, so all series and responses have the
+ * same order of containers: the labels of a sample are compared with the expected ones instead of being parsed.
  */
 class ExpositionContainers {
   readonly #reader: SampleReader;
   readonly #names: Interner<string>;
-  /** Those that may come, in their likely order; those that came unexpectedly behind them. */
+  /** Expected containers in their order, followed by new ones. */
   readonly #likely: ExpectedContainer[];
   readonly #reports: (ReportDraft | undefined)[] = [];
-  /** Which of them is likely to come next. */
+  /** Index of the container expected next. */
   #next = 0;
-  /** Which of them is which, once one came in another order. */
-  #places: Map<string, number> | undefined;
+  /** Indexes by key, created when the order differs. */
+  #indexes: Map<string, number> | undefined;
   #pods: Map<string, ExpectedPod> | undefined;
   readonly #found: ExpectedContainer[] = [];
   readonly #reportsByPod = new Map<ExpectedPod, ReportDraft[]>();
@@ -212,7 +209,7 @@ class ExpositionContainers {
     this.#likely = [...expected];
   }
 
-  /** The containers, in the order of their first samples. */
+  /** In the order of first samples. */
   get found(): readonly ExpectedContainer[] {
     return this.#found;
   }
@@ -220,48 +217,48 @@ class ExpositionContainers {
   /**
    * Reads the labels of a sample.
    *
-   * @returns the report of its container, of nobody's where it names none; `undefined` where they are malformed
-   * @throws {ExcessiveResponse} when there are more containers than a node can have
+   * @returns the report of its container, or an unused one without container labels; `undefined` for invalid labels
+   * @throws {ExcessiveResponse} if there are more containers than a node can have
    */
   report(): ReportDraft | undefined {
     const likely = this.#isAhead(this.#next) ? this.#next : this.#isAhead(0) ? 0 : undefined;
     if (likely !== undefined) return this.#reportAt(likely);
     const labels = this.#labels;
     labels.namespace = labels.pod = labels.container = '';
-    if (this.#reader.labels(this.#note) === undefined) return undefined;
-    if (!labels.namespace || !labels.pod || !labels.container) return emptyReport(NOBODY);
+    if (this.#reader.labels(this.#addLabel) === undefined) return undefined;
+    if (!labels.namespace || !labels.pod || !labels.container) return emptyReport(NO_CONTAINER);
     const key = `${labels.namespace}/${labels.pod}/${labels.container}`;
-    const place = this.#placesByKey().get(key);
-    if (place !== undefined) return this.#reportAt(place);
-    this.#places?.set(key, this.#likely.length);
+    const index = this.#indexesByKey().get(key);
+    if (index !== undefined) return this.#reportAt(index);
+    this.#indexes?.set(key, this.#likely.length);
     return this.#begin(this.#likely.push(this.#newContainer()) - 1);
   }
 
-  /** All pods, in the order of their first samples. */
+  /** In the order of first samples. */
   pods(): readonly PodPoints[] {
     return Array.from(this.#reportsByPod, ([{ namespace, name }, reports]) => {
       return { namespace, name, uid: undefined, ...completePod(reports) };
     });
   }
 
-  readonly #note = (name: Span, value: Span): void => {
+  readonly #addLabel = (name: Span, value: Span): void => {
     for (const label of NAMING_LABELS)
       if (this.#reader.is(name, LABEL_BYTES[label])) this.#labels[label] = this.#reader.text(value);
   };
 
-  #isAhead(place: number): boolean {
-    const container = this.#likely[place];
+  #isAhead(index: number): boolean {
+    const container = this.#likely[index];
     return container?.isPlain === true && this.#reader.skipNames(container.name, container.pod);
   }
 
-  #reportAt(place: number): ReportDraft {
-    this.#next = place + 1;
-    return this.#reports[place] ?? this.#begin(place);
+  #reportAt(index: number): ReportDraft {
+    this.#next = index + 1;
+    return this.#reports[index] ?? this.#begin(index);
   }
 
-  /** A container's first sample has come. */
-  #begin(place: number): ReportDraft {
-    const container = this.#likely[place] as ExpectedContainer;
+  /** Starts the report of a container at its first sample. */
+  #begin(index: number): ReportDraft {
+    const container = this.#likely[index] as ExpectedContainer;
     const report = emptyReport(container.name);
     const reports = this.#reportsByPod.get(container.pod);
     if (!reports) this.#count.add(this.#where);
@@ -269,7 +266,7 @@ class ExpositionContainers {
     if (reports) reports.push(report);
     else this.#reportsByPod.set(container.pod, [report]);
     this.#found.push(container);
-    this.#reports[place] = report;
+    this.#reports[index] = report;
     return report;
   }
 
@@ -282,11 +279,11 @@ class ExpositionContainers {
     return { name: this.#names.intern(container), pod, isPlain: mayBeExpected(container, pod) };
   }
 
-  #placesByKey(): Map<string, number> {
-    this.#places ??= new Map(
-      this.#likely.map(({ name, pod }, place) => [`${pod.namespace}/${pod.name}/${name}`, place]),
+  #indexesByKey(): Map<string, number> {
+    this.#indexes ??= new Map(
+      this.#likely.map(({ name, pod }, index) => [`${pod.namespace}/${pod.name}/${name}`, index]),
     );
-    return this.#places;
+    return this.#indexes;
   }
 
   #podsByKey(): Map<string, ExpectedPod> {
@@ -299,7 +296,6 @@ class ExpositionContainers {
   }
 }
 
-/** Nothing is known yet. */
 export function emptyReport(name: string): ReportDraft {
   return {
     name,
@@ -310,51 +306,50 @@ export function emptyReport(name: string): ReportDraft {
   };
 }
 
-/** A pod as samples name it. */
 interface ExpectedPod {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A container whose samples are likely to come, as they did in the node's latest exposition. */
+/** A container that is likely to recur in the next response of its node. */
 export interface ExpectedContainer {
   readonly name: string;
-  /** The same object for all containers of a pod. */
+  /** Shared by all containers of the pod. */
   readonly pod: ExpectedPod;
-  /** Whether its names stand in a sample as they are, so that comparing them will do. */
+  /** Whether its names need no escapes, so that they can be compared bytewise. */
   readonly isPlain: boolean;
 }
 
-/** What Kubernetes' names are made of, and more, but nothing that is escaped or takes several bytes. */
+/** ASCII without quotes and backslashes; includes all valid names of Kubernetes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Whether a container's names stand in a sample as they are. */
+/** Whether the names of a container need no escapes. */
 export function mayBeExpected(name: string, pod: ExpectedPod): boolean {
   return PLAIN.test(name) && PLAIN.test(pod.namespace) && PLAIN.test(pod.name);
 }
 
-/** Several times as many as nodes have; of one that has more, nothing is remembered. */
-const MOST_EXPECTED = 2000;
+/** Several times the capacity of a node; nodes with more are not cached. */
+const MAX_EXPECTED = 2000;
 
-/** Remembers by node which containers its latest exposition had. */
+/** Caches the containers of each node's last response. */
 export class ExpectedContainers {
   readonly #byNode = new Map<string, readonly ExpectedContainer[]>();
 
-  /** In the order of their first samples; none of a node that is new. */
-  of(nodeName: string): readonly ExpectedContainer[] {
+  /** In the order of first samples; empty for a new node. */
+  get(nodeName: string): readonly ExpectedContainer[] {
     return this.#byNode.get(nodeName) ?? [];
   }
 
-  /** Notes what a node has now: where that is the same, what is held stays. */
-  note(nodeName: string, found: readonly ExpectedContainer[]): void {
-    const held = this.#byNode.get(nodeName);
+  /** Records the containers of a response; retains the previous list if it is equal. */
+  record(nodeName: string, found: readonly ExpectedContainer[]): void {
+    const cached = this.#byNode.get(nodeName);
     const isSame =
-      held?.length === found.length && held.every((container, index) => container === found[index]);
-    if (found.length > MOST_EXPECTED) this.#byNode.delete(nodeName);
+      cached?.length === found.length && cached.every((container, index) => container === found[index]);
+    if (found.length > MAX_EXPECTED) this.#byNode.delete(nodeName);
     else if (!isSame) this.#byNode.set(nodeName, found);
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     for (const nodeName of this.#byNode.keys()) if (!isLive(nodeName)) this.#byNode.delete(nodeName);
   }

@@ -1,70 +1,70 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
-/** Several times as many as the containers of the largest node have, which take eight at most. */
-const MOST_LINES = 1_000_000;
+/** Several times the lines of the largest node: its containers have up to eight each. */
+const MAX_LINES = 1_000_000;
 
 const LINE_FEED = 0x0a;
 const [QUOTE, HASH, COMMA, EQUALS, BACKSLASH, OPENING, CLOSING] = [0x22, 0x23, 0x2c, 0x3d, 0x5c, 0x7b, 0x7d];
 
-/** The names in labels have 253 characters at most, escapes and all twice as many. */
+/** Names have at most 253 characters, or twice as many with escapes. */
 const MAX_LABEL_LENGTH = 1024;
 
-/** What is shown of a line, in characters, and the most bytes that these can have. */
+/** Length of an excerpt in characters, and its maximum number of bytes. */
 const [EXCERPT_LENGTH, EXCERPT_BYTES] = [80, 240];
 
-/** A part of the body: from the one place up to the other. */
+/** A range of the body; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads Prometheus' text format, version 0.0.4, line by line and each once from left to right: any order of labels, escapes,
- * exponents, NaN, ±Inf, with or without a timestamp.
+ * Reads Prometheus' text format, version 0.0.4, line by line in one pass: any order of labels, escapes, exponents,
+ * NaN and ±Inf, with or without timestamps.
  *
- * Each method reads what comes next in the line and says whether it is there. Bytes are looked at where they lie: comparing what was
- * read before as a text takes five times as long, and each text has to be collected. Texts that are returned have memory of their own.
+ * Each method reads the next part of the line, if present. Bytes are compared in place: converting them to strings
+ * takes five times as long and creates garbage. Returned strings do not reference the body.
  */
 export class SampleReader {
   readonly #body: Buffer;
   readonly #decimal = new ShortDecimal();
   #lines = 0;
-  /** Of the line; its end is behind the last byte. */
+  /** Start and exclusive end of the line. */
   #start = 0;
   #end = -1;
   #position = 0;
-  /** The name that was read last. */
+  /** The last name read. */
   #name = '';
 
-  /** @param body UTF-8 text, in memory that does not change its size */
+  /** @param body UTF-8 text in memory that is not resizable */
   constructor(body: Buffer) {
     this.#body = body;
   }
 
-  /** How many lines have been read, with this one. */
+  /** Number of lines read, including the current one. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** The beginning of the line, for messages. */
+  /** The start of the line, for messages. */
   get excerpt(): string {
     const end = Math.min(this.#end, this.#start + EXCERPT_BYTES);
     return this.#body.toString('utf8', this.#start, end).slice(0, EXCERPT_LENGTH);
   }
 
   /**
-   * Goes on to the next line that is neither empty nor a comment.
+   * Moves to the next line that is neither empty nor a comment.
    *
-   * @returns `false` after the last
-   * @throws {ExcessiveResponse} when there are more lines than the largest node has
+   * @returns `false` after the last line
+   * @throws {ExcessiveResponse} if there are more lines than the largest node has
    */
   nextLine(): boolean {
     while (this.#end < this.#body.length) {
       this.#start = this.#end + 1;
       const end = this.#body.indexOf(LINE_FEED, this.#start);
       this.#end = end === -1 ? this.#body.length : end;
-      if (++this.#lines > MOST_LINES)
-        throw new ExcessiveResponse('parts', `the response has more than ${MOST_LINES} lines`);
+      if (++this.#lines > MAX_LINES)
+        throw new ExcessiveResponse('parts', `the response has more than ${MAX_LINES} lines`);
       this.#position = this.#start;
       if (this.#code === HASH) continue;
       this.#skipSpace();
@@ -75,7 +75,9 @@ export class SampleReader {
     return false;
   }
 
-  /** @returns the name of a sample; the very same text where it is that of the sample before, as samples of one name follow one another */
+  /**
+   * @returns the name of the sample; the same string as for the previous sample if equal, which is the common case
+   */
   name(): string | undefined {
     const start = this.#position;
     if (this.#name !== '' && this.#skipText(this.#name)) {
@@ -88,7 +90,7 @@ export class SampleReader {
     return this.#name;
   }
 
-  /** Passes over the labels by which kubelets name a container, if they come next: names that need no escapes. */
+  /** Skips the labels of a container in the kubelet's form, if they are next. The names must need no escapes. */
   skipNames(container: string, pod: { readonly namespace: string; readonly name: string }): boolean {
     const start = this.#position;
     const isAhead =
@@ -104,10 +106,10 @@ export class SampleReader {
   }
 
   /**
-   * Reads labels, braces and all.
+   * Reads labels, including braces.
    *
-   * @param onLabel told where each name is, and where its value, which {@link text} makes a text of
-   * @returns what was read, nothing where the sample has none; `undefined` where it is malformed
+   * @param onLabel receives the ranges of a name and its value; {@link text} converts the value
+   * @returns the range of all labels, empty if there are none; `undefined` if they are invalid
    */
   labels(onLabel: (name: Span, value: Span) => void): Span | undefined {
     const start = this.#position;
@@ -124,7 +126,7 @@ export class SampleReader {
     return { start, end: this.#position };
   }
 
-  /** Whether there is such a text. */
+  /** Whether a range contains exactly the given bytes. */
   is({ start, end }: Span, text: Uint8Array): boolean {
     if (end - start !== text.length) return false;
     for (let index = 0; index < text.length; index++)
@@ -132,7 +134,7 @@ export class SampleReader {
     return true;
   }
 
-  /** The value of a label, without its escapes. */
+  /** Converts the value of a label, resolving escapes. */
   text({ start, end }: Span): string {
     const text = this.#body.toString('utf8', start, end);
     return text.includes('\\') ? withoutEscapes(text) : text;
@@ -141,7 +143,7 @@ export class SampleReader {
   /**
    * Reads the rest of the line.
    *
-   * @returns the value, and milliseconds since the epoch where the line tells them; `undefined` where it is malformed
+   * @returns the value, and the timestamp in milliseconds since the epoch, if present; `undefined` if invalid
    */
   rest(): { readonly value: number; readonly timestampMs: number | undefined } | undefined {
     if (this.#skipSpace() === 0) return undefined;
@@ -180,7 +182,7 @@ export class SampleReader {
   }
 
   #isTooLong({ start, end }: Span): boolean {
-    const isLong = end - start > MAX_LABEL_LENGTH; // in bytes, of which a character has several
+    const isLong = end - start > MAX_LABEL_LENGTH; // in bytes, an upper bound of the characters
     return isLong && this.#body.toString('utf8', start, end).length > MAX_LABEL_LENGTH;
   }
 
@@ -197,7 +199,7 @@ export class SampleReader {
     return sampleValue(this.#body.toString('latin1', start, this.#position));
   }
 
-  /** A whole number; one of many digits is not exact, and out of all bounds. */
+  /** Reads an integer. One with too many digits is inexact, but out of range anyway. */
   #integer(): number | undefined {
     const isNegative = this.#code === MINUS;
     if (isNegative) this.#position++;
@@ -219,14 +221,14 @@ export class SampleReader {
     return end === start ? undefined : { start, end };
   }
 
-  /** @returns how much of it there was */
+  /** @returns the number of bytes skipped */
   #skipSpace(): number {
     const start = this.#position;
     while (isSpace(this.#code)) this.#position++;
     return this.#position - start;
   }
 
-  /** What comes next; a line feed, or nothing, behind the line. */
+  /** The next byte; a line feed or `undefined` at the end of the line. */
   get #code(): number | undefined {
     return this.#body[this.#position];
   }
@@ -236,7 +238,7 @@ const [TAB, CARRIAGE_RETURN, SPACE, DIGIT_9, COLON, UNDERSCORE] = [0x09, 0x0d, 0
 const [LOWER_A, LOWER_Z, LOWER_CASE] = [0x61, 0x7a, 0x20];
 const DIGIT_0 = 0x30;
 
-/** Whether a byte may stand in the name of a series or a label; a digit may not be the first. */
+/** Whether a byte is valid in a name; digits are invalid at its start. */
 function isNameCode(code: number | undefined): boolean {
   if (code === undefined) return false;
   const lower = code | LOWER_CASE;
@@ -247,12 +249,12 @@ function isDigit(code: number | undefined): code is number {
   return code !== undefined && code >= DIGIT_0 && code <= DIGIT_9;
 }
 
-/** Whether a byte may stand between the parts of a line. */
+/** Whether a byte separates the parts of a line. */
 function isSpace(code: number | undefined): boolean {
   return code === SPACE || code === TAB || code === CARRIAGE_RETURN;
 }
 
-/** The value of a sample where {@link ShortDecimal} does not read it; `undefined` where it is none. */
+/** Parses values that {@link ShortDecimal} does not; `undefined` if invalid. */
 export function sampleValue(text: string): number | undefined {
   return NUMBER.test(text) ? Number(text) : SPECIAL_VALUES.get(text);
 }
@@ -267,8 +269,7 @@ const SPECIAL_VALUES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The value of a label without its escapes. Written out, since replacing by a function takes five times as long, and a response may
- * be nothing but escapes.
+ * Resolves the escapes of a label value. A loop is five times as fast as a replacing function, even for only escapes.
  */
 export function withoutEscapes(value: string): string {
   let unescaped = '';
@@ -291,21 +292,21 @@ const UNESCAPED: ReadonlyMap<number, string> = new Map([
 const MINUS = 0x2d;
 const [PLUS, POINT, LOWER_E] = [0x2b, 0x2e, 0x65];
 
-/** Those that a double holds exactly. */
+/** Exact in a double. */
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, power) => 10 ** power);
 
 /**
- * Reads numbers of few digits without making a text of them, as nearly all in an exposition are: a whole number up to 2^53
- * times or by a power of ten up to 10^22. A double holds both exactly, so the one operation rounds as reading the text would.
+ * Parses short numbers without creating a string, which covers nearly all samples: an integer up to 2^53 multiplied
+ * or divided by a power of ten up to 10^22. Both are exact in a double, so the result is rounded as by a full parser.
  */
 export class ShortDecimal {
-  /** What was read last, and where it ended. */
+  /** The last value read, and the position after it. */
   value = 0;
   end = 0;
 
   /**
-   * @param start where the number begins
-   * @returns `false` where there is another number, or none
+   * @param start position of the number
+   * @returns `false` for other numbers or texts
    */
   read(bytes: Uint8Array, start: number): boolean {
     let [position, digits, exponent] = [start, 0, 0];

@@ -11,21 +11,20 @@ import {
   ExcessiveResponse,
   IgnoredParts,
 } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NodeMismatchError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import {
   type ContainerReport,
   completePod,
   type DecodeOptions,
-  knownAmount,
-  knownAmountOrZero,
-  knownTimeMs,
   nameInterner,
   type ResponseOrigin,
+  readAmount,
+  readAmountOrZero,
+  readTimeMs,
 } from './complete-pod.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the parts of one summary are read with. */
 interface Reading {
   readonly extras: ExtraResources;
   readonly names: Interner<string>;
@@ -33,14 +32,14 @@ interface Reading {
 }
 
 /**
- * Reads a kubelet's response to `/stats/summary` (k8s.io/kubelet/pkg/apis/stats/v1alpha1 `Summary`).
+ * Decodes a kubelet's response to `/stats/summary` (k8s.io/kubelet/pkg/apis/stats/v1alpha1 `Summary`).
  *
- * Kubelets write 0 for what they don't know, so a zero counter, working set or time counts as missing, and so does one
- * that is out of bounds. A pod without a name is left out, alone. Nothing of the parsed text is held.
+ * Kubelets report 0 for missing values, so a counter, working set or time that is zero or out of range counts as
+ * missing. Pods without a name are ignored. The result retains no part of the parsed text.
  *
- * @throws {OtherNodesResponse} when it says that it is about another node than was asked
- * @throws {ExcessiveResponse} when it has more parts, or deeper ones, than a summary can
- * @throws when the text is not a JSON object, or when nothing of what it has can be read
+ * @throws {NodeMismatchError} if it names another node
+ * @throws {ExcessiveResponse} if it has more or deeper parts than a summary
+ * @throws if it is not a JSON object, or has no readable part
  */
 export function decodeSummary(
   body: Buffer,
@@ -50,10 +49,10 @@ export function decodeSummary(
   const summary = parseBoundedJson(body);
   if (!isObject(summary)) throw new Error('the response is not a JSON object');
   if (!isObject(summary.node) && !Array.isArray(summary.pods))
-    throw new Error('the response is no summary: it has neither node nor pods');
+    throw new Error('the response is not a summary: it has neither node nor pods');
   const nodeStats = objectOf(summary.node);
-  const toldName = nonEmpty(nodeStats.nodeName);
-  if (toldName !== undefined && toldName !== nodeName) throw new OtherNodesResponse(toldName);
+  const reportedName = nonEmpty(nodeStats.nodeName);
+  if (reportedName !== undefined && reportedName !== nodeName) throw new NodeMismatchError(reportedName);
   const reading = { extras, names, count: new ContainerCount() };
   const node = readNode(nodeStats, nodeName, extras);
   const pods: PodPoints[] = [];
@@ -61,11 +60,11 @@ export function decodeSummary(
   for (const stats of listOf(summary.pods)) {
     const pod = readPod(objectOf(stats), reading);
     if (pod) pods.push(pod);
-    else ignored.note('a pod without name or namespace');
+    else ignored.add('a pod without name or namespace');
   }
-  const [firstIgnored] = ignored.held;
+  const [firstIgnored] = ignored.parts;
   if (!node && pods.length === 0 && firstIgnored !== undefined) {
-    throw new Error(`the response has no metrics, but ${firstIgnored}`);
+    throw new Error(`the response has no metrics; ignored: ${firstIgnored}`);
   }
   return {
     nodeName,
@@ -74,7 +73,7 @@ export function decodeSummary(
     stampResolution: 'second',
     node,
     pods,
-    ignored: ignored.held,
+    ignored: ignored.parts,
   };
 }
 
@@ -82,10 +81,10 @@ function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint 
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes, startedAtMs } = readUsage(stats);
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;
-  const cpuUsageNanocores = knownAmount(objectOf(stats.cpu).usageNanoCores);
+  const cpuUsageNanocores = readAmount(objectOf(stats.cpu).usageNanoCores);
   const point = { name, startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes, cpuUsageNanocores };
   if (extras.size === 0) return point;
-  // The file system of its kubelet is a node's ephemeral storage.
+  // Ephemeral storage of a node is the file system of its kubelet.
   return { ...point, extraBytes: readExtras(stats, extras, usedBytes(stats.fs)) };
 }
 
@@ -110,9 +109,9 @@ function readContainer(stats: Json, { extras, names, count }: Reading): Containe
   const { startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes } = readUsage(stats);
   const report = { name: names.intern(name), startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes };
   if (extras.size === 0) return report;
-  // Its writable layer and its logs are a container's ephemeral storage.
+  // Ephemeral storage of a container is its writable layer and its logs.
   const [rootfs, logs] = [usedBytes(stats.rootfs), usedBytes(stats.logs)];
-  const storage = rootfs === undefined || logs === undefined ? undefined : knownAmountOrZero(rootfs + logs);
+  const storage = rootfs === undefined || logs === undefined ? undefined : readAmountOrZero(rootfs + logs);
   return { ...report, extraBytes: readExtras(stats, extras, storage) };
 }
 
@@ -121,13 +120,13 @@ function readUsage(stats: Json) {
   return {
     startedAtMs: timeMs(stats.startTime),
     takenAtMs: timeMs(cpu.time),
-    cpuCoreNanoseconds: knownAmount(cpu.usageCoreNanoSeconds),
-    memoryBytes: knownAmount(objectOf(stats.memory).workingSetBytes),
+    cpuCoreNanoseconds: readAmount(cpu.usageCoreNanoSeconds),
+    memoryBytes: readAmount(objectOf(stats.memory).workingSetBytes),
   };
 }
 
 function readExtras(stats: Json, extras: ExtraResources, storage: number | undefined): ExtraBytes {
-  const swap = knownAmountOrZero(objectOf(stats.swap).swapUsageBytes);
+  const swap = readAmountOrZero(objectOf(stats.swap).swapUsageBytes);
   return {
     ...(extras.has('ephemeral-storage') && storage !== undefined && { 'ephemeral-storage': storage }),
     ...(extras.has('swap') && swap !== undefined && { swap }),
@@ -135,11 +134,11 @@ function readExtras(stats: Json, extras: ExtraResources, storage: number | undef
 }
 
 function usedBytes(section: unknown): number | undefined {
-  return knownAmountOrZero(objectOf(section).usedBytes);
+  return readAmountOrZero(objectOf(section).usedBytes);
 }
 
 function timeMs(value: unknown): number | undefined {
-  return typeof value === 'string' ? knownTimeMs(parseRfc3339(value)) : undefined;
+  return typeof value === 'string' ? readTimeMs(parseRfc3339(value)) : undefined;
 }
 
 const NOTHING: Json = {};
@@ -160,13 +159,13 @@ function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** How deep lists and objects may lie in one another; a summary has 8 levels in all. */
+/** Maximum nesting; a summary has 8 levels. */
 const MAX_JSON_DEPTH = 32;
 
-/** Lists, objects and commas: as many as the containers of the largest summary have. */
+/** Maximum number of lists, objects and commas; above that of the largest summary. */
 const MAX_JSON_VALUES = 1_000_000;
 
-/** What is no longer than this costs little, whatever is in it, and so are the responses of nearly all kubelets. */
+/** Shorter responses, which nearly all kubelets send, are parsed without a check. */
 const UNBOUNDED_BYTES = 256 * 1024;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
@@ -176,23 +175,25 @@ const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 
  * Parses the JSON text of a kubelet.
  *
  * @param body UTF-8 text
- * @throws {ExcessiveResponse} when a long one has so many or so deep parts that parsing it would take many times its memory
- * @throws when it is not valid JSON
+ * @throws {ExcessiveResponse} if a long text has so many or so deep values that parsing takes many times its memory
+ * @throws if it is not valid JSON
  */
 export function parseBoundedJson(body: Buffer): unknown {
-  if (body.length > UNBOUNDED_BYTES) refuseExcessive(body);
+  if (body.length > UNBOUNDED_BYTES) rejectExcessive(body);
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new Error('the response is not valid JSON'); // V8's message quotes what a stranger wrote
+    throw new Error('the response is not valid JSON'); // V8's message would quote foreign text
   }
 }
 
-/** Bytes are looked at in blocks of this length, copied: V8 is ten times as slow in a buffer that can be resized, as long ones can. */
+/**
+ * Bytes are copied in blocks of this length: V8 is ten times slower on resizable memory, which long responses use.
+ */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Looks at each byte once; what is in strings does not count. */
-function refuseExcessive(body: Buffer): void {
+/** Visits each byte once, skipping strings. */
+function rejectExcessive(body: Buffer): void {
   const block = new Uint8Array(BLOCK_BYTES);
   let [depth, values, isInString, isEscaped] = [0, 0, false, false];
   for (let start = 0; start < body.length; start += BLOCK_BYTES) {
@@ -216,7 +217,10 @@ function refuseExcessive(body: Buffer): void {
   }
 }
 
-/** The place of the quote that ends the string; the length where it goes on behind it, or one more where the next byte is escaped. */
+/**
+ * @returns the index of the closing quote; at least `length` if the string continues, and more if its next byte is
+ * escaped
+ */
 function endOfString(
   block: Uint8Array,
   { start, length }: { readonly start: number; readonly length: number },
@@ -227,7 +231,7 @@ function endOfString(
 }
 
 function tooDeep(): ExcessiveResponse {
-  const message = `the response is no summary: its parts lie more than ${MAX_JSON_DEPTH} levels deep in one another`;
+  const message = `the response is not a summary: nesting exceeds ${MAX_JSON_DEPTH} levels`;
   return new ExcessiveResponse('depth', message);
 }
 
@@ -238,22 +242,18 @@ function tooMany(): ExcessiveResponse {
   );
 }
 
-/** As Go writes and reads it: with a zone, and with capitals. A longer fraction is no time that anybody measures. */
+/** As Go formats it: with a zone, in upper case and with at most nine decimals. */
 const RFC_3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Every month has as many days. */
-const SHORTEST_MONTH_DAYS = 28;
+/** Valid in every month. */
+const MIN_MONTH_DAYS = 28;
 
-/**
- * Reads a time as RFC 3339 has it.
- *
- * @returns milliseconds since the Unix epoch; NaN for what is written in any other way
- */
+/** @returns milliseconds since the Unix epoch; NaN for texts that are not RFC 3339 */
 export function parseRfc3339(text: string): number {
   if (!RFC_3339.test(text)) return Number.NaN;
   const day = Number(text.slice(8, 10));
-  const isDay = day <= SHORTEST_MONTH_DAYS || day <= daysOfMonth(text);
+  const isDay = day <= MIN_MONTH_DAYS || day <= daysOfMonth(text);
   return isDay ? Date.parse(text) : Number.NaN;
 }
 

@@ -8,62 +8,58 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { startTimerAfterIo } from '#lib/time/pausable-timeout.ts';
 
-/** What a TLS connection to a kubelet is made with; asked for again at every dial, for files rotate. */
+/** TLS options of connections to kubelets; requested for every connection, since files rotate. */
 export interface KubeletTls {
-  /** PEM, all of them; `undefined` trusts the system's authorities. */
+  /** PEM; without `ca`, the system's authorities are trusted. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** By default `true`. */
+  /** Defaults to `true`. */
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Whom to dial. */
-type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'knownAs'>;
+type DialTarget = Pick<ScrapeTarget, 'host' | 'port' | 'alternativeNames'>;
 
-/** How long dialling may take, beside its own bounds. */
+/** Limits in addition to the dialer's timeouts. */
 export interface DialDeadline {
   readonly signal: AbortSignal;
-  /** Called when a handshake waits for its permit; the result is disposed of when it has it. */
+  /** Called when a handshake waits for its permit; the result is disposed when it gets one. */
   readonly pause?: (() => Disposable) | undefined;
 }
 
-/** What a dialer needs from outside. */
 interface DialerOptions {
   readonly clock: Clock;
   readonly resolver: NameResolver;
-  /** Bounds how many handshakes are under way at once. */
+  /** Limits concurrent handshakes. */
   readonly handshakes: Semaphore;
-  /** `undefined` for plain text. */
+  /** `undefined` for plain HTTP. */
   readonly tls: (() => KubeletTls) | undefined;
-  /** Bounds resolving the name, and again connecting together with the handshake. */
+  /** Limits the resolution of the name, and separately connection and handshake together. */
   readonly dialTimeoutMs: number;
 }
 
 /**
  * Opens connections to kubelets.
  *
- * Handshakes cost our own CPU, so a bounded number is under way at once, and time spent waiting for a permit is
- * not held against the kubelet.
+ * Handshakes use local CPU, so their concurrency is limited. The time in which a handshake waits for its permit does
+ * not count against the kubelet's timeout.
  */
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #pace: HandshakePace;
-  #context: { readonly madeOf: KubeletTls; readonly secureContext: tls.SecureContext } | undefined;
+  #context: { readonly source: KubeletTls; readonly secureContext: tls.SecureContext } | undefined;
 
   constructor(options: DialerOptions) {
     this.#options = options;
     this.#pace = new HandshakePace(options.dialTimeoutMs);
   }
 
-  /** What the next connection is made with; the same object until it changes, and `undefined` for plain text. */
+  /** TLS options of the next connection; the same object until they change, and `undefined` for plain HTTP. */
   get credentials(): KubeletTls | undefined {
     return this.#options.tls?.();
   }
 
-  /**
-   * @throws the signal's reason when it aborts; else with the cause in words
-   */
+  /** @throws the signal's reason if it aborts; otherwise an error that describes the cause */
   async dial(target: DialTarget, { signal, pause }: DialDeadline): Promise<net.Socket> {
     const { clock, dialTimeoutMs, resolver } = this.#options;
     const address = await resolver.resolve(target.host, signal);
@@ -74,7 +70,7 @@ export class Dialer {
       const { credentials } = this;
       if (!credentials) return socket;
       const leftMs = dialTimeoutMs - (clock.monotonicMs() - startedAtMs);
-      using _permit = this.#shortened(await this.#permit({ signal, pause }));
+      using _permit = this.#limitPermit(await this.#permit({ signal, pause }));
       if (socket.destroyed) throw socket.errored ?? closed('before the TLS handshake');
       const permittedAtMs = clock.monotonicMs();
       const secured = this.#secure(socket, target, credentials);
@@ -83,7 +79,7 @@ export class Dialer {
         event: 'secureConnect',
         signal,
       });
-      this.#pace.note(clock.monotonicMs() - permittedAtMs);
+      this.#pace.record(clock.monotonicMs() - permittedAtMs);
       return secured;
     } catch (error) {
       socket.destroy();
@@ -109,17 +105,17 @@ export class Dialer {
     });
   }
 
-  /** Reading authorities and keys takes longer than a handshake: once for all dials until they change. */
+  /** Creating a context takes longer than a handshake, so it is cached until its source changes. */
   #secureContext(credentials: KubeletTls): tls.SecureContext {
-    if (this.#context?.madeOf !== credentials) {
+    if (this.#context?.source !== credentials) {
       const { ca, cert, key } = credentials;
-      this.#context = { madeOf: credentials, secureContext: tls.createSecureContext({ ca, cert, key }) };
+      this.#context = { source: credentials, secureContext: tls.createSecureContext({ ca, cert, key }) };
     }
     return this.#context.secureContext;
   }
 
-  /** A permit is given back after a while: our own work is long done, and what is left is the kubelet's silence. */
-  #shortened(permit: Disposable): Disposable {
+  /** Releases a permit after a time: local work is done by then, and the kubelet is silent. */
+  #limitPermit(permit: Disposable): Disposable {
     const timer = this.#options.clock.startTimer(this.#pace.permitMs, () => permit[Symbol.dispose]());
     return {
       [Symbol.dispose]: () => {
@@ -131,14 +127,14 @@ export class Dialer {
 
   async #within(
     durationMs: number,
-    what: string,
+    step: string,
     { socket, event, signal }: Opening<'connect' | 'secureConnect'>,
   ): Promise<void> {
-    const expired = () => new Error(`no ${what} within ${formatDuration(this.#options.dialTimeoutMs)}`);
+    const expired = () => new Error(`no ${step} within ${formatDuration(this.#options.dialTimeoutMs)}`);
     using _deadline = startTimerAfterIo(this.#options.clock, durationMs, () => socket.destroy(expired()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onClose = () => reject(closed(`during the ${what}`));
-    socket.on('error', ignore); // stays: an error of a kept socket must never go unheard
+    const onClose = () => reject(closed(`during the ${step}`));
+    socket.on('error', ignore); // remains: an unhandled error event would end the process
     socket.once(event, resolve).once('error', reject).once('close', onClose);
     using _aborted = onAbort(signal, () => socket.destroy(signal.reason));
     try {
@@ -149,7 +145,7 @@ export class Dialer {
   }
 }
 
-/** A socket on its way, and what it says when it has arrived. */
+/** A socket that is being opened, and the event that ends this step. */
 interface Opening<Event> {
   readonly socket: net.Socket;
   readonly event: Event;
@@ -162,70 +158,68 @@ function closed(when: string): Error {
 
 function ignore(): void {}
 
-/** Many times what a handshake takes where neither side is busy. */
-const SHORTEST_MS = 250;
+/** Many times the duration of a handshake when neither side is busy. */
+const MIN_PERMIT_MS = 250;
 
-/** A handshake that takes so many times as long as others do now is slow by itself. */
-const TIMES_THE_USUAL = 4;
+/** A handshake is slow if it takes this many times the usual duration. */
+const SLOW_FACTOR = 4;
 
-/** How many of the latest are looked at. */
-const LOOKED_AT = 16;
+const MAX_DURATIONS = 16;
 
 /**
- * Tells from the latest handshakes how long the next may keep its permit.
+ * Computes from the last handshakes how long the next one may retain its permit.
  *
- * One that takes long is the kubelet's affair only while others are quick. Where all take long, this process or the way to
- * the kubelets is busy, and letting more begin would make all of them slower yet. The quickest quarter counts, so that a
- * minority of slow kubelets cannot hold up the rest.
+ * A slow handshake is due to its kubelet only while others are fast. If all are slow, this process or the network is
+ * busy, and starting more would slow down all of them. The fastest quarter counts, so a minority of slow kubelets
+ * does not delay others.
  */
 export class HandshakePace {
-  readonly #longestMs: number;
-  /** The latest durations, oldest first. */
+  readonly #maxPermitMs: number;
+  /** The last durations, oldest first. */
   readonly #durationsMs: number[] = [];
 
-  /** @param longestMs what a handshake may take at all */
-  constructor(longestMs: number) {
-    this.#longestMs = longestMs;
+  /** @param maxPermitMs timeout of a handshake */
+  constructor(maxPermitMs: number) {
+    this.#maxPermitMs = maxPermitMs;
   }
 
-  /** How long a handshake may keep its permit. */
+  /** How long a handshake may retain its permit. */
   get permitMs(): number {
-    const quickest = this.#durationsMs.toSorted((one, other) => one - other);
-    const usualMs = quickest[Math.floor((LOOKED_AT - 1) / 4)] ?? 0;
-    return Math.min(Math.max(TIMES_THE_USUAL * usualMs, SHORTEST_MS), this.#longestMs);
+    const fastest = this.#durationsMs.toSorted((one, other) => one - other);
+    const usualMs = fastest[Math.floor((MAX_DURATIONS - 1) / 4)] ?? 0;
+    return Math.min(Math.max(SLOW_FACTOR * usualMs, MIN_PERMIT_MS), this.#maxPermitMs);
   }
 
-  /** Notes how long a handshake took that was completed. */
-  note(durationMs: number): void {
+  /** Records the duration of a completed handshake. */
+  record(durationMs: number): void {
     this.#durationsMs.push(durationMs);
-    if (this.#durationsMs.length > LOOKED_AT) this.#durationsMs.shift();
+    if (this.#durationsMs.length > MAX_DURATIONS) this.#durationsMs.shift();
   }
 }
 
-/** The code of a {@link KubeletIdentityError}, beside those that Node has for certificates. */
+/** The code of {@link KubeletIdentityError}, in addition to Node's codes. */
 export const CERT_OF_ANOTHER_NAME = 'CERT_OF_ANOTHER_NAME';
 
 /**
- * Whether a certificate, whose chain is good, is that of the kubelet that was dialled: it names the host, or else the
- * node or another of its addresses, for kubelets are dialled by address and their certificates often name only the
- * node.
+ * Checks that a verified certificate is the kubelet's: it must name the host, the node or another of the node's
+ * addresses, since kubelets are dialed by address, but their certificates often name only the node.
  *
- * @returns why it is not, with the names that it has and what to do
+ * @returns the error, with the names in the certificate and a remedy; `undefined` if a name matches
  */
 export function kubeletIdentityError(
   certificate: tls.PeerCertificate,
-  { host, knownAs = [] }: Pick<ScrapeTarget, 'host' | 'knownAs'>,
+  { host, alternativeNames = [] }: Pick<ScrapeTarget, 'host' | 'alternativeNames'>,
 ): Error | undefined {
-  const names = [host, ...knownAs.filter((name) => name !== host)];
+  const names = [host, ...alternativeNames.filter((name) => name !== host)];
   if (names.some((name) => tls.checkServerIdentity(name, certificate) === undefined)) return undefined;
   return new KubeletIdentityError(
-    `its certificate is not for ${names.join(', ')}: it is for ${namesOf(certificate)}; give the kubelet a ` +
-      'certificate that names its node (serverTLSBootstrap: true in its configuration), or ask it by a name that ' +
-      'the certificate has (--kubelet-preferred-address-types)',
+    `its certificate is valid for ${namesOf(certificate)}, not for ${names.join(', ')}; issue the kubelet a certificate that ` +
+      'names its node (serverTLSBootstrap: true in its configuration), or connect to a name in the certificate ' +
+      '(--kubelet-preferred-address-types)',
   );
 }
 
-/** A good certificate, but of somebody else. */
+/** A verified certificate of another server. */
 class KubeletIdentityError extends Error {
   readonly code = CERT_OF_ANOTHER_NAME;
 }
@@ -245,5 +239,5 @@ function namesOf({ subject, subjectaltname }: tls.PeerCertificate): string {
     );
   }
   const names = [subject?.CN].flat().filter((name) => name !== undefined);
-  return names.length > 0 ? names.join(', ') : 'nobody';
+  return names.length > 0 ? names.join(', ') : 'no name';
 }

@@ -15,24 +15,23 @@ import { type KubeletTrust, openKubeletCredentials } from './kubelet-credentials
 import { ConnectionClosed, KubeletStatusError } from './kubelet-error.ts';
 import { ResponseMemory } from './response-memory.ts';
 
-/** What a kubelet client needs from outside. */
 interface KubeletClientOptions {
   readonly clock: Clock;
   readonly dialer: Pick<Dialer, 'dial' | 'credentials'>;
-  /** The value of the Authorization header; asked for at every request, for tokens rotate. */
+  /** Returns the Authorization header; called for every request, since tokens rotate. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Bounds a request: dialling, where there is no connection, and the response; not the wait for credentials, a handshake's permit, or memory. */
+  /** Limits connection and response, but not the waits for credentials, a handshake permit or memory. */
   readonly requestTimeoutMs: number;
-  /** A longer response is refused. */
+  /** Longer responses are rejected. */
   readonly maxResponseBytes: number;
 }
 
-/** Asks kubelets, over one kept-alive connection each. */
+/** Sends requests to kubelets, over one keep-alive connection each. */
 export class KubeletClient {
   readonly #options: KubeletClientOptions;
-  readonly #connections = new Map<string, KeptConnection>();
-  /** Fewer than all once file descriptors have run out: those who ask us need some, too, and so do files. */
-  #mostKept = Number.POSITIVE_INFINITY;
+  readonly #connections = new Map<string, PooledConnection>();
+  /** Lowered when file descriptors run out, since API clients and files need some, too. */
+  #maxConnections = Number.POSITIVE_INFINITY;
   readonly #memory: ResponseMemory;
 
   constructor(options: KubeletClientOptions) {
@@ -41,13 +40,14 @@ export class KubeletClient {
   }
 
   /**
-   * Asks one kubelet for one path.
+   * Requests one path of one kubelet.
    *
-   * A kept connection that the kubelet closed while the request was on its way is replaced, once; one that was made
-   * with another client certificate than is current is not used, for the kubelet goes on taking us for who we were.
+   * A pooled connection that the kubelet closed during the request is replaced once. One that was opened with another
+   * client certificate is not reused, since the kubelet would still authenticate the old one.
    *
-   * @returns what was read of the response
-   * @throws what `read` throws; {KubeletStatusError} for every status but 200; an Error with the cause in words for the rest
+   * @returns the result of `read`
+   * @throws what `read` throws; {KubeletStatusError} for a status other than 200; otherwise an Error that describes
+   * the cause
    */
   async get<Read>(
     target: ScrapeTarget,
@@ -58,41 +58,44 @@ export class KubeletClient {
     const expired = () => new Error(`no complete response within ${formatDuration(requestTimeoutMs)}`);
     using deadline = new PausableTimeout({ clock, durationMs: requestTimeoutMs, signal, expired });
     const pause = () => {
-      const [own, callers] = [deadline.pause(), pauseCaller?.()];
+      const [own, caller] = [deadline.pause(), pauseCaller?.()];
       return {
         [Symbol.dispose]: () => {
           own[Symbol.dispose]();
-          callers?.[Symbol.dispose]();
+          caller?.[Symbol.dispose]();
         },
       };
     };
-    return await this.#ask(target, { path, read, signal: deadline.signal, pause });
+    return await this.#request(target, { path, read, signal: deadline.signal, pause });
   }
 
-  async #ask<Read>(target: ScrapeTarget, asked: Omit<KubeletRequest<Read>, 'authorization'>): Promise<Read> {
+  async #request<Read>(
+    target: ScrapeTarget,
+    unauthorized: Omit<KubeletRequest<Read>, 'authorization'>,
+  ): Promise<Read> {
     const address = formatAddress(target);
-    const { signal, pause } = asked;
-    const request = { ...asked, authorization: await this.#authorization(asked) };
+    const { signal, pause } = unauthorized;
+    const request = { ...unauthorized, authorization: await this.#authorization(unauthorized) };
     const certificate = this.#options.dialer.credentials?.cert;
-    const kept = this.#connections.get(address);
-    if (kept && kept.certificate !== certificate) kept.connection.close();
-    else if (kept) {
+    const pooled = this.#connections.get(address);
+    if (pooled && pooled.certificate !== certificate) pooled.connection.close();
+    else if (pooled) {
       try {
-        return await kept.connection.get(request);
+        return await pooled.connection.get(request);
       } catch (error) {
         if (error instanceof KubeletStatusError || signal.aborted || !wasClosed(error)) throw error;
       }
     }
-    const connection = this.#keep(address, await this.#dial(target, { signal, pause }), certificate);
+    const connection = this.#pool(address, await this.#dial(target, { signal, pause }), certificate);
     try {
       return await connection.get(request);
     } finally {
-      const isKept = this.#connections.get(address)?.connection === connection;
-      if (!isKept || this.#connections.size > this.#mostKept) connection.close();
+      const isPooled = this.#connections.get(address)?.connection === connection;
+      if (!isPooled || this.#connections.size > this.#maxConnections) connection.close();
     }
   }
 
-  /** Who makes credentials may take its time, or fail, and then the last ones are used: no kubelet is to look slow for it. */
+  /** Pauses the timeout: a slow or failing credential source must not look like a slow kubelet. */
   async #authorization({ signal, pause }: DialDeadline): Promise<string | undefined> {
     using _paused = pause?.();
     return await raceAbort(this.#options.authorization(), signal);
@@ -102,12 +105,12 @@ export class KubeletClient {
     try {
       return await this.#options.dialer.dial(target, deadline);
     } catch (error) {
-      if (codeOf(error) === 'EMFILE') this.#mostKept = Math.floor(this.#connections.size / 2);
+      if (codeOf(error) === 'EMFILE') this.#maxConnections = Math.floor(this.#connections.size / 2);
       throw error;
     }
   }
 
-  /** Closes the connections to every address (`host:port`) but these. */
+  /** Closes connections to addresses (`host:port`) that are not in the set. */
   async retain(addresses: ReadonlySet<string>): Promise<void> {
     for (const [address, { connection }] of this.#connections) {
       if (!addresses.has(address)) connection.close();
@@ -118,25 +121,27 @@ export class KubeletClient {
     await this.retain(new Set());
   }
 
-  #keep(address: string, socket: net.Socket, certificate: string | undefined): KubeletConnection {
+  #pool(address: string, socket: net.Socket, certificate: string | undefined): KubeletConnection {
     const { maxResponseBytes } = this.#options;
     const connection = new KubeletConnection(socket, {
       host: address,
       maxResponseBytes,
       memory: this.#memory,
     });
-    const kept = { connection, certificate };
-    this.#connections.set(address, kept);
+    const pooled = { connection, certificate };
+    this.#connections.set(address, pooled);
     socket.once('close', () => {
-      if (this.#connections.get(address) === kept) this.#connections.delete(address);
+      if (this.#connections.get(address) === pooled) this.#connections.delete(address);
     });
     return connection;
   }
 }
 
-interface KeptConnection {
+interface PooledConnection {
   readonly connection: KubeletConnection;
-  /** PEM of what it was made with, or of the one before, where that changed meanwhile; `undefined` without one. */
+  /**
+   * PEM of the client certificate, or of its predecessor if it changed during the handshake; `undefined` without one.
+   */
   readonly certificate: string | undefined;
 }
 
@@ -145,34 +150,28 @@ function wasClosed(error: unknown): boolean {
   return error instanceof ConnectionClosed || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** How kubelets are asked, as the flags say. */
+/** From the `--kubelet-…` flags. */
 export interface KubeletConnectionOptions extends KubeletTrust {
   readonly dialTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** A longer response is refused. */
+  /** Longer responses are rejected. */
   readonly maxResponseBytes: number;
-  /** Whether to ask in plain text, without credentials. */
+  /** Whether to use plain HTTP without credentials. */
   readonly completelyInsecure: boolean;
 }
 
-/** Asks kubelets. */
 type CreatedKubeletClient = Pick<KubeletClient, 'get' | 'retain'> & AsyncDisposable;
 
-/** More at once would make kubelets look slow and hold up everybody else: each costs 1 to 2 ms of our own CPU, in one piece. */
-const HANDSHAKES_AT_ONCE = 16;
+/** More would make kubelets look slow and block other work: each uses 1 to 2 ms of local CPU in one block. */
+const MAX_CONCURRENT_HANDSHAKES = 16;
 
-/** What asking kubelets needs from outside. */
 interface KubeletConnectionEnvironment {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/**
- * Puts together what asks kubelets.
- *
- * @throws naming the flags and files that cannot be used
- */
+/** @throws naming flags and files that cannot be used */
 export async function createKubeletClient(
   options: KubeletConnectionOptions,
   { access, clock, logger }: KubeletConnectionEnvironment,
@@ -184,7 +183,7 @@ export async function createKubeletClient(
   const credentials = completelyInsecure
     ? undefined
     : creating.use(await openKubeletCredentials(options, { access, clock, logger }));
-  const handshakes = new Semaphore(HANDSHAKES_AT_ONCE);
+  const handshakes = new Semaphore(MAX_CONCURRENT_HANDSHAKES);
   const dialer = new Dialer({
     clock,
     resolver,
@@ -210,13 +209,15 @@ export async function createKubeletClient(
 
 function warnOfInsecurity(options: KubeletConnectionOptions, logger: Logger): void {
   if (options.completelyInsecure) {
-    logger.warning('KUBELETS ARE ASKED IN PLAIN TEXT: anybody on the way can read and change what they say', {
+    logger.warning('Kubelets are scraped over plain HTTP: responses can be read and modified in transit', {
       flag: '--deprecated-kubelet-completely-insecure',
     });
   } else if (options.insecureTls) {
     logger.warning(
-      'KUBELETS ARE NOT VERIFIED: anyone who responds at their addresses is sent our credentials, and believed',
-      { flag: '--kubelet-insecure-tls' },
+      'Kubelet TLS verification is disabled: credentials can be intercepted, and responses forged',
+      {
+        flag: '--kubelet-insecure-tls',
+      },
     );
   }
 }

@@ -6,55 +6,53 @@ import { ConnectionClosed } from './kubelet-error.ts';
 import { KubeletResponse } from './kubelet-response.ts';
 import type { ResponseMemory } from './response-memory.ts';
 
-/** What is asked for, by whom, how long it is waited for, and what is made of the response. */
 export interface KubeletRequest<Read> {
   readonly path: string;
-  /** The value of the Authorization header. */
+  /** The Authorization header. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
-  /** Called when the response waits for memory of ours; the result is disposed of when it waits no longer. */
+  /** Called when the response waits for memory; the result is disposed when it gets it. */
   readonly pause?: (() => Disposable) | undefined;
-  /** Reads the body of the response at once: its memory is given back afterwards. */
+  /** Reads the body synchronously; its memory is released afterwards. */
   readonly read: (body: Buffer) => Read;
 }
 
-/** What a connection needs from outside. */
 export interface KubeletConnectionOptions {
-  /** The value of the Host header. */
+  /** The Host header. */
   readonly host: string;
-  /** A longer response is refused. */
+  /** Longer responses are rejected. */
   readonly maxResponseBytes: number;
   readonly memory: ResponseMemory;
 }
 
-/** Whom undici takes itself to be connected to: who it really is was settled when the socket was dialled. */
+/** A placeholder: the socket is already connected and verified. */
 const ORIGIN = new URL('http://kubelet');
 
-/** As long as a timer can be: a connection is kept until its owner closes it, or the kubelet does, or has said when it will. */
+/** The longest timer: a connection remains open until the pool or the kubelet closes it. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
 
-/** More than this before a body, or behind it, is there only if something is wrong. */
+/** Limit of headers, and of trailers; kubelets send much less. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * What a response may take to send beside its body: head, chunks, TLS. A kubelet sends chunks of 2 kB at least, which is
- * less than a hundredth; the first bytes may lie in our buffers yet.
+ * Limit of the bytes of a response besides its body: head, chunk sizes, TLS. Chunks of a kubelet have at least 2 kB,
+ * so their overhead is below 1 %. The first bytes may still be buffered.
  */
-const mostOverheadBytes = (bodyBytes: number) => 256 * 1024 + bodyBytes / 4;
+const maxOverheadBytes = (bodyBytes: number) => 256 * 1024 + bodyBytes / 4;
 
-/** HTTP to one kubelet over one socket that is there already: undici never dials. */
+/** HTTP to one kubelet over an existing socket; undici never dials. */
 export class KubeletConnection {
   readonly #socket: net.Socket;
   readonly #client: Client;
   readonly #options: KubeletConnectionOptions;
-  readonly #bounded = new Set<Bounded>();
-  /** Of the latest response. */
+  readonly #bounded = new Set<BoundedResponse>();
+  /** Length of the last response. */
   #bodyBytes = 0;
 
   constructor(socket: net.Socket, options: KubeletConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    socket.on('readable', () => this.#look());
+    socket.on('readable', () => this.#checkOverhead());
     let isNew = true;
     this.#client = new Client(ORIGIN, {
       connect: (_, callback) => {
@@ -64,8 +62,8 @@ export class KubeletConnection {
       },
       allowH2: false,
       useMilo: false,
-      pipelining: 1, // one response after the other
-      headersTimeout: 0, // the signals of requests bound both, on our own clock
+      pipelining: 1,
+      headersTimeout: 0, // signals limit both, on the injected clock
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -73,17 +71,17 @@ export class KubeletConnection {
     });
   }
 
-  /** Whether it can take a request. */
+  /** Whether it accepts requests. */
   get isOpen(): boolean {
     return this.#socket.readyState === 'open';
   }
 
   /**
-   * Asks, once the requests before are over.
+   * Sends a request after previous ones have completed.
    *
-   * @returns what was read of the response
-   * @throws {KubeletStatusError} for every status but 200; what `read` throws; {@link ConnectionClosed}, the signal's reason, or
-   * why else there is no response, and then the connection is closed
+   * @returns the result of `read`
+   * @throws {KubeletStatusError} for a status other than 200; what `read` throws; {@link ConnectionClosed}, the
+   * signal's reason, or another cause, with which the connection is closed
    */
   async get<Read>({ path, authorization, signal, pause, read }: KubeletRequest<Read>): Promise<Read> {
     signal.throwIfAborted();
@@ -104,27 +102,27 @@ export class KubeletConnection {
     this.#socket.destroy();
   }
 
-  /** Counts what the parser passes over, too: lines and chunks without end would keep us busy for as long as a request may take. */
+  /** Also counts what the parser discards: endless header lines or chunk extensions would occupy the process. */
   #boundOverhead(response: Pick<KubeletResponse<unknown>, 'receivedBytes' | 'fail'>): Disposable {
     const bounded = { response, startBytes: this.#socket.bytesRead };
     this.#bounded.add(bounded);
     return { [Symbol.dispose]: () => void this.#bounded.delete(bounded) };
   }
 
-  /** One listener for all requests: adding and removing one for each costs more than all that it does. */
-  #look(): void {
+  /** One listener for all requests: adding one for each costs more than the check. */
+  #checkOverhead(): void {
     for (const { response, startBytes } of this.#bounded) {
       const { receivedBytes } = response;
       const overheadBytes = this.#socket.bytesRead - startBytes - receivedBytes;
-      if (overheadBytes <= mostOverheadBytes(receivedBytes)) continue;
-      response.fail(new ExcessiveResponse('bytes', 'the response takes far more to send than it is long'));
+      if (overheadBytes <= maxOverheadBytes(receivedBytes)) continue;
+      response.fail(new ExcessiveResponse('bytes', 'the transfer overhead of the response is too large'));
       this.close();
     }
   }
 }
 
-/** A response that comes in, and how much had been read off the socket before it was asked for. */
-interface Bounded {
+/** A response in progress, and the number of bytes read from the socket before its request. */
+interface BoundedResponse {
   readonly response: Pick<KubeletResponse<unknown>, 'receivedBytes' | 'fail'>;
   readonly startBytes: number;
 }

@@ -6,52 +6,51 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { KubeletTls } from './dialer.ts';
 
-/** How kubelets are to be verified and convinced, as the `--kubelet-…` flags say; files are PEM. */
+/** From the `--kubelet-…` flags; files are PEM. */
 export interface KubeletTrust {
   readonly certificateAuthorityFile: string | undefined;
-  /** Instead of the file. */
+  /** Alternative to the file. */
   readonly certificateAuthorityText: string | undefined;
   readonly clientCertificateFile: string | undefined;
   readonly clientKeyFile: string | undefined;
-  /** Whether any certificate will do. */
+  /** Whether to accept any certificate. */
   readonly insecureTls: boolean;
 }
 
-/** What credentials for kubelets need from outside. */
 export interface KubeletCredentialsEnvironment {
   readonly access: Pick<ClusterAccess, 'tls'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What connections to kubelets are made with, as it is at the moment. */
+/** TLS options for kubelets; reloaded from files. */
 export interface KubeletCredentials extends AsyncDisposable {
-  /** The same object until any of it changes. */
+  /** The same object until an option changes. */
   tls(): KubeletTls;
 }
 
 /**
- * Credentials for the API server, save for what flags replace; all of them follow their files.
+ * Uses the credentials for the API server, except those that flags replace. All are reloaded when their files change.
  *
- * @throws naming the flags and files that cannot be used
+ * @throws naming flags and files that cannot be used
  */
 export async function openKubeletCredentials(
   trust: KubeletTrust,
   { access, clock, logger }: KubeletCredentialsEnvironment,
 ): Promise<KubeletCredentials> {
   await using opening = new AsyncDisposableStack();
-  const follow = async <T>(what: string, paths: readonly string[], read: (texts: readonly string[]) => T) =>
+  const reload = async <T>(what: string, paths: readonly string[], read: (texts: readonly string[]) => T) =>
     opening.use(await ReloadingFiles.open({ paths, what, read, clock, logger }));
   const { certificateAuthorityFile, certificateAuthorityText, clientCertificateFile, clientKeyFile } = trust;
   const authorities =
     certificateAuthorityFile === undefined
       ? undefined
-      : await follow('--kubelet-certificate-authority', [certificateAuthorityFile], readAuthorities);
+      : await reload('--kubelet-certificate-authority', [certificateAuthorityFile], readAuthorities);
   if (certificateAuthorityText !== undefined) parseCaBundle(certificateAuthorityText);
   const client =
     clientCertificateFile === undefined || clientKeyFile === undefined
       ? undefined
-      : await follow(
+      : await reload(
           '--kubelet-client-certificate and --kubelet-client-key',
           [clientCertificateFile, clientKeyFile],
           readPair,
@@ -77,7 +76,7 @@ export async function openKubeletCredentials(
   };
 }
 
-/** @throws when the text has no certificate or a broken one, which TLS itself would pass over in silence */
+/** @throws if the text has no certificate or an invalid one, which TLS itself would ignore */
 function readAuthorities([ca = '']: readonly string[]): string {
   parseCaBundle(ca);
   return ca;

@@ -6,35 +6,33 @@ export class ConnectionClosed extends Error {
 }
 
 /**
- * Puts undici's errors of the protocol into our words; others are left as they are.
+ * Describes undici's protocol errors; returns other errors unchanged.
  *
- * They are not handed on as a cause: they hold on to what was received.
+ * The error is not the `cause` of the result, since it retains the received data.
  */
 export function explainHttpError(error: Error): Error {
   const { message } = error;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'UND_ERR_SOCKET') {
-    return message.endsWith('closed')
-      ? new ConnectionClosed()
-      : new Error(`its response is of no use: ${message}`);
+    return message.endsWith('closed') ? new ConnectionClosed() : new Error(`invalid response: ${message}`);
   }
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return new Error('the response is not as long as its Content-Length says');
+    return new Error('the length of the response differs from its Content-Length');
   }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new Error("the response's headers are too large");
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new Error('the headers of the response are too large');
   return error.name === 'HTTPParserError' ? explainParserError(message) : error;
 }
 
-/** What llhttp complains of stands in parentheses. */
+/** llhttp's messages have the reason in parentheses. */
 function explainParserError(message: string): Error {
   const start = message.indexOf('(');
-  const complaint = message.slice(start + 1, message.lastIndexOf(')'));
-  if (complaint.startsWith('Expected HTTP/')) return new Error('it does not speak HTTP');
-  if (complaint === 'Invalid EOF state') return new ConnectionClosed();
-  return new Error(`the response is not valid HTTP: ${complaint}`);
+  const reason = message.slice(start + 1, message.lastIndexOf(')'));
+  if (reason.startsWith('Expected HTTP/')) return new Error('it does not speak HTTP');
+  if (reason === 'Invalid EOF state') return new ConnectionClosed();
+  return new Error(`the response is not valid HTTP: ${reason}`);
 }
 
-/** A kubelet whose response has another status than 200. */
+/** A response with a status other than 200. */
 export class KubeletStatusError extends Error {
   readonly statusCode: number;
 

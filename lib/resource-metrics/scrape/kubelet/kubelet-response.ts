@@ -6,27 +6,26 @@ import { toError } from '#lib/telemetry/error-text.ts';
 import { explainHttpError, KubeletStatusError } from './kubelet-error.ts';
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
-/** The rest of a response that is no success is left unread from here on. */
+/** The body of an error response is read up to this length. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
 
-/** As in Go's client: nobody asked for any. */
-const MOST_PROVISIONAL_RESPONSES = 5;
+/** As in Go's client. */
+const MAX_PROVISIONAL_RESPONSES = 5;
 
-/** A longer reason is cut in the error. */
+/** Longer texts are truncated in errors. */
 const MAX_REFUSAL_LENGTH = 200;
 
-/** UTF-8 takes up to four bytes a character. */
-const KEPT_REFUSAL_BYTES = 4 * MAX_REFUSAL_LENGTH;
+/** UTF-8 has up to four bytes per character. */
+const MAX_REFUSAL_TEXT_BYTES = 4 * MAX_REFUSAL_LENGTH;
 
-/** What takes a response, and how it is held until it is whole. */
 interface KubeletResponseOptions<Read> extends ReceivedBodyOptions {
-  /** Reads the body at once: its memory is given back afterwards. */
+  /** Reads the body synchronously; its memory is released afterwards. */
   readonly read: (body: Buffer) => Read;
-  /** Called when the body waits for memory of ours; the result is disposed of when it waits no longer. */
+  /** Called when the body waits for memory; the result is disposed when it gets it. */
   readonly pause?: (() => Disposable) | undefined;
 }
 
-/** One response of a kubelet as undici hands it over; settles `result` once. */
+/** Receives one response from undici; settles `result` once. */
 export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   readonly #read: (body: Buffer) => Read;
   readonly #body: ReceivedBody;
@@ -39,7 +38,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   #receivedBytes = 0;
   #refusal: Buffer = Buffer.alloc(0);
   #refusalBytes = 0;
-  /** Set when it ended while its last part was waiting for memory, as it may where its end is that of the connection. */
+  /** Whether the response ended while its last part waited for memory. */
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined;
 
@@ -47,27 +46,27 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     this.#read = read;
     this.#pause = pause;
     this.#body = new ReceivedBody(options, {
-      onHeld: () => this.#goOn(),
+      onReserved: () => this.#resume(),
       onEvicted: (reason) => this.fail(reason),
     });
   }
 
   /**
-   * What was read of the body.
+   * The result of `read`.
    *
-   * Rejects with {@link KubeletStatusError} for every status but 200; with what `read` throws; with the reason given to
-   * {@link fail}; or with why else there is no response.
+   * Rejects with {@link KubeletStatusError} for a status other than 200, what `read` throws, the reason of {@link
+   * fail}, or another cause.
    */
   get result(): Promise<Read> {
     return this.#settled.promise;
   }
 
-  /** How much of the body has come in. */
+  /** Bytes of the body received so far. */
   get receivedBytes(): number {
     return this.#receivedBytes;
   }
 
-  /** Ends it early, and with it the connection, where the request was sent. */
+  /** Ends the response, and its connection if the request was sent. */
   fail(reason: unknown): void {
     if (this.#failure) return;
     this.#failure = { reason };
@@ -77,18 +76,18 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#failure) throw this.#failure.reason; // nothing is sent
+    if (this.#failure) throw this.#failure.reason; // before sending the request
     this.#controller = controller;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
-    this.#statusCode = statusCode; // after provisional ones, that of the response
-    if (statusCode < 200 && ++this.#provisionalResponses > MOST_PROVISIONAL_RESPONSES)
-      throw new ExcessiveResponse('parts', 'it sends provisional responses without end');
+    this.#statusCode = statusCode; // provisional responses come first
+    if (statusCode < 200 && ++this.#provisionalResponses > MAX_PROVISIONAL_RESPONSES)
+      throw new ExcessiveResponse('parts', 'too many provisional responses');
     if (statusCode !== 200) return;
     const encoding = headers['content-encoding'] ?? 'identity';
     if (String(encoding).toLowerCase() !== 'identity') {
-      throw new Error(`the response is encoded, though that was not asked for: ${encoding}`);
+      throw new Error(`unsupported content encoding: ${encoding}`);
     }
     this.#body.expect(Number(headers['content-length'] ?? 0));
   }
@@ -98,7 +97,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     if (this.#statusCode === 200) {
       this.#body.append(chunk);
       if (this.#body.isWaiting) this.#wait(controller);
-    } else this.#takeRefusal(chunk);
+    } else this.#appendRefusal(chunk);
   }
 
   onResponseEnd(): void {
@@ -118,20 +117,20 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     this.#paused ??= this.#pause?.();
   }
 
-  #waitNoLonger(): void {
+  #stopWaiting(): void {
     this.#paused?.[Symbol.dispose]();
     this.#paused = undefined;
   }
 
   #release(): void {
-    this.#waitNoLonger();
+    this.#stopWaiting();
     this.#body[Symbol.dispose]();
   }
 
-  #goOn(): void {
-    this.#waitNoLonger();
+  #resume(): void {
+    this.#stopWaiting();
     if (this.#hasEnded) this.#finish();
-    else queueMicrotask(() => this.#controller?.resume()); // not in the middle of another connection's parser
+    else queueMicrotask(() => this.#controller?.resume()); // outside of another connection's parser
   }
 
   #finish(): void {
@@ -143,8 +142,8 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     }
   }
 
-  #takeRefusal(chunk: Buffer): void {
-    const missingBytes = KEPT_REFUSAL_BYTES - this.#refusal.length;
+  #appendRefusal(chunk: Buffer): void {
+    const missingBytes = MAX_REFUSAL_TEXT_BYTES - this.#refusal.length;
     if (missingBytes > 0) this.#refusal = Buffer.concat([this.#refusal, chunk.subarray(0, missingBytes)]);
     this.#refusalBytes += chunk.length;
     if (this.#refusalBytes >= MAX_REFUSAL_BYTES) throw this.#refusalError();
@@ -156,71 +155,70 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Longer than the responses of nearly all kubelets. */
+/** Above the response length of nearly all kubelets. */
 const USUAL_RESPONSE_BYTES = 256 * 1024;
 
-const LEAST_CAPACITY_BYTES = 16 * 1024;
+const MIN_CAPACITY_BYTES = 16 * 1024;
 
-/** How much longer than expected a body may be and fit at once: a node's responses change by a few pods and digits. */
+/** Growth over the previous response that fits without reallocation: a few pods and digits. */
 const MARGIN = 1.0625;
 
 /**
- * What is longer lies in pages of its own, which go back to the system at once. From malloc, it would not only leave a
- * gap: glibc takes what was freed once for a size to be expected, and keeps twice as much from then on.
+ * Longer buffers have their own pages, which are returned to the system at once. glibc's malloc would raise its
+ * threshold after freeing one, and from then on retain twice its size.
  */
-const LARGEST_ALLOCATION_BYTES = 1024 * 1024;
+const MAX_ALLOCATION_BYTES = 1024 * 1024;
 
-/** How a body is held while it comes in. */
 interface ReceivedBodyOptions {
-  /** A longer one is refused. */
+  /** Longer bodies are rejected. */
   readonly maxBytes: number;
-  /** Where what is longer than usual takes its part. */
+  /** Shared by bodies of more than the usual length. */
   readonly memory: ResponseMemory;
-  /** How long it is likely to be, as the one before it was: growing by doubling copies all of it, and clears memory, three times. */
+  /** Length of the previous response. Growing by doubling instead copies and clears memory three times. */
   readonly expectedBytes?: number | undefined;
 }
 
 /**
- * The body of one response as it comes in, in one buffer that grows.
+ * The body of one response, received into one growing buffer.
  *
- * However it comes, it costs at most twice its length, or what was expected up to the usual length. What is unusually long takes its part of what all such bodies
- * have together, and waits while there is none. What is given up is free at once, and need not be collected.
+ * Takes at most twice its length, or the expected length up to the usual one. Bodies of more than the usual length
+ * share a budget and wait until they get their part. Disposal frees the memory without garbage collection.
  */
 export class ReceivedBody implements Disposable {
   readonly #options: ReceivedBodyOptions;
   readonly #listener: ResponseMemoryListener;
   #buffer: ArrayBuffer | undefined;
   #bytes = 0;
-  /** What has come in while the body waits for memory. */
+  /** Chunks received while the body waits for memory. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #share: ResponseShare | undefined;
 
-  /** @param listener hears when the body need not wait any longer, or is not waited for */
+  /** @param listener is called when the body gets its memory or is evicted */
   constructor(options: ReceivedBodyOptions, listener: ResponseMemoryListener) {
     this.#options = options;
     this.#listener = listener;
   }
 
-  /** Whether nothing more is to be taken off the wire until the listener hears of it. */
+  /** Whether the transfer must pause until the listener is called. */
   get isWaiting(): boolean {
     return this.#waitingBytes > 0;
   }
 
-  /** @throws {ExcessiveResponse} when a body of so many bytes is too long */
+  /** @throws {ExcessiveResponse} if a body of this length is too long */
   expect(bytes: number): void {
     if (bytes > this.#options.maxBytes) throw tooLong(this.#options.maxBytes);
   }
 
   /**
-   * Takes the next part. Look at {@link isWaiting} afterwards.
+   * Appends a chunk. Check {@link isWaiting} afterwards.
    *
-   * @throws {ExcessiveResponse} when the body is too long
+   * @throws {ExcessiveResponse} if the body is too long
    */
   append(chunk: Buffer): void {
     const bytes = this.#bytes + this.#waitingBytes + chunk.length;
     this.expect(bytes);
-    this.#share?.noteProgress();
+    this.#share?.recordProgress();
     if (!this.isWaiting && this.#makeCapacity(bytes)) this.#copy(chunk);
     else {
       this.#waiting.push(chunk);
@@ -228,7 +226,7 @@ export class ReceivedBody implements Disposable {
     }
   }
 
-  /** All of it, until it is disposed of. */
+  /** Valid until disposal. */
   contents(): Buffer {
     return Buffer.from(this.#buffer ?? new ArrayBuffer(0), 0, this.#bytes);
   }
@@ -244,30 +242,30 @@ export class ReceivedBody implements Disposable {
   }
 
   #makeCapacity(bytes: number): boolean {
-    const heldBytes = this.#buffer?.byteLength ?? 0;
-    if (bytes <= heldBytes) return true;
-    let capacityBytes = heldBytes > 0 ? 2 * heldBytes : this.#firstCapacityBytes();
+    const currentBytes = this.#buffer?.byteLength ?? 0;
+    if (bytes <= currentBytes) return true;
+    let capacityBytes = currentBytes > 0 ? 2 * currentBytes : this.#firstCapacityBytes();
     while (capacityBytes < bytes) capacityBytes *= 2;
     capacityBytes = Math.min(capacityBytes, this.#options.maxBytes);
     if (capacityBytes > USUAL_RESPONSE_BYTES) {
-      this.#share ??= this.#options.memory.enter({
-        onHeld: () => this.#resume(),
+      this.#share ??= this.#options.memory.open({
+        onReserved: () => this.#resume(),
         onEvicted: (reason) => this.#listener.onEvicted(reason),
       });
-      if (!this.#share.hold(capacityBytes)) return false;
+      if (!this.#share.reserve(capacityBytes)) return false;
     }
-    this.#buffer = this.#grown(this.#buffer, capacityBytes);
+    this.#buffer = this.#grow(this.#buffer, capacityBytes);
     return true;
   }
 
   #firstCapacityBytes(): number {
     const { expectedBytes = 0 } = this.#options;
     const likelyBytes = Math.min(Math.ceil(expectedBytes * MARGIN), USUAL_RESPONSE_BYTES);
-    return Math.max(likelyBytes, LEAST_CAPACITY_BYTES);
+    return Math.max(likelyBytes, MIN_CAPACITY_BYTES);
   }
 
-  #grown(buffer: ArrayBuffer | undefined, bytes: number): ArrayBuffer {
-    if (bytes <= LARGEST_ALLOCATION_BYTES) return buffer ? buffer.transfer(bytes) : new ArrayBuffer(bytes);
+  #grow(buffer: ArrayBuffer | undefined, bytes: number): ArrayBuffer {
+    if (bytes <= MAX_ALLOCATION_BYTES) return buffer ? buffer.transfer(bytes) : new ArrayBuffer(bytes);
     if (buffer?.resizable) {
       buffer.resize(bytes);
       return buffer;
@@ -285,7 +283,7 @@ export class ReceivedBody implements Disposable {
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const chunk of waiting) this.append(chunk);
-    if (!this.isWaiting) this.#listener.onHeld();
+    if (!this.isWaiting) this.#listener.onReserved();
   }
 
   #copy(chunk: Buffer): void {

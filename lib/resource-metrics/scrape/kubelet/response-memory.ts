@@ -1,120 +1,123 @@
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What responses of more than the usual length hold together, but for the one that came first. */
+/** Shared by all responses of more than the usual length, except the oldest. */
 const SHARED_BYTES = 32 * 1024 * 1024;
 
-/** How often is looked who is silent while others wait: who was at two looks in succession gives up its place. */
-const LOOK_INTERVAL_MS = 250;
+/**
+ * Interval of checks for stalled responses while others wait; one that is stalled in two consecutive checks is
+ * evicted.
+ */
+const CHECK_INTERVAL_MS = 250;
 
-/** What hears how a response fares. */
+/** Receives the state of one response. */
 export interface ResponseMemoryListener {
-  /** What was asked for is held now. */
-  onHeld(): void;
-  /** The response has lost its place. */
+  /** The requested memory is reserved. */
+  onReserved(): void;
+  /** The response has lost its reservation. */
   onEvicted(reason: Error): void;
 }
 
-/** The part of the memory that one response holds; disposing it gives that back. */
+/** The memory reserved by one response; disposal releases it. */
 export interface ResponseShare extends Disposable {
   /**
-   * Asks for so many bytes in all.
+   * Requests a total number of bytes.
    *
-   * @returns whether they are held; if they are not, the listener hears of it once they are
+   * @returns whether they are reserved; if not, the listener is called when they are
    */
-  hold(bytes: number): boolean;
-  /** Notes that more of the response has come in. */
-  noteProgress(): void;
+  reserve(bytes: number): boolean;
+  /** Records that data has been received. */
+  recordProgress(): void;
 }
 
-interface Holder {
-  heldBytes: number;
-  /** More than what is held while it waits. */
-  wantedBytes: number;
-  /** Whether nothing was heard of it since the last look. */
-  isSilent: boolean;
+interface Reservation {
+  reservedBytes: number;
+  /** Above `reservedBytes` while it waits. */
+  requestedBytes: number;
+  /** Whether nothing was received since the last check. */
+  isStalled: boolean;
   readonly listener: ResponseMemoryListener;
 }
 
 /**
- * Bounds what long responses hold together: a hundred kubelets that go on and on would otherwise fill our memory, each
- * within what one may say.
+ * Limits the memory of long responses together. Otherwise a hundred endless ones, each below its limit, would fill
+ * the memory.
  *
- * The response that came first goes on whatever the others hold, so that never all wait for one another; the others
- * share {@link SHARED_BYTES}. One that is silent while others wait is not waited for.
+ * The oldest response always gets memory, so responses never all wait for each other; the others share {@link
+ * SHARED_BYTES}. One that stalls while others wait is evicted.
  */
 export class ResponseMemory {
   readonly #clock: Clock;
   readonly #sharedBytes: number;
-  /** In the order in which they came. */
-  readonly #holders = new Set<Holder>();
-  #heldBytes = 0;
-  #nextLook: Disposable | undefined;
+  /** Oldest first. */
+  readonly #reservations = new Set<Reservation>();
+  #reservedBytes = 0;
+  #nextCheck: Disposable | undefined;
 
   constructor(clock: Clock, sharedBytes: number = SHARED_BYTES) {
     this.#clock = clock;
     this.#sharedBytes = sharedBytes;
   }
 
-  enter(listener: ResponseMemoryListener): ResponseShare {
-    const holder: Holder = { heldBytes: 0, wantedBytes: 0, isSilent: false, listener };
-    this.#holders.add(holder);
+  open(listener: ResponseMemoryListener): ResponseShare {
+    const reservation: Reservation = { reservedBytes: 0, requestedBytes: 0, isStalled: false, listener };
+    this.#reservations.add(reservation);
     return {
-      hold: (bytes) => {
-        holder.wantedBytes = Math.max(bytes, holder.wantedBytes);
-        if (!this.#tryToHold(holder)) this.#nextLook ??= this.#lookLater();
-        return !isWaiting(holder);
+      reserve: (bytes) => {
+        reservation.requestedBytes = Math.max(bytes, reservation.requestedBytes);
+        if (!this.#tryToReserve(reservation)) this.#nextCheck ??= this.#scheduleCheck();
+        return !isWaiting(reservation);
       },
-      noteProgress: () => {
-        holder.isSilent = false;
+      recordProgress: () => {
+        reservation.isStalled = false;
       },
-      [Symbol.dispose]: () => this.#leave(holder),
+      [Symbol.dispose]: () => this.#release(reservation),
     };
   }
 
-  #tryToHold(holder: Holder): boolean {
-    const [first] = this.#holders;
-    const moreBytes = holder.wantedBytes - holder.heldBytes;
-    const sharedBytes = this.#heldBytes - (first?.heldBytes ?? 0);
-    if (holder !== first && sharedBytes + moreBytes > this.#sharedBytes) return false;
-    this.#heldBytes += moreBytes;
-    holder.heldBytes = holder.wantedBytes;
-    holder.isSilent = false;
+  #tryToReserve(reservation: Reservation): boolean {
+    const [oldest] = this.#reservations;
+    const moreBytes = reservation.requestedBytes - reservation.reservedBytes;
+    const sharedBytes = this.#reservedBytes - (oldest?.reservedBytes ?? 0);
+    if (reservation !== oldest && sharedBytes + moreBytes > this.#sharedBytes) return false;
+    this.#reservedBytes += moreBytes;
+    reservation.reservedBytes = reservation.requestedBytes;
+    reservation.isStalled = false;
     return true;
   }
 
-  #leave(holder: Holder): void {
-    if (!this.#holders.delete(holder)) return;
-    this.#heldBytes -= holder.heldBytes;
-    for (const waiting of [...this.#holders].filter(isWaiting)) {
-      if (this.#holders.has(waiting) && this.#tryToHold(waiting)) waiting.listener.onHeld();
+  #release(reservation: Reservation): void {
+    if (!this.#reservations.delete(reservation)) return;
+    this.#reservedBytes -= reservation.reservedBytes;
+    for (const waiting of [...this.#reservations].filter(isWaiting)) {
+      if (this.#reservations.has(waiting) && this.#tryToReserve(waiting)) waiting.listener.onReserved();
     }
-    if ([...this.#holders].some(isWaiting)) return;
-    this.#nextLook?.[Symbol.dispose]();
-    this.#nextLook = undefined;
+    if ([...this.#reservations].some(isWaiting)) return;
+    this.#nextCheck?.[Symbol.dispose]();
+    this.#nextCheck = undefined;
   }
 
-  #lookLater(): Disposable {
-    return this.#clock.startTimer(LOOK_INTERVAL_MS, () => {
-      this.#nextLook = undefined;
-      this.#evictSilent();
-      if ([...this.#holders].some(isWaiting)) this.#nextLook = this.#lookLater();
+  #scheduleCheck(): Disposable {
+    return this.#clock.startTimer(CHECK_INTERVAL_MS, () => {
+      this.#nextCheck = undefined;
+      this.#evictStalled();
+      if ([...this.#reservations].some(isWaiting)) this.#nextCheck = this.#scheduleCheck();
     });
   }
 
-  #evictSilent(): void {
-    for (const holder of [...this.#holders]) {
-      if (isWaiting(holder) || !this.#holders.has(holder)) continue;
-      if (!holder.isSilent) holder.isSilent = true;
-      else holder.listener.onEvicted(silenceError());
+  #evictStalled(): void {
+    for (const reservation of [...this.#reservations]) {
+      if (isWaiting(reservation) || !this.#reservations.has(reservation)) continue;
+      if (!reservation.isStalled) reservation.isStalled = true;
+      else reservation.listener.onEvicted(stalledError());
     }
   }
 }
 
-function isWaiting({ heldBytes, wantedBytes }: Holder): boolean {
-  return heldBytes < wantedBytes;
+function isWaiting({ reservedBytes, requestedBytes }: Reservation): boolean {
+  return reservedBytes < requestedBytes;
 }
 
-function silenceError(): Error {
-  return new ExcessiveResponse('memory', 'it paused in a long response, while others waited to give theirs');
+function stalledError(): Error {
+  return new ExcessiveResponse('memory', 'the response stalled while other responses waited for memory');
 }

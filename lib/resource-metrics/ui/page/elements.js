@@ -1,4 +1,4 @@
-/** Makes an element. Text is only ever set as text: names come from the cluster, and anybody may choose some. */
+/** Creates an element. Text is never parsed as HTML, since names in the cluster are chosen by its users. */
 export function element(tag, { className = '', text, ...attributes } = {}, children = []) {
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
@@ -8,7 +8,7 @@ export function element(tag, { className = '', text, ...attributes } = {}, child
   return made;
 }
 
-/** Makes nodes of a text in which what stands between backticks is code. */
+/** Splits a text into text and code between backticks. */
 export function prose(text) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? element('code', { text: part }) : part));
 }
@@ -16,7 +16,7 @@ export function prose(text) {
 const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT] = [96, 22];
 
-/** Draws numbers as a small line from the oldest to the newest, from zero up. */
+/** Draws values, oldest first, on an axis from zero. */
 export function sparkline(values, label) {
   const drawing = document.createElementNS(SVG, 'svg');
   drawing.setAttribute('class', 'trend');

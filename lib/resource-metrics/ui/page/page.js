@@ -4,17 +4,17 @@ import { RecentUsage } from './recent-usage.js';
 import { SortableTable } from './sortable-table.js';
 
 const REFRESH_MS = 5_000;
-const MOST_PODS = 1_000;
-/** A forwarded port may take a request and never respond. */
+const MAX_PODS = 1_000;
+/** A forwarded port may accept a request and never respond. */
 const TIMEOUT_MS = 10_000;
 
-/** The token lives here and nowhere else. */
+/** Never stored outside this variable. */
 let token;
 let refreshing;
-/** What the server responded with last. */
+/** The last responses of the server. */
 let latest;
 const recent = new RecentUsage();
-/** Reasons of pods that the reader had looked up, by pod. */
+/** Reasons that the user looked up, by pod. */
 let lookedUp = new Map();
 const $ = (id) => document.getElementById(id);
 
@@ -23,7 +23,7 @@ const nodes = new SortableTable($('nodes'), [
   { title: 'Node', className: 'name', value: ({ name }) => name, cell: ({ name }) => text(name) },
   ...usageColumns(),
   { title: 'Scraped', className: 'number', value: ({ scrapedMs }) => scrapedMs, cell: scrapedCell },
-  { title: 'Took', className: 'number', value: ({ tookMs }) => tookMs, cell: tookCell },
+  { title: 'Duration', className: 'number', value: ({ tookMs }) => tookMs, cell: tookCell },
   { title: 'Pods', className: 'number', value: ({ pods }) => pods, cell: ({ pods }) => text(pods ?? '–') },
   { title: 'Address', className: 'mono faint', value: ({ address }) => address, cell: addressCell },
 ]);
@@ -45,7 +45,7 @@ $('access').addEventListener('submit', (event) => {
   event.preventDefault();
   const pasted = $('token').value.trim();
   $('token').value = '';
-  if (!/^[!-~]+$/.test(pasted)) return forget('This is no token: a token is one word of ASCII characters.');
+  if (!/^[!-~]+$/.test(pasted)) return forget('Invalid token: a token is one word of ASCII characters.');
   token = pasted;
   void refresh();
 });
@@ -55,26 +55,29 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden && token) void refresh();
 });
 
-/** Asks for everything again, and again after a while for as long as somebody looks. */
+/** Queries the server, and schedules the next refresh while the page is visible. */
 async function refresh() {
   clearTimeout(refreshing);
   try {
-    const [ofNodes, ofPods] = await Promise.all([ask('/debug/nodes'), ask(`/debug/pods?limit=${MOST_PODS}`)]);
+    const [ofNodes, ofPods] = await Promise.all([
+      query('/debug/nodes'),
+      query(`/debug/pods?limit=${MAX_PODS}`),
+    ]);
     if (!token) return;
     latest = { ofNodes, ofPods, atMs: Date.now() };
-    $('trouble').textContent = '';
+    $('problem').textContent = '';
     show();
   } catch (error) {
     if (error instanceof Refusal) return forget(error.message);
-    const message = `The server cannot be asked: ${error.message}. Trying again.`;
-    $(latest ? 'trouble' : 'refusal').textContent = message; // where the reader looks now
+    const message = `Cannot query the server: ${error.message}. Retrying.`;
+    $(latest ? 'problem' : 'refusal').textContent = message; // whichever is visible
   }
   if (token && !document.hidden) refreshing = setTimeout(refresh, REFRESH_MS);
 }
 
 class Refusal extends Error {}
 
-async function ask(path) {
+async function query(path) {
   const response = await fetch(path, {
     headers: { Authorization: `Bearer ${token}` },
     cache: 'no-store',
@@ -82,8 +85,8 @@ async function ask(path) {
   });
   if (response.ok) return await response.json();
   const { message = response.statusText } = await response.json().catch(() => ({}));
-  if (response.status === 401) throw new Refusal('The server does not know this token; it may have expired.');
-  if (response.status === 403) throw new Refusal(`The account of this token may not: ${message}`);
+  if (response.status === 401) throw new Refusal('The server rejects this token; it may have expired.');
+  if (response.status === 403) throw new Refusal(`The account of this token has no permission: ${message}`);
   throw new Error(message);
 }
 
@@ -124,15 +127,15 @@ function show() {
 function showPods() {
   if (!latest) return;
   const { ofPods } = latest;
-  const wanted = $('filter').value.trim().toLowerCase();
+  const filter = $('filter').value.trim().toLowerCase();
   const rows = ofPods.items
     .map(podRow)
-    .filter(({ key, node = '' }) => `${key} ${node}`.toLowerCase().includes(wanted));
-  const cut =
+    .filter(({ key, node = '' }) => `${key} ${node}`.toLowerCase().includes(filter));
+  const limited =
     ofPods.total > ofPods.items.length
-      ? `; of ${ofPods.total} the first ${ofPods.items.length} are looked at`
+      ? `; only the first ${ofPods.items.length} of ${ofPods.total} are shown`
       : '';
-  $('pods-count').textContent = wanted === '' ? countOf(ofPods) + cut : `${rows.length} match${cut}`;
+  $('pods-count').textContent = filter === '' ? countOf(ofPods) + limited : `${rows.length} match${limited}`;
   pods.show(rows.map((row) => ({ ...row, trend: recent.of(row.key) })));
 }
 
@@ -140,7 +143,7 @@ function countOf({ total, served }) {
   return served === total ? `${total}, all served` : `${total}, ${total - served} not served`;
 }
 
-function nodeRow({ name, served, usage, reason, scrape, held, trend }, atMs) {
+function nodeRow({ name, served, usage, reason, scrape, cached, trend }, atMs) {
   const failure = scrape?.failure;
   return {
     ...stateOf(served && !failure, reason?.code ?? (failure && 'NodeFailing')),
@@ -149,7 +152,7 @@ function nodeRow({ name, served, usage, reason, scrape, held, trend }, atMs) {
     trend: trend.map(({ cpuNanocores, memoryBytes }) => ({ cores: cpuNanocores / 1e9, bytes: memoryBytes })),
     scrapedMs: scrape && atMs - Date.parse(scrape.startedAt),
     tookMs: scrape && scrape.durationSeconds * 1000,
-    pods: held?.pods,
+    pods: cached?.pods,
     address: scrape?.address,
     reason:
       reason?.message ??
@@ -158,12 +161,12 @@ function nodeRow({ name, served, usage, reason, scrape, held, trend }, atMs) {
   };
 }
 
-function podRow({ namespace, name, served, node, usage, reason: known }) {
+function podRow({ namespace, name, served, node, usage, reason: reported }) {
   const key = `${namespace}/${name}`;
-  const reason = known?.code === 'NotReported' ? (lookedUp.get(key) ?? known) : known;
+  const reason = reported?.code === 'NotReported' ? (lookedUp.get(key) ?? reported) : reported;
   return {
     ...stateOf(served, reason?.code),
-    ...(reason === known && known?.code === 'NotReported' && { more: lookUpButton(namespace, name) }),
+    ...(reason === reported && reported?.code === 'NotReported' && { more: lookUpButton(namespace, name) }),
     ...{ key, namespace, name, node },
     ...amounts(usage),
     timestamp: usage?.timestamp,
@@ -172,12 +175,12 @@ function podRow({ namespace, name, served, node, usage, reason: known }) {
   };
 }
 
-/** Which node a pod is on that no kubelet reports, only the API server knows: it is asked when the reader wants that. */
+/** Looks up the node of an unreported pod at the API server, only on request. */
 function lookUpButton(namespace, name) {
-  const button = element('button', { type: 'button', className: 'link', text: 'Find out' });
+  const button = element('button', { type: 'button', className: 'link', text: 'Look up' });
   button.addEventListener('click', async () => {
-    const query = new URLSearchParams({ namespace, name });
-    const { items } = await ask(`/debug/pods?${query}`).catch((error) => ({
+    const parameters = new URLSearchParams({ namespace, name });
+    const { items } = await query(`/debug/pods?${parameters}`).catch((error) => ({
       items: [{ reason: { code: 'LookupFailed', message: error.message } }],
     }));
     const [{ reason }] = items;
@@ -196,9 +199,9 @@ const WAITING = [
   'NotPublishedYet',
 ];
 
-/** What fails ranks before what waits, and that before what is served. */
-function stateOf(isWell, code) {
-  if (isWell) return { state: 'served', rank: 2, word: 'served' };
+/** Ranks failing items first, then waiting ones. */
+function stateOf(isHealthy, code) {
+  if (isHealthy) return { state: 'served', rank: 2, word: 'Healthy' };
   return WAITING.includes(code)
     ? { state: 'waiting', rank: 1, word: code }
     : { state: 'failing', rank: 0, word: code ?? 'not served' };
@@ -235,8 +238,8 @@ function usageColumns() {
   ];
 }
 
-function usageCell(amount, values, what) {
-  const label = `${what} over the last minutes`;
+function usageCell(amount, values, resource) {
+  const label = `${resource} over the last minutes`;
   return element('div', { className: 'usage' }, [
     sparkline(values, label),
     element('span', { text: amount }),

@@ -11,19 +11,19 @@ const FACTORS = {
   Ti: 2 ** 40,
 };
 
-/** Reads a Kubernetes quantity as a number of cores or bytes; `undefined` where there is none. */
+/** Parses a Kubernetes quantity to cores or bytes; `undefined` for other texts. */
 export function parseQuantity(text) {
   const [, amount, suffix] = /^(\d+)([a-zA-Z]*)$/.exec(text ?? '') ?? [];
   return amount === undefined ? undefined : Number(amount) * (FACTORS[suffix] ?? 1);
 }
 
-/** Writes cores as people read them: `63m`, `1.27`. */
+/** Formats cores: `63m`, `1.27`. */
 export function formatCores(cores) {
   if (cores === undefined) return '–';
   return cores < 1 ? `${Math.round(cores * 1000)}m` : cores.toFixed(2);
 }
 
-/** Writes bytes as people read them: `24 MiB`, `1.6 GiB`. */
+/** Formats bytes: `24 MiB`, `1.6 GiB`. */
 export function formatBytes(bytes) {
   if (bytes === undefined) return '–';
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -32,7 +32,7 @@ export function formatBytes(bytes) {
   return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Writes how long ago something was: `4 s`, `12 min`, `3 h`. */
+/** Formats an age: `4 s`, `12 min`, `3 h`. */
 export function formatAge(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

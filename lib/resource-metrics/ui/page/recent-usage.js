@@ -1,17 +1,17 @@
-/** As many points as the server keeps of nodes. */
-const LONGEST = 40;
+/** The same as the server's trends of nodes. */
+const MAX_POINTS = 40;
 
-/** Remembers what pods used for as long as this page is open: so many points each, of those that are shown. */
+/** Recent usage of the pods shown, collected while the page is open. */
 export class RecentUsage {
   #points = new Map();
 
-  /** Takes in what is shown now; what is not shown any more is forgotten. */
+  /** Records the pods shown; evicts others. */
   record(pods) {
     const next = new Map();
     for (const { key, timestamp, cores, bytes } of pods) {
-      const known = this.of(key);
-      const isNew = cores !== undefined && known.at(-1)?.timestamp !== timestamp;
-      next.set(key, isNew ? [...known.slice(1 - LONGEST), { timestamp, cores, bytes }] : known);
+      const points = this.of(key);
+      const isNew = cores !== undefined && points.at(-1)?.timestamp !== timestamp;
+      next.set(key, isNew ? [...points.slice(1 - MAX_POINTS), { timestamp, cores, bytes }] : points);
     }
     this.#points = next;
   }

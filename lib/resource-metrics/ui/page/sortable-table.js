@@ -1,10 +1,11 @@
 import { element, prose } from './elements.js';
 
 /**
- * A table whose rows can be sorted by any column. What is wrong stands first until the reader sorts.
+ * A table that can be sorted by any column; initially, problems come first.
  *
- * A column has a title, the value that is sorted by, and what its cell holds. A row's reason stands below it, with
- * whatever element there is `more` of it, and below that the remedy.
+ * A column has a title, a sort value and a cell. The reason of a row is shown below it, followed by its element
+ * `more` and
+ * its remedy.
  */
 export class SortableTable {
   #table;
@@ -32,7 +33,7 @@ export class SortableTable {
       sorted.flatMap((row) => this.#rowsOf(row)),
     );
     if (sorted.length === 0) {
-      const cell = element('td', { className: 'empty', text: 'Nothing here', colspan: this.#columns.length });
+      const cell = element('td', { className: 'empty', text: 'No entries', colspan: this.#columns.length });
       body.append(element('tr', {}, [cell]));
     }
     const focused = this.#table.contains(document.activeElement) ? document.activeElement.dataset.column : '';
@@ -56,7 +57,7 @@ export class SortableTable {
     return element('thead', {}, [element('tr', {}, cells)]);
   }
 
-  /** Numbers are wanted from the greatest down at first, everything else from the first up. */
+  /** Sorts numbers in descending order first, other values in ascending order. */
   #sortBy(index) {
     const isSame = this.#sort.column === index;
     const isNumber = this.#columns[index].className === 'number';
@@ -71,10 +72,10 @@ export class SortableTable {
     });
     const { state, reason, remedy, more } = row;
     if (!reason) return [element('tr', { className: state }, cells)];
-    const words = element('div', { text: reason });
-    if (more) words.append(' ', more);
-    if (remedy) words.append(element('div', { className: 'remedy' }, prose(remedy)));
-    const wide = element('td', { colspan: this.#columns.length }, [words]);
+    const text = element('div', { text: reason });
+    if (more) text.append(' ', more);
+    if (remedy) text.append(element('div', { className: 'remedy' }, prose(remedy)));
+    const wide = element('td', { colspan: this.#columns.length }, [text]);
     return [
       element('tr', { className: `${state} has-reason` }, cells),
       element('tr', { className: `${state} reason` }, [wide]),
@@ -82,7 +83,7 @@ export class SortableTable {
   }
 }
 
-/** What has no value comes last in either direction. */
+/** Undefined values come last in both directions. */
 function compare(a, b, direction) {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   const order = typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });

@@ -3,14 +3,14 @@ import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts
 import type { RunningServer } from '#spec/support/running-server.ts';
 
 describe('aggregationLayer', () => {
-  it('tells that the API server passes nothing on', async () => {
+  it('reports that the API server does not forward requests', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     changeConfigMap(server, ({ 'client-ca-file': ca = '' }) => ({ 'client-ca-file': ca }));
     const { diagnoses } = await examine(server);
     expect(diagnoses).to.include('aggregation-off');
   });
 
-  it("tells that --requestheader-client-ca-file is not the cluster's", async () => {
+  it("reports that --requestheader-client-ca-file differs from the cluster's", async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { frontProxyCa, kubeletCa } = server.cluster.files;
     expect(
@@ -23,7 +23,7 @@ describe('aggregationLayer', () => {
       .which.includes(`> ${kubeletCa}`);
   });
 
-  it("tells that --requestheader-allowed-names leaves the cluster's out", async () => {
+  it("reports that --requestheader-allowed-names lacks a name of the cluster's", async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings, diagnoses } = await examine(server, [
       `--requestheader-client-ca-file=${server.cluster.files.frontProxyCa}`,
@@ -35,7 +35,7 @@ describe('aggregationLayer', () => {
       .which.includes('all names that the cluster allows: front-proxy-client');
   });
 
-  it("tells to leave the flag out where the cluster's allows any name", async () => {
+  it('suggests to remove the flag if the cluster allows any name', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     changeConfigMap(server, (data) => ({ ...data, 'requestheader-allowed-names': '[]' }));
     const { findings, diagnoses } = await examine(server, [
@@ -45,10 +45,10 @@ describe('aggregationLayer', () => {
     expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
     expect(findings.find(({ status }) => status === 'failed'))
       .to.have.property('remedy')
-      .which.matches(/all names that the cluster allows: any \(leave it out\)\.$/);
+      .which.matches(/all names that the cluster allows: any \(remove the flag\)\.$/);
   });
 
-  it('tells that the CA has expired', async () => {
+  it('reports that the CA has expired', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.clock.stepWall(20 * 365 * 86_400_000);
     const { diagnoses } = await examine(server);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('apiServer', () => {
-  it('tells that the API server does not respond, and leaves the rest', async () => {
+  it('reports that the API server does not respond, and stops', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     await server.cluster.apiServer[Symbol.asyncDispose]();
     const { isSound, checks, findings } = await examine(server);
@@ -12,10 +12,10 @@ describe('apiServer', () => {
     expect(findings[0]?.seen).to.include('ECONNREFUSED');
     expect(findings[0])
       .to.have.property('remedy')
-      .which.includes(`Check that ${server.cluster.server} is where the API server listens`);
+      .which.includes(`Check that the API server listens at ${server.cluster.server} `);
   });
 
-  it('tells that credentials are refused', async () => {
+  it('reports that credentials are rejected', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.authenticator.revokeToken(server.cluster.metricsServerToken);
     const { diagnoses } = await examine(server);

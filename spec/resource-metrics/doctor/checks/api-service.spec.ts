@@ -14,14 +14,14 @@ import { freePort } from '#spec/support/free-port.ts';
 const API = { group: 'metrics.k8s.io', version: 'v1beta1' };
 
 describe('apiService', () => {
-  it('tells that it is not registered', async () => {
+  it('reports that it is not registered', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.aggregator.unregister(API);
     const { diagnoses } = await examine(server);
     expect(diagnoses).to.deep.equal(['api-service-missing', 'metrics-not-served']);
   });
 
-  it('tells that the control plane cannot reach the server', async () => {
+  it('reports that the control plane cannot reach the server', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.registerMetricsServer({ host: '127.0.0.1', port: await freePort() });
     await untilAvailable(server, 'False');
@@ -32,16 +32,16 @@ describe('apiService', () => {
     );
   });
 
-  it('tells that it points at another service', async () => {
+  it('reports that it points to another service', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { diagnoses, findings } = await examine(server, ['--service=monitoring/adapter']);
     expect(diagnoses).to.deep.equal(['api-service-elsewhere']);
     expect(findings.find(({ status }) => status === 'failed')?.seen).to.equal(
-      'points at service kube-system/metrics-server, not at monitoring/adapter',
+      'points to service kube-system/metrics-server, not to monitoring/adapter',
     );
   });
 
-  it('says by what the serving certificate is verified where there is no caBundle', async () => {
+  it('describes how the serving certificate is verified without a caBundle', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { store } = server.cluster;
     const noted = async () => (await examine(server)).findings.find(({ seen }) => seen.startsWith('has no'));
@@ -51,7 +51,7 @@ describe('apiService', () => {
     if (!object) throw new Error('there is no APIService');
     const spec = { ...(object.spec as object), insecureSkipTLSVerify: false };
     store.update('apiservices.apiregistration.k8s.io', { ...object, spec });
-    expect((await noted())?.seen).to.match(/verifies .* by the authorities of its machine$/);
+    expect((await noted())?.seen).to.match(/verifies .* with the system CAs of its machine$/);
   });
 
   it('compares its caBundle with the serving certificate', async () => {
@@ -64,14 +64,14 @@ describe('apiService', () => {
     expect(diagnoses).to.include.members(['api-service-certificate-refused', 'api-service-ca-mismatch']);
   });
 
-  it('says so where there is no serving certificate to compare with', async () => {
+  it('reports that there is no serving certificate to compare with', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { cluster } = server;
     const port = Number(new URL(server.origin).port);
     cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: cluster.pki.kubeletCa.certificatePem });
     const { findings } = await examine(server, ['--cert-dir=/nowhere']);
     expect(findings.find(({ status }) => status === 'unchecked')?.seen).to.equal(
-      'there is none at /nowhere/apiserver.crt to compare the caBundle with: run the doctor with the --tls-cert-file of the server',
+      'cannot compare the caBundle with a certificate: no certificate at /nowhere/apiserver.crt; run the doctor with the --tls-cert-file of the server',
     );
   });
 
@@ -102,7 +102,7 @@ describe('apiService', () => {
       'api-service-unavailable',
     ],
   ];
-  it('takes it for available only where that is said', async () => {
+  it('requires the condition Available', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { store } = server.cluster;
     const seenWith = async (status: object) => {
@@ -113,7 +113,7 @@ describe('apiService', () => {
       return findings.find((one) => one.status === 'failed' && one.diagnosis === 'api-service-unavailable')
         ?.seen;
     };
-    const nothing = 'is not available: unknown: nothing is said of whether it is available';
+    const nothing = 'is not available: unknown: it has no condition Available';
     const other = { type: 'Other', status: 'True' };
     for (const status of [{}, { conditions: [] }, { conditions: [other] }])
       expect(await seenWith(status)).to.equal(nothing);
@@ -125,7 +125,7 @@ describe('apiService', () => {
   });
 
   for (const [reason, message, diagnosis] of conditions) {
-    it(`reads "${reason}: ${message.slice(-40)}" as ${diagnosis}`, async () => {
+    it(`diagnoses "${reason}: ${message.slice(-40)}" as ${diagnosis}`, async () => {
       await using server = await startExaminedCluster({ nodes: 1 });
       const { store } = server.cluster;
       const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
@@ -141,7 +141,7 @@ const SERVICE = 'metrics-server.kube-system.svc';
 const YEAR_MS = 365 * 86_400_000;
 
 describe('compareCaBundle', () => {
-  it('is content with a certificate for the service that the caBundle verifies', async () => {
+  it('accepts a certificate for the service that the caBundle verifies', async () => {
     const { findings, diagnoses } = await examineWith({ names: [SERVICE] });
     expect(diagnoses).to.deep.equal([]);
     expect(findings.find(({ subject }) => subject === 'serving certificate')?.seen).to.match(
@@ -160,7 +160,7 @@ describe('compareCaBundle', () => {
     ],
   ];
   for (const [what, changes, diagnosis] of faults) {
-    it(`tells that it ${what}`, async () => {
+    it(`reports that it ${what}`, async () => {
       const { diagnoses } = await examineWith({ names: [SERVICE], ...changes });
       expect(diagnoses).to.deep.equal([diagnosis]);
     });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('containerData', () => {
-  it('tells which container lacks what, and which pod therefore has no metrics', async () => {
+  it('names containers and missing values, and the pods without metrics', async () => {
     const containers = [{ name: 'app' }, { name: 'side', unknown: ['memory' as const] }];
     await using server = await startExaminedCluster({
       nodes: 1,

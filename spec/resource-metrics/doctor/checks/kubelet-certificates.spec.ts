@@ -4,7 +4,7 @@ import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts'
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('kubeletCertificates', () => {
-  it('tells names, issuer and expiry of a good one', async () => {
+  it('describes names, issuer and expiry of a valid certificate', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings } = await examine(server);
     const { address } = server.cluster.node('node-1').plan;
@@ -19,7 +19,7 @@ describe('kubeletCertificates', () => {
     ['self-signed', 'kubelet-certificate-self-signed'],
   ];
   for (const [kind, diagnosis] of faults) {
-    it(`tells that one is ${kind}, and sends that kubelet no credentials`, async () => {
+    it(`reports a certificate that is ${kind}, and sends no credentials`, async () => {
       await using server = await startExaminedCluster({ nodes: 1 });
       server.cluster.setCertificate('node-1', kind);
       const { diagnoses, findings } = await examine(server);
@@ -30,14 +30,14 @@ describe('kubeletCertificates', () => {
     });
   }
 
-  it('tells that one names the node and not the address, where that is wanted', async () => {
+  it('reports a certificate that names only the node, if the address is required', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.setCertificate('node-1', 'name-only');
     const { diagnoses } = await examine(server, ['--kubelet-verify-node-name=false']);
     expect(diagnoses).to.deep.equal(['kubelet-certificate-names']);
   });
 
-  it('does not take a name that is part of the error for what the error is', async () => {
+  it('is not confused by names in the error message', async () => {
     await using server = await startExaminedCluster({
       nodes: 1,
       nodeOverrides: {
@@ -54,7 +54,7 @@ describe('kubeletCertificates', () => {
     expect(diagnoses).to.deep.equal(['kubelet-certificate-names']);
   });
 
-  it('tells that one was signed by nobody known, and by whom', async () => {
+  it('reports an unknown authority, by name', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings, diagnoses } = await examine(server, [
       `--kubelet-certificate-authority=${server.cluster.files.serverCa}`,
@@ -62,18 +62,18 @@ describe('kubeletCertificates', () => {
     expect(diagnoses).to.deep.equal(['kubelet-certificate-authority']);
     expect(findings.find(({ status }) => status === 'failed')).to.have.property(
       'remedy',
-      'Give the certificate of the CA "CN=kubelet-ca" by --kubelet-certificate-authority.',
+      'Set --kubelet-certificate-authority to a file with the certificate of the CA "CN=kubelet-ca".',
     );
   });
 
-  it('tells that what responds does not speak TLS', async () => {
+  it('reports a server without TLS', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     await server.cluster.setFault('node-1', 'break-tls');
     const { diagnoses } = await examine(server);
     expect(diagnoses).to.deep.equal(['kubelet-without-tls']);
   });
 
-  it('takes it as a note that none is verified', async () => {
+  it('notes that verification is disabled', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { isSound, findings } = await examine(server, [
       '--kubelet-insecure-tls',

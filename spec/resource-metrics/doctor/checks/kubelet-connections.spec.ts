@@ -5,7 +5,7 @@ import { freePort } from '#spec/support/free-port.ts';
 import type { RunningServer } from '#spec/support/running-server.ts';
 
 describe('kubeletConnections', () => {
-  it('tells that nothing listens there', async () => {
+  it('reports that nothing listens', async () => {
     await using server = await startExaminedCluster();
     await server.cluster.setFault('node-1', 'refuse');
     const { findings, diagnoses } = await examine(server);
@@ -19,17 +19,17 @@ describe('kubeletConnections', () => {
       .and.includes(`listens at ${address}`);
   });
 
-  it("tells the port of the node's status where another one was asked", async () => {
+  it("names the port in the node's status if it differs", async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings } = await examine(server, [`--kubelet-port=${await freePort()}`]);
     expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
       new RegExp(
-        `: connection refused; the node's status says that its kubelet has port ${server.cluster.kubeletPort}$`,
+        `: connection refused; according to the node's status, its kubelet uses port ${server.cluster.kubeletPort}$`,
       ),
     );
   });
 
-  it('tells that nothing responds', async () => {
+  it('reports that nothing responds', async () => {
     await using server = await startExaminedCluster();
     await server.cluster.setFault('node-1', 'black-hole');
     const examined = examine(server, ['--kubelet-dial-timeout=2s']);
@@ -38,7 +38,7 @@ describe('kubeletConnections', () => {
     expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(/: no connection within 2s$/);
   });
 
-  it('tells that a host name does not resolve', async () => {
+  it('reports that a host name does not resolve', async () => {
     await using server = await startExaminedCluster({
       nodes: 1,
       nodeOverrides: { 'node-1': { addresses: [{ type: 'InternalIP', address: '{ip}' }] } },
@@ -55,7 +55,7 @@ describe('kubeletConnections', () => {
     expect(diagnoses).to.deep.equal(['node-name-unresolved']);
     expect(findings.find(({ status }) => status === 'failed'))
       .to.have.property('remedy')
-      .which.matches(/^Make nowhere\.invalid resolve for pods /)
+      .which.matches(/^Make nowhere\.invalid resolvable for pods /)
       .and.matches(/; it has Hostname, ExternalIP\.$/);
   });
 });

@@ -11,14 +11,14 @@ describe('kubeletResponses', () => {
     ['credentials are refused', { status: 401 }, 'kubelet-unauthenticated'],
     ['reading is forbidden', { status: 403 }, 'kubelet-forbidden'],
     ['the endpoint is not there', { status: 404 }, 'kubelet-endpoint-missing'],
-    ['the kubelet is in trouble', { status: 500 }, 'kubelet-response-fails'],
+    ['the kubelet fails', { status: 500 }, 'kubelet-response-fails'],
     ['the response breaks off', 'reset-mid-body', 'kubelet-response-fails'],
     ['the response is garbage', 'garbage', 'kubelet-response-unreadable'],
     ['the response is too long', { bodyBytes: 2 ** 20 + 1 }, 'kubelet-response-excessive'],
     ['the response is too deep, and long', { nestingLevels: 200_000 }, 'kubelet-response-excessive'],
   ];
   for (const [what, fault, diagnosis] of faults) {
-    it(`tells that ${what}`, async () => {
+    it(`reports that ${what}`, async () => {
       await using server = await startExaminedCluster();
       await server.cluster.setFault('node-1', fault);
       const { diagnoses, findings } = await examine(server, [`--kubelet-max-response-bytes=${2 ** 20}`]);
@@ -27,7 +27,7 @@ describe('kubeletResponses', () => {
     });
   }
 
-  it('names the account that may not read', async () => {
+  it('names the account without permission', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.authenticator.setToken('of-somebody', { username: 'somebody' });
     const kubeconfig = join(server.cluster.files.directory, 'somebody.kubeconfig');
@@ -42,11 +42,11 @@ describe('kubeletResponses', () => {
     const remedies = findings.flatMap((finding) => (finding.status === 'failed' ? [finding.remedy] : []));
     expect(remedies[0]).to.include('--clusterrole=metrics-server-get-nodes-stats --user=somebody`');
     expect(remedies.find((remedy) => remedy.includes('authorization.mode'))).to.include(
-      ': somebody needs get of nodes/stats and nodes/metrics;',
+      ': somebody needs get of nodes/stats and nodes/metrics.',
     );
   });
 
-  it('tells that a node has the address of another one', async () => {
+  it('reports a node with the address of another node', async () => {
     await using server = await startExaminedCluster();
     const { kubeletPort: port, store } = server.cluster;
     const node = store.get('nodes', undefined, 'node-2');
@@ -56,20 +56,20 @@ describe('kubeletResponses', () => {
     const finding = findings.find(({ status }) => status === 'failed');
     expect(finding).to.include({
       subject: 'node "node-2"',
-      seen: '/stats/summary: the kubelet there is that of node "node-1"',
+      seen: '/stats/summary: the kubelet of node "node-1" responded',
     });
     expect(finding)
       .to.have.property('remedy')
-      .that.includes(`Give nodes node-2 and node-1 addresses of their own, for 127.1.0.1:${port} leads`);
+      .that.includes(`Give nodes node-2 and node-1 separate addresses: 127.1.0.1:${port} leads`);
   });
 
-  it('takes it as a note that the kubelet refuses the summary and responds at the other endpoint', async () => {
+  it('notes that the kubelet denies the summary and responds at the other endpoint', async () => {
     await using server = await startExaminedCluster({ nodes: 1, kubeletAccess: ['nodes/metrics'] });
     const { findings } = await examine(server);
     const found = findings.find(({ seen }) => seen.startsWith('/metrics/resource'));
     expect(found?.status).to.equal('note');
     expect(found?.seen).to.match(
-      /^\/metrics\/resource reports 3 pods; \/stats\/summary was refused: HTTP status 403/,
+      /^\/metrics\/resource reports 3 pods; \/stats\/summary failed: HTTP status 403/,
     );
   });
 });

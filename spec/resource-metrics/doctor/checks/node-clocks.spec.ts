@@ -4,10 +4,10 @@ import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts
 
 describe('nodeClocks', () => {
   for (const [skewMs, words] of [
-    [120_000, 'ahead of our clock'],
-    [-300_000, 'behind our clock'],
+    [120_000, 'ahead of the local clock'],
+    [-300_000, 'behind the local clock'],
   ] as const) {
-    it(`tells that one is ${words}`, async () => {
+    it(`reports a clock that is ${words}`, async () => {
       await using server = await startExaminedCluster({
         nodes: 1,
         nodeOverrides: { 'node-1': { clockSkewMs: skewMs } },
@@ -16,11 +16,11 @@ describe('nodeClocks', () => {
       expect(diagnoses).to.deep.equal(['node-clock-skewed']);
       const found = findings.find(({ status }) => status === 'failed');
       expect(found?.seen).to.include(words);
-      expect(found).to.have.property('remedy').which.includes('Set the clock of node-1');
+      expect(found).to.have.property('remedy').which.includes('Correct the clock of node-1');
     });
   }
 
-  it('takes no samples that bear no time for those of a clock that is correct', async () => {
+  it('notes samples without timestamps, which do not prove a correct clock', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const change = (response: KubeletResponse) => {
       const unstamped = response.body.toString().replaceAll(/^([a-z].* \S+) \d+$/gm, '$1');
@@ -33,7 +33,7 @@ describe('nodeClocks', () => {
       {
         status: 'note',
         subject: 'node "node-1"',
-        seen: 'its samples bear no time: they are taken for as old as the response',
+        seen: 'its samples have no timestamps; the time of the response is used',
       },
     ]);
   });

@@ -3,7 +3,7 @@ import { METRICS_SERVER_USER } from '#simulator/access/default-grants.ts';
 import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts';
 
 describe('permissions', () => {
-  it('tells each verb that is missing, with the commands that grant it', async () => {
+  it('reports each missing verb with the commands that grant it', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.rbac.revoke('metrics-server:system:auth-delegator');
     server.cluster.rbac.revoke('metrics-server-auth-reader');
@@ -25,18 +25,18 @@ describe('permissions', () => {
       .and.includes(`--user=${METRICS_SERVER_USER}`);
   });
 
-  it('takes it as a note that the summary is not granted where the other endpoint is', async () => {
+  it('notes that the summary is not granted if the other endpoint is', async () => {
     await using server = await startExaminedCluster({ nodes: 1, kubeletAccess: ['nodes/metrics'] });
     const { isSound, findings } = await examine(server);
     expect(isSound).to.equal(true);
     expect(findings).to.deep.include({
       status: 'note',
       subject: 'get nodes/stats',
-      seen: 'not granted; kubelets are asked at /metrics/resource instead',
+      seen: 'not granted; kubelets are scraped at /metrics/resource instead',
     });
   });
 
-  it("looks at the permissions of the server's account when the doctor has one of its own", async () => {
+  it('checks the permissions of --server-account', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const flag = '--server-account=system:serviceaccount:kube-system:somebody';
     const { diagnoses } = await examine(server, [flag]);

@@ -3,7 +3,7 @@ import { examine, startExaminedCluster } from '#spec/support/examined-cluster.ts
 import type { RunningServer } from '#spec/support/running-server.ts';
 
 describe('podMetrics', () => {
-  it('tells that a kubelet does not report a pod that runs there', async () => {
+  it('reports a running pod that its kubelet does not report', async () => {
     await using server = await startExaminedCluster({
       nodes: 1,
       pods: [{ name: 'vanished', node: 'node-1', startedSecondsAgo: 600 }],
@@ -18,7 +18,7 @@ describe('podMetrics', () => {
     });
   });
 
-  it('takes it as a note that a pod is too young', async () => {
+  it('notes a pod that has just started', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.addPod({ name: 'young', node: 'node-1' });
     const { isSound, findings } = await examine(server);
@@ -27,11 +27,11 @@ describe('podMetrics', () => {
       ({ subject, status }) => subject === 'pod default/young' && status === 'note',
     );
     expect(notes.at(-1)?.seen).to.match(
-      /^started [01]s ago: it has metrics once its node was scraped twice$/,
+      /^started [01]s ago: metrics are available after two scrapes of its node$/,
     );
   });
 
-  it('tells of a pod that the kubelet tells all of and the server does not serve', async () => {
+  it('reports a pod with complete data that is not served', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     server.cluster.addPod({ name: 'late', node: 'node-1', startedSecondsAgo: 600 });
     const { diagnoses, findings } = await examine(server);
@@ -41,7 +41,7 @@ describe('podMetrics', () => {
       .which.includes('/debug/pods?namespace=default&name=late');
   });
 
-  it('blames --node-selector only where it is given for a pod whose node is not asked', async () => {
+  it('mentions --node-selector only if it is set', async () => {
     await using server = await startExaminedCluster({
       nodes: 1,
       pods: [{ name: 'web', node: 'node-1', startedSecondsAgo: 600 }],
@@ -57,11 +57,11 @@ describe('podMetrics', () => {
       seen: 'runs on node "node-gone", which the API server does not list',
     });
     expect(await seen(['--node-selector=kubernetes.io/os=linux'])).to.deep.include({
-      seen: 'runs on node "node-gone", which --node-selector leaves out, or the API server does not list',
+      seen: 'runs on node "node-gone", which --node-selector does not select, or the API server does not list',
     });
   });
 
-  it('refers to the node where that cannot be scraped', async () => {
+  it('refers to a node that cannot be scraped', async () => {
     await using server = await startExaminedCluster({ nodes: 1, nodeOverrides: {} });
     server.cluster.addPod({ name: 'stranded', node: 'node-1', startedSecondsAgo: 600 });
     await server.cluster.setFault('node-1', 'refuse');
@@ -69,7 +69,7 @@ describe('podMetrics', () => {
     const found = findings.find(({ subject }) => subject === 'pod default/stranded');
     expect(found).to.include({
       diagnosis: 'pod-of-failing-node',
-      remedy: 'Remedy what is said above of node node-1.',
+      remedy: 'Fix the problems of node node-1 above.',
     });
   });
 });

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import {
   type ContainerReport,
   completePod,
-  knownAmount,
-  knownAmountOrZero,
-  knownTimeMs,
   nameInterner,
+  readAmount,
+  readAmountOrZero,
+  readTimeMs,
 } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
@@ -22,13 +22,13 @@ const running = (name: string, startedSeconds: number) =>
   containerPoint({ name, startedAtMs: at(startedSeconds) });
 
 describe('completePod', () => {
-  it('takes a silent container that started before a running one for a finished init container', () => {
+  it('ignores an empty container that started before a running one', () => {
     const { containers, incompleteBecause } = completePod([silent('init', -20), running('app', -10)]);
     expect(containers.map(({ name }) => name)).to.deep.equal(['app']);
     expect(incompleteBecause).to.equal(undefined);
   });
 
-  it('does so beside a sidecar that started earlier still', () => {
+  it('does so beside a sidecar that started earlier', () => {
     const { incompleteBecause } = completePod([
       running('sidecar', -30),
       silent('init', -20),
@@ -37,7 +37,7 @@ describe('completePod', () => {
     expect(incompleteBecause).to.equal(undefined);
   });
 
-  it('leaves the pod incomplete when the silent container started last, at the same time, or nobody knows when', () => {
+  it('reports an incomplete pod if the empty container started last, at the same time or at an unknown time', () => {
     for (const seconds of [-5, -10, undefined]) {
       expect(completePod([running('app', -10), silent('late', seconds)]).incompleteBecause).to.match(
         /"late" has no/,
@@ -45,12 +45,12 @@ describe('completePod', () => {
     }
   });
 
-  it('leaves a pod of silent containers incomplete', () => {
+  it('reports an incomplete pod if all containers are empty', () => {
     expect(completePod([silent('a', -20), silent('b', -10)]).incompleteBecause).to.match(/"a" has no/);
   });
 
   for (const others of [0, 30]) {
-    it(`takes the later of two lives under one name, beside ${others} other containers`, () => {
+    it(`chooses the later start of two reports of one name, beside ${others} other containers`, () => {
       const beside = Array.from({ length: others }, (_, index) => running(`other-${index}`, -10));
       for (const lives of [
         [running('app', -20), running('app', -10)],
@@ -62,11 +62,11 @@ describe('completePod', () => {
     });
   }
 
-  it('finds no lack in a pod without containers', () => {
+  it('accepts a pod without containers', () => {
     expect(completePod([])).to.deep.equal({ containers: [], incompleteBecause: undefined });
   });
 
-  it('takes linear time for thousands of silent containers, of which the last to start outlives all', async () => {
+  it('takes linear time for thousands of empty containers', async () => {
     const pod = (count: number) => [
       ...Array.from({ length: count }, (_, index) => silent(`silent-${index}`, -20)),
       ...Array.from({ length: count }, (_, index) => running(`running-${index}`, -30)),
@@ -89,20 +89,20 @@ async function heldOf(count: number, length: number): Promise<number> {
 }
 
 describe('nameInterner', () => {
-  it('holds twenty thousand names at most, however many come', async () => {
+  it('shares at most twenty thousand names', async () => {
     expect(await heldOf(20_000, 253)).to.be.within(5, 12);
     expect(await heldOf(100_000, 253)).to.be.below(12); // all of them are 28 MiB and more
   });
 
-  it('holds no name that is longer than Kubernetes allows', async () => {
+  it('does not share names longer than Kubernetes allows', async () => {
     expect(await heldOf(10_000, 254)).to.be.below(1);
   });
 });
 
-describe('knownAmount', () => {
-  it('knows amounts above 0 and below 2^63, and no others', () => {
+describe('readAmount', () => {
+  it('accepts amounts between 0 and 2^63, exclusively', () => {
     const largest = 2 ** 63 - 1024; // the next double is 2^63
-    for (const amount of [Number.MIN_VALUE, 0.5, 1, largest]) expect(knownAmount(amount)).to.equal(amount);
+    for (const amount of [Number.MIN_VALUE, 0.5, 1, largest]) expect(readAmount(amount)).to.equal(amount);
     for (const none of [
       0,
       -0,
@@ -116,23 +116,23 @@ describe('knownAmount', () => {
       undefined,
       {},
     ])
-      expect(knownAmount(none)).to.equal(undefined);
+      expect(readAmount(none)).to.equal(undefined);
   });
 });
 
-describe('knownAmountOrZero', () => {
-  it('knows 0, too', () => {
-    for (const amount of [0, 1, 2 ** 63 - 1024]) expect(knownAmountOrZero(amount)).to.equal(amount);
+describe('readAmountOrZero', () => {
+  it('also accepts 0', () => {
+    for (const amount of [0, 1, 2 ** 63 - 1024]) expect(readAmountOrZero(amount)).to.equal(amount);
     for (const none of [-1, 2 ** 63, Number.NaN, '0', null, undefined])
-      expect(knownAmountOrZero(none)).to.equal(undefined);
+      expect(readAmountOrZero(none)).to.equal(undefined);
   });
 });
 
-describe('knownTimeMs', () => {
-  it('knows times from 1970 to 9999, and no others', () => {
+describe('readTimeMs', () => {
+  it('accepts times between 1970 and 9999', () => {
     const last = Date.parse('9999-12-31T23:59:59.999Z');
-    for (const timeMs of [1, last]) expect(knownTimeMs(timeMs)).to.equal(timeMs);
+    for (const timeMs of [1, last]) expect(readTimeMs(timeMs)).to.equal(timeMs);
     for (const none of [0, -1, Date.parse('0001-01-01T00:00:00Z'), last + 1, Number.NaN])
-      expect(knownTimeMs(none)).to.equal(undefined);
+      expect(readTimeMs(none)).to.equal(undefined);
   });
 });

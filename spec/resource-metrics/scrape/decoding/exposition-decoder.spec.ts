@@ -34,7 +34,7 @@ const MEMORY = `container_memory_working_set_bytes${IN_POD} 2.5440256e+07 179525
 const START = `container_start_time_seconds${IN_POD} 1.7952515746599536e+09`;
 
 describe('decodeExposition', () => {
-  it("reads a node's and a container's samples", () => {
+  it('decodes samples of the node and its containers', () => {
     expect(decode(...NODE, CPU, MEMORY, START)).to.deep.equal({
       nodeName: 'lab-node',
       requestedAtMs: 5,
@@ -69,7 +69,7 @@ describe('decodeExposition', () => {
     });
   });
 
-  it('tells of the same containers as the summary of that moment, with counters close by', async () => {
+  it('has the same containers as the summary of the same moment, with similar counters', async () => {
     for (const round of ['t0', 't1', 't2']) {
       const exposition = decodeExposition(await recorded(`${round}-metrics-resource.txt`), ORIGIN);
       const summary = decodeSummary(await recorded(`${round}-summary-cpu-memory.json`), ORIGIN);
@@ -90,7 +90,7 @@ describe('decodeExposition', () => {
     }
   });
 
-  it('reads swap where that is asked for, and only where the kubelet tells it', async () => {
+  it('decodes swap if enabled and reported', async () => {
     const recording = decodeExposition(await recorded('t0-metrics-resource.txt'), ORIGIN, {
       extras: new Set(['swap']),
     });
@@ -107,7 +107,7 @@ describe('decodeExposition', () => {
     expect(decode(...lines).pods[0]?.containers[0]).not.to.have.property('extraBytes');
   });
 
-  it('puts up with carriage returns, comments, blank lines and series of others', () => {
+  it('accepts carriage returns, comments, blank lines and unknown series', () => {
     const response = decode(
       '# HELP x y\r',
       '',
@@ -120,33 +120,33 @@ describe('decodeExposition', () => {
     expect(response.ignored).to.deep.equal([]);
   });
 
-  it('takes a sample without a timestamp for one of the moment of its receipt', () => {
+  it('uses the time of receipt for samples without timestamps', () => {
     const unstamped = [...NODE, CPU, MEMORY].map((line) => line.replace(/ \d{13}$/, ''));
     const { node, pods } = decode(...unstamped);
     expect(node?.takenAtMs).to.equal(ORIGIN.receivedAtWallMs);
     expect(pods[0]?.containers[0]?.takenAtMs).to.equal(ORIGIN.receivedAtWallMs);
   });
 
-  it('leaves out a bad line, alone, and names it', () => {
+  it('ignores an invalid line, and reports it', () => {
     const response = decode(CPU, 'container_cpu_usage_seconds_total{container="b', MEMORY);
     expect(response.pods[0]?.incompleteBecause).to.equal(undefined);
     expect(response.ignored).to.deep.equal([
-      'a line that is no sample: "container_cpu_usage_seconds_total{container=\\"b"',
+      'invalid sample line "container_cpu_usage_seconds_total{container=\\"b"',
     ]);
   });
 
-  it('shows 80 characters of a bad line, however many bytes they have', () => {
+  it('reports 80 characters of an invalid line, regardless of their bytes', () => {
     for (const letter of ['%', 'é', '…'])
       expect(decode(CPU, MEMORY, `${letter.repeat(200)}\n#`).ignored).to.deep.equal([
-        `a line that is no sample: "${letter.repeat(80)}"`,
+        `invalid sample line "${letter.repeat(80)}"`,
       ]);
-    expect(decode(CPU, MEMORY, '%', '').ignored).to.deep.equal(['a line that is no sample: "%"']);
+    expect(decode(CPU, MEMORY, '%', '').ignored).to.deep.equal(['invalid sample line "%"']);
   });
 
-  it('names the first thousand bad lines, and no more', () => {
+  it('reports at most a thousand invalid lines', () => {
     const lines = Array.from({ length: 1001 }, (_, index) => `%${index}`);
     expect(decode(CPU, MEMORY, ...lines).ignored).to.deep.equal(
-      lines.slice(0, 1000).map((line) => `a line that is no sample: "${line}"`),
+      lines.slice(0, 1000).map((line) => `invalid sample line "${line}"`),
     );
   });
 
@@ -169,38 +169,38 @@ describe('decodeExposition', () => {
     ['a working set beyond 2^63', [CPU, MEMORY.replace('2.5440256e+07', '1e19')], 'has no working set'],
     ['no memory sample', [CPU], 'has no working set'],
   ] as const) {
-    it(`leaves a pod incomplete whose container has ${what}`, () => {
+    it(`reports an incomplete pod if a container has ${what}`, () => {
       expect(decode(...lines).pods[0]?.incompleteBecause).to.equal(`container "app" ${reason}`);
     });
   }
 
-  it('does not drop a pod for an init container that finished and left only its start', () => {
+  it('ignores a terminated init container that only has a start time', () => {
     const init = START.replace('"app"', '"init"').replace('1.7952515746599536e+09', '1.79525157e+09');
     expect(decode(init, CPU, MEMORY, START).pods[0]).to.have.property('incompleteBecause', undefined);
   });
 
-  it('fails when the kubelet says that it failed', () => {
+  it('throws if the kubelet reports a scrape error', () => {
     const text = '# TYPE resource_scrape_error gauge\nresource_scrape_error 1\n';
     expect(() => decodeText(text)).to.throw('the kubelet failed to read its own metrics');
   });
 
-  it('fails when there are no metrics in the response, and tells what there is', () => {
+  it('throws if there are no metrics, and describes the response', () => {
     expect(() => decodeText('')).to.throw('the response has no metrics');
     expect(() => decodeText('scrape_error 0\nnode_cpu_usage_seconds_total 7 1000\n')).to.throw(
       /^the response has no metrics$/,
     );
     expect(() => decodeText('<html>')).to.throw(
-      'the response has no metrics, but a line that is no sample: "<html>"',
+      'the response has no metrics; ignored: invalid sample line "<html>"',
     );
   });
 
-  it('has no start that is out of bounds', () => {
+  it('has no start time if it is out of range', () => {
     const [pod] = decode(CPU, MEMORY, START.replace('1.7952515746599536e+09', '1.7952515746599536e+18')).pods;
     expect(pod).to.have.property('incompleteBecause', undefined);
     expect(pod?.containers[0]?.startedAtMs).to.equal(undefined);
   });
 
-  it('gives up at the 50,000th pod or container, however many lines follow', () => {
+  it('throws at the 50,000th pod or container', () => {
     const line = (pod: number) =>
       `container_cpu_usage_seconds_total{container="a",namespace="b",pod="p${pod}"} 1 2`;
     const responseOf = (pods: number) => Array.from({ length: pods }, (_, pod) => line(pod)).join('\n');
@@ -212,7 +212,7 @@ describe('decodeExposition', () => {
     }
   });
 
-  it('reads the same whether series have their containers in one order, as kubelets do, or in another', () => {
+  it('returns the same for any order of containers in series', () => {
     const series = ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes'];
     const names = ['a', 'b', 'c', 'd'];
     const order = fc.shuffledSubarray(names);
@@ -231,7 +231,7 @@ describe('decodeExposition', () => {
     );
   });
 
-  it('reads lines in any order', () => {
+  it('accepts lines in any order', () => {
     const lines = [...NODE, CPU, MEMORY, START];
     fc.assert(
       fc.property(fc.shuffledSubarray(lines, { minLength: lines.length }), (shuffled) => {
@@ -240,7 +240,7 @@ describe('decodeExposition', () => {
     );
   });
 
-  describe('compared with reading plainly', () => {
+  describe('compared with a simple decoder', () => {
     const name = fc.constantFrom(
       ...['cpu_usage_seconds_total', 'memory_working_set_bytes', 'start_time_seconds'].flatMap((series) => [
         `container_${series}`,
@@ -321,11 +321,11 @@ describe('decodeExposition', () => {
       expect(node).to.deep.equal(isKnown ? { ...plainNode, cpuUsageNanocores: undefined } : undefined);
     }
 
-    it('remembers the containers that a node had, in the order of their first samples', () => {
+    it('caches the containers of a node in the order of their first samples', () => {
       const expected = new ExpectedContainers();
       const sampleOf = (container: string, pod: string) =>
         `container_cpu_usage_seconds_total{container="${container}",namespace="n",pod="${pod}"} 1 5`;
-      const names = () => expected.of(ORIGIN.nodeName).map(({ name, pod }) => `${pod.name}/${name}`);
+      const names = () => expected.get(ORIGIN.nodeName).map(({ name, pod }) => `${pod.name}/${name}`);
       for (const containers of [
         ['b q', 'a p', 'c p'],
         ['a p', 'c p', 'd q', 'é q'],
@@ -336,7 +336,7 @@ describe('decodeExposition', () => {
         decodeExposition(Buffer.from([...samples, ...NODE, ...samples].join('\n')), ORIGIN, { expected });
         expect(names()).to.deep.equal(containers.map((each) => each.split(' ').reverse().join('/')));
       }
-      expect(expected.of(ORIGIN.nodeName).map(({ isPlain }) => isPlain)).to.deep.equal([
+      expect(expected.get(ORIGIN.nodeName).map(({ isPlain }) => isPlain)).to.deep.equal([
         true,
         true,
         true,
@@ -344,7 +344,7 @@ describe('decodeExposition', () => {
       ]);
     });
 
-    it('reads the same whichever containers the node had before', () => {
+    it('returns the same regardless of the previous containers', () => {
       const lines = fc.array(line, { maxLength: 12 });
       fc.assert(
         fc.property(fc.array(lines, { minLength: 2, maxLength: 4 }), (expositions) => {
@@ -360,7 +360,7 @@ describe('decodeExposition', () => {
       );
     });
 
-    it('reads the same out of any lines', () => {
+    it('returns the same for arbitrary lines', () => {
       const lines = fc.array(line, { maxLength: 12 });
       const pod = 'container_cpu_usage_seconds_total{container="a",namespace="x",pod="always"} 1 2\n';
       fc.assert(
@@ -369,7 +369,7 @@ describe('decodeExposition', () => {
       );
     });
 
-    it('reads the same out of what a kubelet says with a few characters changed', async () => {
+    it('returns the same for mutated responses of a kubelet', async () => {
       const exposition = (await recorded('t0-metrics-resource.txt')).toString();
       fc.assert(
         fc.property(fc.array(change, { maxLength: 4 }), (changes) => {
@@ -393,40 +393,40 @@ const container = (name: string): ExpectedContainer => ({
 });
 
 describe('ExpectedContainers', () => {
-  it('holds what a node had, until it has something else or is gone', () => {
+  it('caches containers until they change or the node is gone', () => {
     const expected = new ExpectedContainers();
     const [a, b, c] = ['a', 'b', 'c'].map(container) as [
       ExpectedContainer,
       ExpectedContainer,
       ExpectedContainer,
     ];
-    expect(expected.of('node')).to.deep.equal([]);
+    expect(expected.get('node')).to.deep.equal([]);
     const first = [a, b];
-    expected.note('node', first);
-    expected.note('node', [a, b]);
-    expect(expected.of('node')).to.equal(first);
+    expected.record('node', first);
+    expected.record('node', [a, b]);
+    expect(expected.get('node')).to.equal(first);
     for (const found of [[b, a], [a], [a, b, c], [a, container('b')]]) {
-      expected.note('node', found);
-      expect(expected.of('node')).to.equal(found);
+      expected.record('node', found);
+      expect(expected.get('node')).to.equal(found);
     }
     expected.retain((name) => name === 'node');
-    expect(expected.of('node')).to.have.length(2);
+    expect(expected.get('node')).to.have.length(2);
     expected.retain(() => false);
-    expect(expected.of('node')).to.deep.equal([]);
+    expect(expected.get('node')).to.deep.equal([]);
   });
 
-  it('holds nothing of a node that has more than any has', () => {
+  it('does not cache containers of a node that has too many', () => {
     const expected = new ExpectedContainers();
     const many = Array.from({ length: 2000 }, (_, index) => container(`${index}`));
-    expected.note('node', many);
-    expect(expected.of('node')).to.equal(many);
-    expected.note('node', [...many, container('one too many')]);
-    expect(expected.of('node')).to.deep.equal([]);
+    expected.record('node', many);
+    expect(expected.get('node')).to.equal(many);
+    expected.record('node', [...many, container('one too many')]);
+    expect(expected.get('node')).to.deep.equal([]);
   });
 });
 
 describe('mayBeExpected', () => {
-  it('takes names that stand in a sample as they are, and no others', () => {
+  it('accepts only names that need no escapes', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', '-', '"', '\\', '\n', 'é', '~', '\u007f') }),

@@ -1,5 +1,5 @@
 import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
-import { completePod, knownAmount, knownTimeMs } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
+import { completePod, readAmount, readTimeMs } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { emptyReport, type ReportDraft } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 
 /** What is to be read out of an exposition, found without regard to what that takes. */
@@ -23,14 +23,14 @@ type Add = (report: ReportDraft, value: number, timestampMs: number) => void;
 
 const SERIES: Readonly<Record<string, Add>> = {
   cpu_usage_seconds_total: (report, value, timestampMs) => {
-    report.cpuCoreNanoseconds = knownAmount(Math.round(value * 1e9));
-    report.takenAtMs = knownTimeMs(timestampMs);
+    report.cpuCoreNanoseconds = readAmount(Math.round(value * 1e9));
+    report.takenAtMs = readTimeMs(timestampMs);
   },
   memory_working_set_bytes: (report, value) => {
-    report.memoryBytes = knownAmount(value);
+    report.memoryBytes = readAmount(value);
   },
   start_time_seconds: (report, value) => {
-    report.startedAtMs = knownTimeMs(value * 1000);
+    report.startedAtMs = readTimeMs(value * 1000);
   },
 };
 

@@ -25,7 +25,7 @@ function namesIn(text: string): (string | undefined)[] {
 }
 
 describe('SampleReader', () => {
-  it('reads a name, labels, a value and a timestamp', () => {
+  it('reads name, labels, value and timestamp', () => {
     expect(
       read(
         'container_cpu_usage_seconds_total{container="burn",namespace="default",pod="p"} 5.289110879 1795251662066',
@@ -60,11 +60,11 @@ describe('SampleReader', () => {
     it(`reads the value ${text}`, () => expect(read(`a ${text}`)?.value).to.deep.equal(value));
   }
 
-  it('takes labels in any order, with white space and a comma at the end', () => {
+  it('accepts labels in any order, white space and a trailing comma', () => {
     expect(read('a{ pod = "p" , container="c", } 1')?.labels).to.deep.equal({ pod: 'p', container: 'c' });
   });
 
-  it('keeps a label called `__proto__` as data', () => {
+  it('treats a label named `__proto__` as data', () => {
     expect(Object.entries(read('a{__proto__="x"} 1')?.labels ?? {})).to.deep.equal([['__proto__', 'x']]);
   });
 
@@ -84,19 +84,19 @@ describe('SampleReader', () => {
     '<html>',
     'a{b="c"}1',
   ]) {
-    it(`refuses ${JSON.stringify(line)}`, () => expect(read(line)).to.equal(undefined));
+    it(`rejects ${JSON.stringify(line)}`, () => expect(read(line)).to.equal(undefined));
   }
 
-  it('leaves an escape as it is that the format does not know', () => {
+  it('retains unknown escapes', () => {
     expect(read('x{a="\\t\\\\n"} 1 2')?.labels).to.deep.equal({ a: '\\t\\n' });
   });
 
-  it('takes no label that is longer than any name, before it looks for escapes in it', () => {
+  it('rejects a label that is too long before resolving escapes', () => {
     expect(read(`x{a="${'b'.repeat(1024)}"} 1 2`)?.labels).to.deep.equal({ a: 'b'.repeat(1024) });
     expect(read(`x{a="${'b'.repeat(1025)}"} 1 2`)).to.equal(undefined);
   });
 
-  it('reads every label value that is escaped as the format demands', () => {
+  it('resolves escapes of every label value', () => {
     const escaped = (value: string) =>
       value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
     fc.assert(
@@ -110,13 +110,13 @@ describe('SampleReader', () => {
     );
   });
 
-  it('goes from line to line, past comments and blank ones', () => {
+  it('skips comments and blank lines', () => {
     expect(namesIn('# a\n\n \t\r\nb 1\nb{} 2\nbc 3\n\n# d\ne')).to.deep.equal(['b', 'b', 'bc', 'e']);
     expect(namesIn('')).to.deep.equal([]);
     expect(namesIn('#')).to.deep.equal([]);
   });
 
-  it('refuses more lines than a node has, blank ones and comments, too', () => {
+  it('rejects too many lines, including comments and blank ones', () => {
     expect(namesIn('\n'.repeat(999_999))).to.deep.equal([]);
     for (const text of ['\n'.repeat(1_000_000), '#\n'.repeat(1_000_001)]) {
       expect(() => namesIn(text))
@@ -125,7 +125,7 @@ describe('SampleReader', () => {
     }
   });
 
-  it("passes over a container's names, and over nothing else", () => {
+  it('skips only the names of the given container', () => {
     const names = (text: string) => {
       const reader = new SampleReader(Buffer.from(`a${text}`));
       reader.nextLine();
@@ -144,7 +144,7 @@ describe('SampleReader', () => {
       expect(names(`${labels} 1 2`)[0], labels).to.equal(false);
   });
 
-  it('reads on behind a line that breaks off anywhere', () => {
+  it('continues after a truncated line', () => {
     const line = 'a{b="c\\"",d="e"} 1.5 2';
     for (let length = 1; length <= line.length; length++) {
       const reader = new SampleReader(Buffer.from(`${line.slice(0, length)}\nx 7`));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { sampleValue, withoutEscapes } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 
 describe('sampleValue', () => {
-  it('reads every number as it is printed, by Go and by JavaScript', () => {
+  it('parses numbers printed by Go and JavaScript', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (number) => {
         expect(sampleValue(String(number))).to.equal(number + 0);
@@ -24,7 +24,7 @@ describe('sampleValue', () => {
       expect(sampleValue(text), text).to.deep.equal(value);
   });
 
-  it('takes nothing else for one, though Number may', () => {
+  it('rejects other texts, even if Number accepts them', () => {
     for (const text of [
       '',
       ' ',
@@ -52,7 +52,7 @@ describe('withoutEscapes', () => {
       (both, escaped) => ({ n: '\n', '"': '"', '\\': '\\' })[escaped as string] ?? both,
     );
 
-  it('leaves out backslashes as a plain replacement does', () => {
+  it('resolves escapes like a replacement by regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('\\', '"', 'n', 'a', 'ä', '\u{1f600}') });
     fc.assert(
       fc.property(text, (value) => {

@@ -40,10 +40,10 @@ describe('ShortDecimal', () => {
     '1e-23',
     '1e999999999999',
   ]) {
-    it(`leaves ${JSON.stringify(text)} to others`, () => expect(read(text)).to.equal(undefined));
+    it(`leaves ${JSON.stringify(text)} to the full parser`, () => expect(read(text)).to.equal(undefined));
   }
 
-  it('reads each number of few digits as JavaScript does', () => {
+  it('reads short numbers exactly as JavaScript does', () => {
     const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 9 });
     const exponent = fc.option(
       fc.tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.nat(16)),
@@ -60,7 +60,7 @@ describe('ShortDecimal', () => {
     );
   });
 
-  it('reads each number that Go would print as JavaScript does, or leaves it', () => {
+  it('reads numbers printed by Go as JavaScript does, or leaves them to the full parser', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, noNaN: true }), (value) => {
         for (const text of [String(value), value.toExponential()]) {

@@ -9,7 +9,7 @@ import {
   parseRfc3339,
 } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
-import { OtherNodesResponse } from '#lib/resource-metrics/scrape/scrape-error.ts';
+import { NodeMismatchError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 
 const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
@@ -34,7 +34,7 @@ const podOf = (...containers: object[]) => ({
 });
 
 describe('decodeSummary', () => {
-  it("reads a real kubelet's response", async () => {
+  it('decodes the response of a real kubelet', async () => {
     const response = decodeSummary(await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES)), ORIGIN);
     expect(response).to.deep.include({
       nodeName: 'lab-node',
@@ -79,35 +79,35 @@ describe('decodeSummary', () => {
     });
   });
 
-  it('refuses a response about another node, and takes one that does not tell which it is about', () => {
+  it('rejects a response of another node, and accepts one without a node name', () => {
     const responseOf = (nodeName: unknown) => () => decode({ node: { nodeName }, pods: [] });
     expect(responseOf('lab-node-2')).to.throw(
-      OtherNodesResponse,
-      'the kubelet there is that of node "lab-node-2"',
+      NodeMismatchError,
+      'the kubelet of node "lab-node-2" responded',
     );
     for (const nodeName of ['lab-node', '', undefined, null, 7]) expect(responseOf(nodeName)).not.to.throw();
   });
 
-  it('reads the same from the full summary as from CPU and memory only', async () => {
+  it('decodes the same from the full summary and from CPU and memory only', async () => {
     const read = async (file: string) => decodeSummary(await readFile(new URL(file, FIXTURES)), ORIGIN);
     const [full, slim] = [await read('t1-summary.json'), await read('t1-summary-cpu-memory.json')];
     expect(full.pods.map(({ uid }) => uid)).to.have.members(slim.pods.map(({ uid }) => uid));
   });
 
-  it('refuses every response that breaks off', async () => {
+  it('rejects every truncated response', async () => {
     const file = await readFile(new URL('t0-summary-cpu-memory.json', FIXTURES), 'utf8');
     const whole = JSON.stringify(JSON.parse(file));
     for (let length = 0; length < whole.length; length++)
       expect(() => decodeText(whole.slice(0, length)), whole.slice(0, length)).to.throw('not valid JSON');
   });
 
-  it('takes the last of several members of one name', () => {
+  it('uses the last of several members with one name', () => {
     const cpu = JSON.stringify(CPU);
     const text = `{"pods":[1],"node":{"cpu":${cpu},"cpu":{},"memory":{"workingSetBytes":1}},"pods":[]}`;
     expect(decodeText(text)).to.deep.include({ node: undefined, pods: [], ignored: [] });
   });
 
-  it('has of storage and swap only what the kubelet knows, and no 0 for the rest', async () => {
+  it('has storage and swap only where reported', async () => {
     const read = async (file: string, extras?: ReadonlySet<ExtraResource>) =>
       decodeSummary(await readFile(new URL(file, FIXTURES)), ORIGIN, extras && { extras });
     const both = new Set<ExtraResource>(['swap', 'ephemeral-storage']);
@@ -120,7 +120,7 @@ describe('decodeSummary', () => {
     expect(unasked.pods[0]?.containers[0]).not.to.have.property('extraBytes');
   });
 
-  it('refuses more pods and containers than a node can run', () => {
+  it('rejects more pods and containers than a node can run', () => {
     const response = (pods: number) =>
       `{"pods":[${Array(pods).fill('{"podRef":{"name":"a","namespace":"b"}}')}]}`;
     expect(decodeText(response(50_000)).pods).to.have.length(50_000);
@@ -131,7 +131,7 @@ describe('decodeSummary', () => {
     }
   });
 
-  it('holds names that many pods share once', () => {
+  it('shares names of namespaces and containers', () => {
     const made: string[] = [];
     const names = new Interner({ capacity: 10, longestKey: 253 }, (name) => {
       made.push(name);
@@ -168,7 +168,7 @@ describe('decodeSummary', () => {
     ['a working set of 0', { memory: { ...MEMORY, workingSetBytes: 0 } }, 'has no working set'],
     ['neither', { cpu: undefined, memory: undefined }, 'has no CPU time and no working set'],
   ] as const) {
-    it(`leaves a pod incomplete whose container has ${what}`, () => {
+    it(`reports an incomplete pod if a container has ${what}`, () => {
       const [pod] = decode({
         pods: [podOf(container({ name: 'whole' }), container({ name: 'part', ...changes }))],
       }).pods;
@@ -177,7 +177,7 @@ describe('decodeSummary', () => {
     });
   }
 
-  it('has no start of a container whose start is of the year 1, null or absent', () => {
+  it('has no start time for the year 1, null or no value', () => {
     for (const startTime of ['0001-01-01T00:00:00Z', null, undefined]) {
       const [pod] = decode({ pods: [podOf(container({ startTime }))] }).pods;
       expect(pod?.incompleteBecause).to.equal(undefined);
@@ -185,12 +185,12 @@ describe('decodeSummary', () => {
     }
   });
 
-  it('serves an idle container: no CPU used lately is no lack', () => {
+  it('accepts an idle container without recent CPU usage', () => {
     const [pod] = decode({ pods: [podOf(container({ cpu: { ...CPU, usageNanoCores: 0 } }))] }).pods;
     expect(pod?.incompleteBecause).to.equal(undefined);
   });
 
-  it('does not drop a pod for an init container that finished', () => {
+  it('ignores a terminated init container', () => {
     const init = {
       name: 'init',
       startTime: '2026-11-21T09:12:10Z',
@@ -201,7 +201,7 @@ describe('decodeSummary', () => {
     expect(pod?.containers.map(({ name }) => name)).to.deep.equal(['app']);
   });
 
-  it('counts the later of two lives that are reported under one name', () => {
+  it('uses the later start of two reports of one name', () => {
     const earlier = container({
       startTime: '2026-11-21T09:00:00Z',
       cpu: { ...CPU, usageCoreNanoSeconds: 7 },
@@ -217,7 +217,7 @@ describe('decodeSummary', () => {
     }
   });
 
-  it('has no point of a node that knows no CPU or no memory', () => {
+  it('has no node if its CPU or memory is missing', () => {
     for (const node of [
       undefined,
       {},
@@ -229,18 +229,18 @@ describe('decodeSummary', () => {
     }
   });
 
-  it("has no rate of the kubelet's own where that is 0 or absent", () => {
+  it('has no rate of the kubelet if it is 0 or missing', () => {
     const { node } = decode({ node: { cpu: { ...CPU, usageNanoCores: 0 }, memory: MEMORY } });
     expect(node?.cpuUsageNanocores).to.equal(undefined);
   });
 
-  it('leaves out a pod without a name, alone', () => {
+  it('ignores only a pod without a name', () => {
     expect(
       decode({ pods: [{ podRef: { namespace: 'a' } }, null, 7, podOf(container())] }).pods,
     ).to.have.length(1);
   });
 
-  it('takes `__proto__` for a name like any other', () => {
+  it('treats `__proto__` as a name', () => {
     const text = `{"pods":[{"podRef":{"name":"__proto__","namespace":"__proto__"},"containers":[]}]}`;
     expect(decodeText(text).pods[0]).to.deep.include({
       namespace: '__proto__',
@@ -249,23 +249,23 @@ describe('decodeSummary', () => {
     expect(Object.prototype).to.not.have.property('containers');
   });
 
-  it('refuses what tells neither of a node nor of pods, lest it replace what does', () => {
+  it('rejects a response with neither node nor pods', () => {
     for (const text of ['{}', '{"pods":5}', '{"node":"a"}']) {
-      expect(() => decodeText(text), text).to.throw('the response is no summary');
+      expect(() => decodeText(text), text).to.throw('the response is not a summary');
     }
   });
 
-  it('refuses what is not a JSON object', () => {
+  it('rejects texts that are not a JSON object', () => {
     for (const text of ['', 'null', '7', '"x"', '[]', '{', '<html>', '{"a":1}x']) {
       expect(() => decodeText(text), text).to.throw();
     }
   });
 
-  it('refuses an object of which nothing can be read', () => {
+  it('rejects an object without readable parts', () => {
     expect(() => decodeText('{"pods":[{"podRef":7}]}')).to.throw('the response has no metrics');
   });
 
-  it('reads any JSON object that has metrics without failing, and never a point that is not positive', () => {
+  it('decodes any JSON object with metrics, and only positive values', () => {
     const value = fc.anything({
       values: [fc.constantFrom(CPU, MEMORY, STARTED, container(), podOf(container()))],
     });
@@ -292,7 +292,7 @@ const parse = (text: string) => parseBoundedJson(Buffer.from(text));
 const padded = (text: string) => `${text}${' '.repeat(UNBOUNDED_BYTES)}`;
 
 describe('parseBoundedJson', () => {
-  it('reads any JSON text, be it counted or not', () => {
+  it('parses any JSON text, below and above the checked length', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (value, space) => {
         const text = JSON.stringify(value, undefined, space);
@@ -303,20 +303,17 @@ describe('parseBoundedJson', () => {
     );
   });
 
-  it('refuses what lies too deep, by a single level, before it is parsed', () => {
+  it('rejects nesting one level too deep without parsing', () => {
     const nested = (levels: number) => padded('['.repeat(levels) + ']'.repeat(levels));
     expect(() => parse(nested(32))).not.to.throw();
     for (const text of [nested(33), '{"a":'.repeat(3_000_000)]) {
       expect(() => parse(text))
-        .to.throw(
-          ExcessiveResponse,
-          /^the response is no summary: its parts lie more than 32 levels deep in one another$/,
-        )
+        .to.throw(ExcessiveResponse, /^the response is not a summary: nesting exceeds 32 levels$/)
         .with.property('bound', 'depth');
     }
   });
 
-  it('refuses what has too many parts, by a single one', () => {
+  it('rejects one value too many', () => {
     const listOf = (elements: number) => `[${'1,'.repeat(elements - 1)}1]`;
     expect(() => parse(listOf(1_000_000))).not.to.throw();
     for (const text of [listOf(1_000_001), `[${'{},'.repeat(500_000)}{}]`]) {
@@ -326,7 +323,7 @@ describe('parseBoundedJson', () => {
     }
   });
 
-  it('does not count what stands in strings', () => {
+  it('ignores strings', () => {
     const text = JSON.stringify({ '{"\\': `${'[,{\\"'.repeat(600_000)}` });
     expect(parse(text)).to.deep.equal(JSON.parse(text));
     expect(() => parse(padded(`["]]]]","\\"]]]]",${'['.repeat(33)}`)))
@@ -334,7 +331,7 @@ describe('parseBoundedJson', () => {
       .with.property('bound', 'depth');
   });
 
-  it('tells strings from what is around them wherever they lie', () => {
+  it('recognizes strings at any position', () => {
     const brackets = '['.repeat(33);
     for (let length = 65_528; length < 65_540; length++) {
       for (const escapes of ['\\"', '\\\\', '\\\\\\"', '']) {
@@ -347,14 +344,14 @@ describe('parseBoundedJson', () => {
     }
   });
 
-  it('tells of malformed text without its words', () => {
+  it('does not quote invalid text', () => {
     for (const text of ['{"a":secret}', '', padded('{"a":"\\'), padded('"secret'), '{"a":1}secret'])
       expect(() => parse(text)).to.throw(/^the response is not valid JSON$/);
   });
 });
 
 describe('parseRfc3339', () => {
-  it('reads each moment of the years 0 to 9999, in any zone', () => {
+  it('parses times of the years 0 to 9999 in any zone', () => {
     const [first, last] = [Date.parse('0000-01-02T00:00:00Z'), Date.parse('9999-12-30T23:59:59Z')];
     const zone = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 });
     fc.assert(
@@ -369,19 +366,19 @@ describe('parseRfc3339', () => {
     );
   });
 
-  it('reads whole seconds and any fraction down to nanoseconds', () => {
+  it('parses seconds with up to nine decimals', () => {
     const wholeMs = Date.UTC(2026, 10, 21, 10, 12, 34);
     expect(parseRfc3339('2026-11-21T10:12:34Z')).to.equal(wholeMs);
     expect(parseRfc3339('2026-11-21T10:12:34.5Z')).to.equal(wholeMs + 500);
     expect(parseRfc3339('2026-11-21T10:12:34.123456789Z')).to.equal(wholeMs + 123);
   });
 
-  it('knows the last days of months', () => {
+  it('checks the number of days in a month', () => {
     for (const day of ['2024-02-29', '2026-01-31', '2026-04-30', '2026-07-31', '2026-08-31', '2000-02-29'])
       expect(parseRfc3339(`${day}T00:00:00Z`), day).to.equal(Date.parse(day));
   });
 
-  it('takes nothing else for a time, though Date.parse may', () => {
+  it('rejects other texts, even if Date.parse accepts them', () => {
     const texts = [
       ...['', '5', '2026', '2026-11-21', '2026-11-21T10:12:34', '2026-11-21 10:12:34Z', 'Nov 21, 2026'],
       ...[

@@ -51,7 +51,7 @@ async function echoing(tls?: object): Promise<RawServer> {
 }
 
 describe('createKubeletClient', () => {
-  it('asks with our credentials whom it has verified, and says nothing', async () => {
+  it('sends credentials to verified kubelets without a warning', async () => {
     await using server = await echoing(certificate.tls);
     await using system = await setup();
     expect(await system.get(server.port)).to.equal('GET /path by Bearer abc');
@@ -60,7 +60,7 @@ describe('createKubeletClient', () => {
     expect(await system.get(stranger.port)).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
-  it('asks anybody where told to verify nobody, and warns of that', async () => {
+  it('accepts any kubelet if verification is disabled, with a warning', async () => {
     await using server = await echoing(serverCertificate('another').tls);
     await using system = await setup({ insecureTls: true });
     expect(await system.get(server.port)).to.equal('GET /path by Bearer abc');
@@ -69,14 +69,13 @@ describe('createKubeletClient', () => {
     ).to.deep.equal([
       {
         level: 'warning',
-        message:
-          'KUBELETS ARE NOT VERIFIED: anyone who responds at their addresses is sent our credentials, and believed',
+        message: 'Kubelet TLS verification is disabled: credentials can be intercepted, and responses forged',
         fields: { flag: '--kubelet-insecure-tls' },
       },
     ]);
   });
 
-  it('asks in plain text and without credentials where told to, and warns of that', async () => {
+  it('uses plain HTTP without credentials if configured, with a warning', async () => {
     await using server = await echoing();
     await using system = await setup({ completelyInsecure: true, insecureTls: true });
     expect(await system.get(server.port)).to.equal('GET /path by nobody');
@@ -85,20 +84,20 @@ describe('createKubeletClient', () => {
     ).to.deep.equal([
       {
         level: 'warning',
-        message: 'KUBELETS ARE ASKED IN PLAIN TEXT: anybody on the way can read and change what they say',
+        message: 'Kubelets are scraped over plain HTTP: responses can be read and modified in transit',
         fields: { flag: '--deprecated-kubelet-completely-insecure' },
       },
     ]);
   });
 
-  it('knows the names of the hosts file', async function () {
+  it('resolves names in the hosts file', async function () {
     if (!/^127\.0\.0\.1\s.*\blocalhost\b/m.test(readFileSync('/etc/hosts', 'utf8'))) this.skip();
     await using server = await echoing(certificate.tls);
     await using system = await setup();
     expect(await system.get(server.port, 'localhost')).to.equal('GET /path by Bearer abc');
   });
 
-  it('gives up when the time is over, for the handshake and for all, and on what is too long', async () => {
+  it('limits handshake, response time and response length', async () => {
     await using silent = await RawServer.start((socket) => socket.resume());
     await using dialling = await setup();
     const dialled = dialling.get(silent.port);
@@ -118,7 +117,7 @@ describe('createKubeletClient', () => {
     );
   });
 
-  it('has sixteen handshakes under way at once, and begins the next when one has taken its time', async () => {
+  it('limits handshakes to sixteen, and starts the next when a permit expires', async () => {
     const greeted = new Set<number>();
     await using silent = await RawServer.start((socket, index) =>
       socket.on('data', () => greeted.add(index)),
@@ -134,7 +133,7 @@ describe('createKubeletClient', () => {
     for (const message of await Promise.all(asked)) expect(message).to.equal('no TLS handshake within 3s');
   });
 
-  it('closes its connections to kubelets that are gone, and all when it ends', async () => {
+  it('closes connections to kubelets that are gone, and all at disposal', async () => {
     await using one = await echoing();
     await using two = await echoing();
     const system = await setup({ completelyInsecure: true });
@@ -146,7 +145,7 @@ describe('createKubeletClient', () => {
     await until(system.clock, () => two.openSockets.length === 0);
   });
 
-  it('names the file that it cannot use, and follows none any more', async () => {
+  it('names a file that cannot be used, and watches none afterwards', async () => {
     const certificateAuthorityFile = '/nowhere/ca.crt';
     const refused = await setup({ certificateAuthorityFile }).then(() => '', describeError);
     expect(refused).to.match(/^Cannot use --kubelet-certificate-authority in \/nowhere\/ca\.crt/);

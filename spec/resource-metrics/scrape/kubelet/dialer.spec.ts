@@ -37,13 +37,13 @@ function setup({ tls, handshakes = 64 }: { readonly tls?: KubeletTls; readonly h
 }
 
 describe('Dialer', () => {
-  it('opens a plain connection where there is no TLS', async () => {
+  it('opens a plain connection without TLS', async () => {
     await using server = await RawServer.start((socket) => socket.end('hello'));
     const socket = await setup().dial(server.port);
     expect(String(await socket.toArray())).to.equal('hello');
   });
 
-  it('verifies the certificate against authority and dialled host, by address and by name', async () => {
+  it('verifies the certificate by authority and host, for addresses and names', async () => {
     await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
     const { dial, failure } = setup({ tls: { ca: certificate.ca } });
     for (const host of ['127.0.0.1', 'kubelet.test']) {
@@ -54,7 +54,7 @@ describe('Dialer', () => {
     expect(await failure(server.port, 'other.test')).to.equal('CERT_OF_ANOTHER_NAME');
     const refusal = await dial(server.port, 'other.test').catch((error: Error) => error.message);
     expect(refusal).to.match(
-      /^its certificate is not for other\.test: it is for 127\.0\.0\.1, kubelet\.test; give the kubelet/,
+      /^its certificate is valid for 127\.0\.0\.1, kubelet\.test, not for other\.test; issue the kubelet/,
     );
     expect(await setup({ tls: {} }).failure(server.port)).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
     expect(await setup({ tls: { rejectUnauthorized: false } }).failure(server.port, 'other.test')).to.equal(
@@ -62,24 +62,25 @@ describe('Dialer', () => {
     );
   });
 
-  it('takes a certificate that names the node or another of its addresses, if the chain is good', async () => {
+  it('accepts a verified certificate that names the node or another of its addresses', async () => {
     const named = serverCertificate('node-a');
     await using server = await RawServer.start((socket) => socket.end(), { tls: named.tls });
-    const dial = (knownAs: readonly string[], tls: KubeletTls) =>
+    const dial = (alternativeNames: readonly string[], tls: KubeletTls) =>
       setup({ tls })
-        .dialer.dial({ host: '127.0.0.1', port: server.port, knownAs }, { signal: never })
+        .dialer.dial({ host: '127.0.0.1', port: server.port, alternativeNames }, { signal: never })
         .then(
           (socket) => (socket as tls.TLSSocket).authorized,
-          (error: Error & { code?: string }) => (knownAs.includes('node-a') ? error.code : error.message),
+          (error: Error & { code?: string }) =>
+            alternativeNames.includes('node-a') ? error.code : error.message,
         );
     expect(await dial(['10.0.0.7', 'node-a'], { ca: named.ca })).to.equal(true);
     expect(await dial(['node-b'], { ca: named.ca })).to.match(
-      /^its certificate is not for 127\.0\.0\.1, node-b: it is for node-a;/,
+      /^its certificate is valid for node-a, not for 127\.0\.0\.1, node-b;/,
     );
     expect(await dial(['node-a'], { ca: certificate.ca })).to.equal('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
-  it('asks for the certificate of a name, and of an address for none', async () => {
+  it('sends SNI only for host names', async () => {
     const names: (string | false)[] = [];
     await using server = await RawServer.start(
       (socket) => {
@@ -93,7 +94,7 @@ describe('Dialer', () => {
     expect(names).to.deep.equal(['kubelet.test', false]);
   });
 
-  it('reads its credentials once for all dials until they change', async () => {
+  it('parses credentials once until they change', async () => {
     await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
     let readCount = 0;
     const given: KubeletTls = {
@@ -107,7 +108,7 @@ describe('Dialer', () => {
     expect(readCount).to.equal(1);
   });
 
-  it('dials with the credentials of the moment', async () => {
+  it('uses the current credentials', async () => {
     await using server = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
     const clock = new ManualClock();
     const none = async () => '';
@@ -129,14 +130,14 @@ describe('Dialer', () => {
     expect(await dial()).to.equal('connected');
   });
 
-  it('fails at once where nobody listens', async () => {
+  it('rejects at once if nothing listens', async () => {
     const gone = await RawServer.start(() => {});
     const { port } = gone;
     await gone[Symbol.asyncDispose]();
     expect(await setup().failure(port)).to.equal('ECONNREFUSED');
   });
 
-  it('fails when the kubelet hangs up during the handshake', async () => {
+  it('rejects if the kubelet closes the connection during the handshake', async () => {
     await using server = await RawServer.start((socket) => socket.destroy());
     expect(await setup({ tls: {} }).failure(server.port)).to.be.oneOf([
       'ECONNRESET',
@@ -144,7 +145,7 @@ describe('Dialer', () => {
     ]);
   });
 
-  it('gives up on a kubelet that accepts and is silent, and closes the connection', async () => {
+  it('times out on a silent kubelet, and closes the connection', async () => {
     await using server = await RawServer.start((socket) => socket.resume());
     const { clock, failure } = setup({ tls: {} });
     const failed = failure(server.port);
@@ -155,7 +156,7 @@ describe('Dialer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('does not let a silent kubelet hold up the others for long, nor hold their wait against them', async () => {
+  it('is not blocked by silent kubelets', async () => {
     const silent: net.Socket[] = [];
     await using hanging = await RawServer.start((socket) => silent.push(socket));
     await using healthy = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
@@ -171,7 +172,7 @@ describe('Dialer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('gives each permit back as soon as its handshake is over, be it done or failed', async () => {
+  it('releases the permit after each handshake', async () => {
     await using healthy = await RawServer.start((socket) => socket.end(), { tls: certificate.tls });
     await using broken = await RawServer.start((socket) => socket.destroy());
     const { failure } = setup({ tls: { ca: certificate.ca }, handshakes: 1 });
@@ -180,7 +181,7 @@ describe('Dialer', () => {
     expect(await failure(healthy.port)).to.equal('connected');
   });
 
-  it('gives the handshake what connecting has left of the time', async () => {
+  it('limits connection and handshake together', async () => {
     await using server = await RawServer.start((socket) => socket.resume());
     const { clock, failure } = setup({ tls: {} });
     const failed = failure(server.port);
@@ -193,7 +194,7 @@ describe('Dialer', () => {
     expect(await failed).to.equal('no TLS handshake within 3s');
   });
 
-  it('closes the connection when the caller gives up while it waits for its permit', async () => {
+  it('closes the connection when the signal aborts while waiting for a permit', async () => {
     await using hanging = await RawServer.start((socket) => socket.resume());
     await using healthy = await RawServer.start((socket) => socket.resume());
     const { clock, dialer, failure } = setup({ tls: {}, handshakes: 1 });
@@ -220,7 +221,7 @@ describe('Dialer', () => {
     ],
     ['resets', (socket: net.Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
   ] as const) {
-    it(`fails when the kubelet ${how} the connection while that waits for its permit`, async () => {
+    it(`rejects if the kubelet ${how} the connection while waiting for a permit`, async () => {
       await using hanging = await RawServer.start((socket) => socket.resume());
       await using leaving = await RawServer.start((socket) => socket.resume());
       const { clock, failure } = setup({ tls: {}, handshakes: 1 });
@@ -239,7 +240,7 @@ describe('Dialer', () => {
     });
   }
 
-  it('leaves nothing of the caller behind at a connection that is open', async () => {
+  it('leaves no listener of the caller on an open connection', async () => {
     await using server = await RawServer.start((socket) => socket.resume(), { tls: certificate.tls });
     const socket = await setup({ tls: { ca: certificate.ca } }).dial(server.port);
     expect(socket.listenerCount('close')).to.be.at.most(1); // Node's own
@@ -247,7 +248,7 @@ describe('Dialer', () => {
     socket.destroy();
   });
 
-  it("ends with the caller's own reason when that one gives up first", async () => {
+  it("rejects with the reason of the caller's signal", async () => {
     await using server = await RawServer.start(() => {});
     const { dialer, clock } = setup({ tls: {} });
     const aborting = new AbortController();

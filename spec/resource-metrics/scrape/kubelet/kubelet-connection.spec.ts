@@ -26,7 +26,7 @@ async function connect(server: RawServer, memory = new ResponseMemory(new Manual
 }
 
 describe('KubeletConnection', () => {
-  it('asks for one thing after another, whenever it is asked', async () => {
+  it('sends concurrent requests one at a time', async () => {
     const asked: string[] = [];
     await using server = await RawServer.start((socket) =>
       socket.on('data', (data) => {
@@ -47,7 +47,7 @@ describe('KubeletConnection', () => {
     expect(asked).to.deep.equal(['/a', '/b', '/c']);
   });
 
-  it('goes on after a response that cannot be read', async () => {
+  it('continues after a response that cannot be read', async () => {
     await using server = await RawServer.start(responding(httpResponse('what')));
     using kubelet = await connect(server);
     const read = () => {
@@ -61,7 +61,7 @@ describe('KubeletConnection', () => {
     expect(await kubelet.ask()).to.equal('what');
   });
 
-  it('goes on after a refusal that has ended', async () => {
+  it('continues after a complete error response', async () => {
     let requests = 0;
     await using server = await RawServer.start((socket) =>
       socket.on('data', () => {
@@ -74,7 +74,7 @@ describe('KubeletConnection', () => {
     expect(await kubelet.ask()).to.equal('yes');
   });
 
-  it('takes what comes unasked as a reason to close', async () => {
+  it('closes on unexpected data', async () => {
     await using server = await RawServer.start(responding(httpResponse('asked')));
     using kubelet = await connect(server);
     expect(await kubelet.ask()).to.equal('asked');
@@ -83,7 +83,7 @@ describe('KubeletConnection', () => {
     expect(await kubelet.ask()).to.match(/^the kubelet closed the connection/);
   });
 
-  it('stays open between requests for as long as nobody closes it', async () => {
+  it('remains open between requests', async () => {
     await using server = await RawServer.start(responding(httpResponse('1')));
     using kubelet = await connect(server);
     mock.timers.enable({ apis: ['setTimeout'] }); // undici has no other clock
@@ -99,7 +99,7 @@ describe('KubeletConnection', () => {
     }
   });
 
-  it('reads a very long response to the last byte', async () => {
+  it('receives a very long response completely', async () => {
     const body = 'x'.repeat(40 * 2 ** 20);
     await using server = await RawServer.start(responding(httpResponse(body)));
     using kubelet = await connect(server);
@@ -107,12 +107,12 @@ describe('KubeletConnection', () => {
     expect(await kubelet.ask()).to.have.length(body.length);
   });
 
-  describe('whose response waits for memory', () => {
+  describe('when the response waits for memory', () => {
     /** Asks for a response of 300 kB while others hold all the memory; the pauses of its time are counted. */
     const askWhileOthersHoldAll = async (server: RawServer, signal = never) => {
       const memory = new ResponseMemory(new ManualClock(), 2 ** 20);
-      const others = ['first', 'second'].map(() => memory.enter({ onHeld() {}, onEvicted() {} }));
-      for (const other of others) other.hold(2 ** 20);
+      const others = ['first', 'second'].map(() => memory.open({ onReserved() {}, onEvicted() {} }));
+      for (const other of others) other.reserve(2 ** 20);
       const kubelet = await connect(server, memory);
       const pauses = { begun: 0, ended: 0 };
       const pause = () => {
@@ -129,7 +129,7 @@ describe('KubeletConnection', () => {
       return { others, pauses, response, [Symbol.dispose]: () => kubelet[Symbol.dispose]() };
     };
 
-    it('has its time stopped until it has the memory', async () => {
+    it('pauses the timeout until it gets the memory', async () => {
       await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
       using waiting = await askWhileOthersHoldAll(server);
       expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 0 });
@@ -138,7 +138,7 @@ describe('KubeletConnection', () => {
       expect(await waiting.response).to.equal(300_000);
     });
 
-    it('has its time go on when it is given up', async () => {
+    it('resumes the timeout when it is disposed', async () => {
       await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
       const aborting = new AbortController();
       using waiting = await askWhileOthersHoldAll(server, aborting.signal);
@@ -148,7 +148,7 @@ describe('KubeletConnection', () => {
     });
   });
 
-  it('ends with the signal, at once and with its reason', async () => {
+  it('ends when the signal aborts, with its reason', async () => {
     await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\n'));
     using kubelet = await connect(server);
     const aborting = new AbortController();
@@ -160,7 +160,7 @@ describe('KubeletConnection', () => {
     expect(await kubelet.ask('/', { signal: aborting.signal })).to.equal('too late');
   });
 
-  it('sends nothing that could be taken for another request', async () => {
+  it('rejects paths and headers that could inject requests', async () => {
     await using server = await RawServer.start(responding(httpResponse('1')));
     using kubelet = await connect(server);
     for (const path of ['/a b', '/a\r\nX: y', 'a', '', '/\u0100']) {

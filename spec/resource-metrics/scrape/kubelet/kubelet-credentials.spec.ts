@@ -34,7 +34,7 @@ const authority = new TestAuthority('kubelets');
 const givenCa = new CertificateAuthority('given-ca').certificatePem;
 
 describe('openKubeletCredentials', () => {
-  it('are what the API server is reached with, but for its name', async () => {
+  it('uses the credentials for the API server, except its name', async () => {
     const { tls } = await open({});
     expect(tls()).to.deep.equal({
       ca: 'cluster CA',
@@ -44,7 +44,7 @@ describe('openKubeletCredentials', () => {
     });
   });
 
-  it('change with those, and stay the same object until then', async () => {
+  it('returns the same object until a credential changes', async () => {
     const access = { tls: CLUSTER };
     const { tls } = await open({}, access);
     expect(tls()).to.equal(tls());
@@ -53,7 +53,7 @@ describe('openKubeletCredentials', () => {
     expect(tls()).to.equal(tls());
   });
 
-  it('take authority and client certificate from files that are named, and follow them', async () => {
+  it('reads and reloads authority and client certificate from files', async () => {
     await using directory = await TemporaryDirectory.create();
     const files = await writeFiles(directory, authority);
     await using credentials = await open(files.trust);
@@ -65,7 +65,7 @@ describe('openKubeletCredentials', () => {
     });
   });
 
-  it('keep a client certificate while the key is that of another', async () => {
+  it('retains a client certificate until its key matches', async () => {
     await using directory = await TemporaryDirectory.create();
     const files = await writeFiles(directory, authority);
     await using credentials = await open(files.trust);
@@ -76,24 +76,24 @@ describe('openKubeletCredentials', () => {
     expect(JSON.stringify(credentials.logger.lines)).not.to.include('PRIVATE');
   });
 
-  it('take the authority as text', async () => {
+  it('accepts the authority as text', async () => {
     const { tls } = await open({ certificateAuthorityText: givenCa });
     expect(tls()).to.include({ ca: givenCa });
   });
 
-  it('verify nothing when told so, here or for the whole cluster', async () => {
+  it('verifies nothing if disabled by flag or kubeconfig', async () => {
     expect((await open({ insecureTls: true })).tls()).to.include({ rejectUnauthorized: false });
     const loose = { tls: { ...CLUSTER, rejectUnauthorized: false } };
     expect((await open({}, loose)).tls()).to.include({ rejectUnauthorized: false });
   });
 
-  it('verify by an authority that is given for kubelets, though the API server is not verified', async () => {
+  it('verifies kubelets by an own authority even if the API server is not verified', async () => {
     const loose = { tls: { ...CLUSTER, rejectUnauthorized: false } };
     const { tls } = await open({ certificateAuthorityText: givenCa }, loose);
     expect(tls()).to.include({ rejectUnauthorized: true });
   });
 
-  it('refuse an authority that is no certificate, which TLS would pass over in silence', async () => {
+  it('rejects an authority that is not a certificate, which TLS would ignore', async () => {
     await using directory = await TemporaryDirectory.create();
     const certificateAuthorityFile = await directory.write('ca.crt', 'lab-node\n');
     const refusal = (trust: Partial<KubeletTrust>) => open(trust).then(() => '', describeError);
@@ -103,7 +103,7 @@ describe('openKubeletCredentials', () => {
     expect(await refusal({ certificateAuthorityText: 'lab-node' })).to.match(/no certificate/);
   });
 
-  it('name the flag and the file that cannot be used', async () => {
+  it('names the flag and the file that cannot be used', async () => {
     const error = await open({ certificateAuthorityFile: '/nowhere/ca.crt' }).catch(
       (failure: Error) => failure,
     );

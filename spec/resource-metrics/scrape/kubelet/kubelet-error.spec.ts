@@ -41,7 +41,7 @@ describe('explainHttpError', () => {
     [
       'a length that is no number',
       'HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n',
-      'the response is not as long as its Content-Length says',
+      'the length of the response differs from its Content-Length',
     ],
     [
       'a chunk without size',
@@ -56,15 +56,15 @@ describe('explainHttpError', () => {
     [
       'too long headers',
       `HTTP/1.1 200 OK\r\na: ${'x'.repeat(20_000)}\r\n\r\n`,
-      "the response's headers are too large",
+      'the headers of the response are too large',
     ],
     [
       'another protocol offered',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
-      'its response is of no use: bad upgrade',
+      'invalid response: bad upgrade',
     ],
   ] as const) {
-    it(`puts ${what} into words`, async () => {
+    it(`describes ${what}`, async () => {
       expect(await saidOf(response)).to.equal(said);
     });
   }
@@ -79,12 +79,12 @@ describe('explainHttpError', () => {
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
     ],
   ]) {
-    it(`says that the kubelet closed the connection ${what}`, async () => {
+    it(`reports that the kubelet closed the connection ${what}`, async () => {
       expect(await saidOf(response ?? '', { ends: true })).to.equal(CLOSED);
     });
   }
 
-  it('has nothing to say of what is valid', async () => {
+  it('accepts valid responses', async () => {
     expect(await saidOf('HTTP/1.1 200 OK\r\n\r\nall', { ends: true })).to.equal('read "all"');
     expect(await saidOf(`HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n${httpResponse('all')}`)).to.equal(
       'read "all"',
@@ -92,14 +92,14 @@ describe('explainHttpError', () => {
     expect(await saidOf('HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nall')).to.equal('read "all"');
   });
 
-  it('takes five provisional responses before the response, and no sixth', async () => {
+  it('accepts five provisional responses, but not six', async () => {
     const saidAfter = (count: number) =>
       saidOf(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)}${httpResponse('all')}`);
     expect(await saidAfter(5)).to.equal('read "all"');
-    expect(await saidAfter(6)).to.equal('it sends provisional responses without end');
+    expect(await saidAfter(6)).to.equal('too many provisional responses');
   });
 
-  it('leaves errors of the network as they are', () => {
+  it('returns network errors unchanged', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     expect(explainHttpError(reset)).to.equal(reset);
   });

@@ -14,13 +14,13 @@ function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE, expected
   const bodyOf = (name = 'body') =>
     new ReceivedBody(
       { maxBytes, memory, expectedBytes },
-      { onHeld: () => resumed.push(name), onEvicted: (reason) => expect.fail(String(reason)) },
+      { onReserved: () => resumed.push(name), onEvicted: (reason) => expect.fail(String(reason)) },
     );
   return { bodyOf, resumed };
 }
 
 describe('ReceivedBody', () => {
-  it('is the bytes that came, however they came', () => {
+  it('contains the received bytes for any chunk sizes', () => {
     const parts = fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 12 });
     const expectation = fc.oneof(fc.nat(1000), fc.nat(400_000), fc.constant(Number.MAX_SAFE_INTEGER));
     fc.assert(
@@ -33,7 +33,7 @@ describe('ReceivedBody', () => {
     );
   });
 
-  it('is the bytes that came when it grows beyond what is allocated in one piece', () => {
+  it('contains the received bytes beyond the maximum allocation', () => {
     const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(70_000, index + 1)); // 2.7 MiB
     for (const expectedBytes of [0, 200_000]) {
       using body = setup({ expectedBytes }).bodyOf();
@@ -42,7 +42,7 @@ describe('ReceivedBody', () => {
     }
   });
 
-  it('lies where it began while it is about as long as was expected, and takes no more than the usual length for that', () => {
+  it('allocates the expected length once, up to the usual length', () => {
     const heldAfter = (expectedBytes: number, lengths: readonly number[]) => {
       using body = setup({ expectedBytes }).bodyOf();
       return lengths.map((length) => {
@@ -59,7 +59,7 @@ describe('ReceivedBody', () => {
     expect(body.contents().buffer.byteLength).to.equal(256 * 1024);
   });
 
-  it('keeps nothing of the chunks themselves', () => {
+  it('does not retain chunks', () => {
     using body = setup().bodyOf();
     const chunk = Buffer.from('abc');
     body.append(chunk);
@@ -67,7 +67,7 @@ describe('ReceivedBody', () => {
     expect(String(body.contents())).to.equal('abc');
   });
 
-  it('is as long as is allowed, and no longer', () => {
+  it('accepts exactly the maximum length', () => {
     using body = setup({ maxBytes: MEBIBYTE }).bodyOf();
     body.append(Buffer.alloc(MEBIBYTE - 1));
     body.append(Buffer.alloc(1));
@@ -77,13 +77,13 @@ describe('ReceivedBody', () => {
     );
   });
 
-  it('says at once that an announced length is too long', () => {
+  it('rejects an announced length that is too long', () => {
     using body = setup({ maxBytes: MEBIBYTE }).bodyOf();
     body.expect(MEBIBYTE);
     expect(() => body.expect(MEBIBYTE + 1)).to.throw('the response is larger than 1Mi');
   });
 
-  it('waits for memory with all that comes meanwhile, in its order', () => {
+  it('buffers chunks in order while it waits for memory', () => {
     const { bodyOf, resumed } = setup({ sharedBytes: MEBIBYTE });
     using first = bodyOf('first');
     first.append(Buffer.alloc(4 * MEBIBYTE));
@@ -100,7 +100,7 @@ describe('ReceivedBody', () => {
     expect(third.contents().equals(Buffer.concat(chunks))).to.equal(true);
   });
 
-  it('takes nothing of what long ones share while it is of usual length', () => {
+  it('uses no shared memory up to the usual length', () => {
     const { bodyOf } = setup({ sharedBytes: 0 });
     using first = bodyOf('first');
     first.append(Buffer.alloc(MEBIBYTE));
@@ -111,7 +111,7 @@ describe('ReceivedBody', () => {
     expect(second.isWaiting).to.equal(true);
   });
 
-  it('gives back its memory at once, without a collection', () => {
+  it('frees its memory without garbage collection', () => {
     const before = process.memoryUsage().arrayBuffers;
     const { bodyOf } = setup({ maxBytes: 64 * MEBIBYTE });
     const chunk = Buffer.alloc(64 * MEBIBYTE);
@@ -125,7 +125,7 @@ describe('ReceivedBody', () => {
     expect((process.memoryUsage().arrayBuffers - before) / MEBIBYTE).to.be.below(65); // the chunk itself
   });
 
-  it('leaves nothing of long ones in the memory of the process, however many there were', async function () {
+  it('returns memory of long responses to the system', async function () {
     if (process.platform !== 'linux') this.skip();
     const program = `
       import { readFileSync } from 'node:fs';
@@ -138,7 +138,7 @@ describe('ReceivedBody', () => {
         const [, kibibytes] = /VmRSS:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
         return kibibytes / 1024;
       };
-      const listener = { onHeld() {}, onEvicted() {} };
+      const listener = { onReserved() {}, onEvicted() {} };
       const memory = new ResponseMemory(systemClock);
       const chunk = Buffer.alloc(MEBIBYTE, 'x');
       const small = [];
