@@ -20,6 +20,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { HasUi } from '#lib/ui/page.ts';
+import { readCachedObject } from './api/cached-objects.ts';
 import { followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -119,7 +120,7 @@ const LINES_AN_HOUR = 100;
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
   const { client, mapper, clock, logger, store, types, share, options, random = Math.random } = environment;
   const { informers } = environment;
-  const followed = followObjects({ informers, namespaces: options.namespaces });
+  const followed = followObjects({ informers, namespaces: options.namespaces, logger, clock });
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = followed;
   const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
   const newCollection = () =>
@@ -202,7 +203,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     collectors: () => plans.controller(),
     controller() {
       if (!hpaClient) throw new Error('ScaledObjects cannot be reconciled yet: HPAs are not served');
-      const scaledObjects = new ResourceClient<ScaledObject>({ api: client, resource: SCALED_OBJECTS });
+      const scaledObjects = new ResourceClient({
+        ...{ api: client, resource: SCALED_OBJECTS, read: readCachedObject<ScaledObject> },
+      });
       const controller = scaledObjectController({
         ...environment,
         ...{ workloads, plans, collection, hpaClient, memories, otherOperator },
@@ -232,7 +235,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       return AUTHENTICATION_KINDS.map((kind, index) => {
         const isNamespaced = index === 0;
         const resource = isNamespaced ? TRIGGER_AUTHENTICATIONS : CLUSTER_TRIGGER_AUTHENTICATIONS;
-        const own = new ResourceClient<TriggerAuthentication>({ api: client, resource });
+        const own = new ResourceClient({
+          ...{ api: client, resource, read: readCachedObject<TriggerAuthentication> },
+        });
         const ofKind = isNamespaced ? authentications : clusterAuthentications;
         return triggerAuthenticationController({
           ...environment,
@@ -248,7 +253,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const jobMemories = new JobMemories({ clock, onEvaluate: (key) => asked.tell(key) });
       const term = { collection: jobCollection, memories: jobMemories };
       jobTerm = term;
-      const jobs = new ResourceClient<ScaledJob>({ api: client, resource: SCALED_JOBS });
+      const jobs = new ResourceClient({
+        ...{ api: client, resource: SCALED_JOBS, read: readCachedObject<ScaledJob> },
+      });
       const controller = scaledJobController({
         ...environment,
         ...{ reader, types, share, collection: jobCollection, client: jobs, asked, pushes, otherOperator },

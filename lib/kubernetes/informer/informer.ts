@@ -4,6 +4,7 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { Collection } from '../client/list-watch.ts';
+import type { NamespaceBudgetOptions } from './namespace-budget.ts';
 import { type IndexFunction, type ObjectChange, ObjectStore } from './object-store.ts';
 import { type InformerState, type LocatedCollection, nameOfCollection, Reflector } from './reflector.ts';
 
@@ -15,6 +16,8 @@ export interface InformerOptions<T> {
   readonly collection: Collection | LocatedCollection;
   /** What is kept of an object; `undefined` for one that is of no interest. */
   readonly transform: (object: unknown) => T | undefined;
+  /** Bounds what is cached of one namespace; by default nothing does. */
+  readonly budget?: NamespaceBudgetOptions<T> | undefined;
   /** By which words objects are found, by the names of the indexes; {@link Informer.findBy} looks them up. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** How often the collection is listed where it may be listed and not be watched; by default such a refusal is a failure. */

@@ -13,6 +13,7 @@ import {
   watchCollection,
 } from '../client/list-watch.ts';
 import { objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
+import { NamespaceBudget, type NamespaceBudgetOptions } from './namespace-budget.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
 /** Objects whose place has to be found first: their kind may be served later, or in another version. */
@@ -40,6 +41,7 @@ export interface ReflectorOptions<T> {
   /** What is kept of an object; `undefined` for one that is of no interest. */
   readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
+  readonly budget?: NamespaceBudgetOptions<T> | undefined;
   /** Called after every complete list. */
   readonly listed: () => void;
   /** How often to list where a watch is forbidden; by default that is a failure as any other. */
@@ -74,6 +76,7 @@ export class Reflector<T> {
   readonly #backoff: Backoff;
   #located: Collection | undefined;
   #resourceVersion: string | undefined;
+  #budget: NamespaceBudget<T> | undefined;
   #state: InformerState = 'idle';
   readonly #failures: FailureLog;
   #isListedAlone = false;
@@ -117,22 +120,24 @@ export class Reflector<T> {
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, store, listed } = this.#options;
+    const { client, store, listed, budget: bounds } = this.#options;
     const collection = await this.#locate(signal);
     if (this.#state !== 'forbidden') this.#state = 'listing';
     const objects = new Map<string, VersionedObject<T>>();
+    const budget = bounds && new NamespaceBudget(bounds);
     const resourceVersion = await listCollection(client, collection, {
       signal,
       visit: (object) => {
         const transformed = this.#transform(object);
         if (transformed?.value === undefined) return;
         const { key, version, value } = transformed;
-        objects.set(key, { version, value: store.keep(key, value) });
+        objects.set(key, { version, value: store.keep(key, budget?.fit(key, value) ?? value) });
       },
     }).catch((error: unknown) => {
       this.#state = isForbidden(error) ? 'forbidden' : 'listing';
       throw error;
     });
+    this.#budget = budget;
     store.replace(objects, Number(resourceVersion));
     listed();
     return resourceVersion;
@@ -210,8 +215,10 @@ export class Reflector<T> {
     const transformed = this.#transform(object);
     if (!transformed) return;
     const { key, version, value } = transformed;
-    if (type === 'DELETED' || value === undefined) store.delete(key, version, value);
-    else store.set(key, { version, value });
+    if (type === 'DELETED' || value === undefined) {
+      this.#budget?.delete(key);
+      store.delete(key, version, value);
+    } else store.set(key, { version, value: this.#budget?.fit(key, value) ?? value });
     this.#advance(object);
   }
 

@@ -6,6 +6,7 @@ import type { ApiClient } from '../client/api-client.ts';
 import { type ApiResource, collectionPath } from '../client/api-resource.ts';
 import type { RestMapper } from '../client/rest-mapper.ts';
 import { Informer } from './informer.ts';
+import type { NamespaceBudgetOptions } from './namespace-budget.ts';
 import type { IndexFunction, ObjectChange } from './object-store.ts';
 import type { InformerState } from './reflector.ts';
 import { waitUntilServed } from './wait-until-served.ts';
@@ -22,6 +23,8 @@ export interface InformedKind<T, Needs = undefined> {
    * @returns decodes an object; `undefined` for one that is not cached
    */
   decoder(needs: readonly Needs[], version: string): (value: unknown) => T | undefined;
+  /** Bounds what is cached of one namespace; by default nothing does. */
+  readonly budget?: NamespaceBudgetOptions<T>;
 }
 
 /** What one user needs of a kind. */
@@ -174,7 +177,7 @@ class Scope<T, Needs> {
     const { namespace, client, clock, logger } = options;
     this.#kind = kind;
     this.informer = new Informer<T>({
-      ...{ client, clock, logger, relistMs: () => this.#relistMs },
+      ...{ client, clock, logger, relistMs: () => this.#relistMs, budget: kind.kind.budget },
       collection: {
         resource: kind.kind.resource.plural,
         locate: async (signal) => {

@@ -43,6 +43,8 @@ export function readObject<T extends KubernetesObject = KubernetesObject>(value:
 const MAX_DEPTH = 64;
 /** An empty list takes 20 times its text in memory: an object of etcd's greatest size would take 30 MB. */
 const MAX_VALUES = 20_000;
+/** Of one value, beside its text. */
+const VALUE_BYTES = 32;
 
 /**
  * Reads an object that is cached as it is, so that its size counts: definitions that preserve unknown fields let through
@@ -52,19 +54,34 @@ const MAX_VALUES = 20_000;
  */
 export function readBoundedObject<T extends KubernetesObject = KubernetesObject>(value: unknown): T {
   const object = readObject<T>(value);
-  countValues(object, { depth: 0, count: 0 });
+  measureObject(object);
   return object;
 }
 
-function countValues(value: unknown, { depth, count }: { depth: number; count: number }): number {
+/**
+ * About how many bytes of memory an object takes.
+ *
+ * @throws when it is nested too deep, or has too many values
+ */
+export function measureObject(value: unknown): number {
+  const measured = { values: 0, bytes: 0 };
+  measure(value, 0, measured);
+  return measured.bytes + VALUE_BYTES * measured.values;
+}
+
+function measure(value: unknown, depth: number, measured: { values: number; bytes: number }): void {
   if (depth > MAX_DEPTH)
     throw new Error(`Cannot read an object: it is nested deeper than ${MAX_DEPTH} levels`);
-  if (count >= MAX_VALUES) throw new Error(`Cannot read an object: it has more than ${MAX_VALUES} values`);
-  if (typeof value !== 'object' || value === null) return count + 1;
-  let counted = count + 1;
-  for (const key in value)
-    counted = countValues((value as Record<string, unknown>)[key], { depth: depth + 1, count: counted });
-  return counted;
+  if (measured.values >= MAX_VALUES)
+    throw new Error(`Cannot read an object: it has more than ${MAX_VALUES} values`);
+  measured.values++;
+  if (typeof value === 'string') measured.bytes += value.length;
+  if (typeof value !== 'object' || value === null) return;
+  const isList = Array.isArray(value);
+  for (const key in value) {
+    if (!isList) measured.bytes += key.length;
+    measure((value as Record<string, unknown>)[key], depth + 1, measured);
+  }
 }
 
 /** `namespace/name`, or the name alone where there is no namespace: as informers and work queues know the object. */

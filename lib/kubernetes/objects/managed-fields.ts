@@ -97,6 +97,35 @@ export function statusManagers(managedFields: unknown): readonly StatusManager[]
   });
 }
 
+/**
+ * What {@link appliedStatus} of one field manager and {@link statusManagers} read of `managedFields`, which are often longer
+ * than all else of an object.
+ */
+export function statusFieldsOnly(
+  managedFields: unknown,
+  fieldManager: string,
+): readonly object[] | undefined {
+  if (!Array.isArray(managedFields)) return undefined;
+  return managedFields.flatMap((entry: unknown): readonly object[] => {
+    const fields = propertyOf(propertyOf(entry, 'fieldsV1'), 'f:status');
+    const [manager, operation, time, subresource] = ['manager', 'operation', 'time', 'subresource'].map(
+      (name) => propertyOf(entry, name),
+    );
+    if (fields === undefined && subresource !== 'status') return [];
+    if (manager === fieldManager && operation === 'Apply')
+      return [
+        {
+          manager,
+          operation,
+          time,
+          ...(subresource === 'status' && { subresource }),
+          fieldsV1: { 'f:status': fields },
+        },
+      ];
+    return [{ manager, operation, time, subresource: 'status' }];
+  });
+}
+
 /** What of an object's metadata tells when it was changed, as the API server sent it. */
 interface ChangeTimes {
   readonly generation?: number | undefined;

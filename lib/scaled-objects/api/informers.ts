@@ -5,12 +5,11 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { InformedKind, SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
-import {
-  type KubernetesObject,
-  keyOf,
-  propertyOf,
-  readBoundedObject,
-} from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { LineBudgets } from '#lib/telemetry/line-budget.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { type CachedObject, namespaceBudget, readCachedObject } from './cached-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   FIELD_MANAGER,
@@ -56,9 +55,12 @@ const SCALED_JOB_KIND = informedKind<ScaledJob>(SCALED_JOBS);
 const AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
 const CLUSTER_AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
 
-/** A kind of which objects are cached as they are. */
-function informedKind<T extends KubernetesObject>(resource: ApiResource): InformedKind<T> {
-  return { resource, versions: [resource.version], decoder: () => (value) => readBoundedObject<T>(value) };
+/** A kind of which a namespace has a bounded share of the cache. */
+function informedKind<T extends CachedObject>(resource: ApiResource): InformedKind<T> {
+  return {
+    ...{ resource, versions: [resource.version], budget: namespaceBudget() },
+    decoder: () => (value) => readCachedObject<T>(value),
+  };
 }
 
 /** KEDA's operator by the name that its binary gives it. */
@@ -79,8 +81,14 @@ const HPA_NEEDS: HpaNeeds = {
   managedFields: (entry) => propertyOf(entry, 'manager') === FIELD_MANAGER || isKedaLabelEntry(entry),
 };
 
+/** What objects are followed with. */
+interface FollowOptions extends InformerScope {
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
 /** Declares what is cached; it begins with `start()`. */
-export function followObjects({ informers, namespaces }: InformerScope): FollowedObjects {
+export function followObjects({ informers, namespaces, ...log }: FollowOptions): FollowedObjects {
   const objects = informers.get(SCALED_OBJECT_KIND, {
     namespaces,
     indexes: {
@@ -106,6 +114,10 @@ export function followObjects({ informers, namespaces }: InformerScope): Followe
         keysOf(users.findBy('authentication', `${AUTHENTICATION_KINDS[index]} ${key}`)),
       ),
     );
+  for (const [kind, one] of Object.entries({ ScaledObject: objects, ScaledJob: scaledJobs }))
+    logOmitted(kind, one, log);
+  for (const [index, one] of [authentications, clusterAuthentications].entries())
+    logOmitted(AUTHENTICATION_KINDS[index] ?? '', one, log);
   return {
     ...{ objects, scaledJobs, authentications, clusterAuthentications, workloads, hpas, authentication },
     targets: {
@@ -139,6 +151,23 @@ export function followObjects({ informers, namespaces }: InformerScope): Followe
       return [...own, workloads, hpas].every((one) => one.isSynced);
     },
   };
+}
+
+/** In an hour, of objects of one kind in one namespace. */
+const MAX_OMITTED_LINES = 10;
+
+/** Logs which objects cannot be used, and why. */
+function logOmitted(
+  kind: string,
+  objects: Pick<SharedInformer<CachedObject>, 'onChange'>,
+  { logger, clock }: Omit<FollowOptions, keyof InformerScope>,
+): void {
+  const budgets = new LineBudgets(clock, MAX_OMITTED_LINES);
+  objects.onChange(({ key, previous, current }) => {
+    if (current?.omitted === undefined || current.omitted === previous?.omitted) return;
+    const line = budgets.of(current.metadata.namespace ?? '').take(true);
+    if (line) logger.warning('Cannot use an object', { kind, object: key, why: current.omitted, ...line });
+  });
 }
 
 /** Objects that want the target of one, or an HPA of the same name; it is among them. */

@@ -13,6 +13,8 @@ export interface ScalingStrategy {
 
 /** `keda.sh/v1alpha1` ScaledJob, as its schema lets it be. */
 export interface ScaledJob extends KubernetesObject {
+  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  readonly omitted?: string;
   readonly spec: {
     /** The spec of a Job of batch/v1. */
     readonly jobTargetRef: {

@@ -34,6 +34,8 @@ type ScalingRules = Readonly<Record<string, unknown>>;
 
 /** `keda.sh/v1alpha1` ScaledObject, as its schema lets it be. */
 export interface ScaledObject extends KubernetesObject {
+  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  readonly omitted?: string;
   readonly spec: {
     readonly scaleTargetRef: {
       readonly name: string;

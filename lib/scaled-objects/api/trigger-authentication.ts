@@ -10,6 +10,8 @@ interface KeyReference {
 
 /** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication, as their schema lets them be. */
 export interface TriggerAuthentication extends KubernetesObject {
+  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  readonly omitted?: string;
   readonly spec?: {
     readonly podIdentity?: {
       readonly provider: string;

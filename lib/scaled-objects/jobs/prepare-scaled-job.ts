@@ -115,7 +115,8 @@ export class JobCheckFailure extends Error {
 }
 
 /** Checks what a schema cannot. @throws {JobCheckFailure} for the first rule that is broken */
-export function checkScaledJob({ spec }: ScaledJob): void {
+export function checkScaledJob({ spec, omitted }: ScaledJob): void {
+  if (omitted !== undefined) throw new JobCheckFailure(`ScaledJob cannot be read: ${omitted}`);
   if (!spec.jobTargetRef) throw new JobCheckFailure('ScaledJob.spec.jobTargetRef not found');
   const step = "ScaledJob doesn't have correct triggers specification";
   const broken = brokenByTriggers(spec.triggers);

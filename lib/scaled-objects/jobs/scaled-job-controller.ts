@@ -48,7 +48,8 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         if (deleted) own.warning('ScaledJobDeleted', 'ScaledJob was deleted');
         return DONE;
       }
-      const object = await addFinalizer(found, FINALIZER, { client, clock, signal });
+      const isOmitted = found.omitted !== undefined;
+      const object = isOmitted ? found : await addFinalizer(found, FINALIZER, { client, clock, signal });
       if (!object) return DONE;
       const write = async (status: ScaledJobStatus) => {
         try {

@@ -126,7 +126,8 @@ export class ScaledObjectPlans implements Disposable {
       watches: [objects, ...others, this.#stale],
       reconcile: async (key, signal) => {
         const object = objects.find(key);
-        if (!object || object.metadata.deletionTimestamp || requestsOf(object).isPaused) {
+        const isUsed = object && object.omitted === undefined && !object.metadata.deletionTimestamp;
+        if (!isUsed || requestsOf(object).isPaused) {
           this.#drop(key);
           return {};
         }

@@ -106,6 +106,7 @@ export class LoopMemories {
     const uid = found?.metadata.uid;
     if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.forget(key); // another one may have its name
     if (found) this.#uids.set(key, uid);
+    if (found?.omitted !== undefined) return found;
     return this.#written.latest(key, found);
   }
 

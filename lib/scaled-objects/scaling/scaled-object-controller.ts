@@ -8,7 +8,7 @@ import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';
 import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
 import { tellStopped } from '../metrics/scaler-events.ts';
-import { CheckFailure } from '../validation/check-failure.ts';
+import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { prepare } from './ensure-hpa.ts';
 import { pause } from './pause-scaled-object.ts';
 import type { ReconcileOptions, ScaledObjectDependencies } from './reconcile-context.ts';
@@ -41,13 +41,14 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         await finalize(found, options);
         return DONE;
       }
-      const object = await claim(found, options);
+      const isOmitted = found.omitted !== undefined;
+      const object = isOmitted ? found : await claim(found, options);
       if (!object) return DONE;
       const memory = memories.of(key);
       const write = async (status: ScaledObjectStatus) => {
         try {
           const latest = await statuses.write(object, status, signal);
-          memories.record(key, latest);
+          if (!isOmitted) memories.record(key, latest);
           return latest;
         } catch (error) {
           tellUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
@@ -55,6 +56,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         }
       };
       try {
+        if (object.omitted !== undefined) throw new CheckFailure(STEPS.size, object.omitted);
         if (requestsOf(object).isPaused) {
           await write(await pause(object, { ...options, write }));
           return DONE;

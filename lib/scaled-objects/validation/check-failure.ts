@@ -35,6 +35,7 @@ export class CheckFailure extends Error {
 
 /** What the condition says of the step that an object does not pass. */
 export const STEPS = {
+  size: 'ScaledObject cannot be read',
   target: "ScaledObject doesn't have correct scaleTargetRef specification",
   replicas: "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification",
   triggers: "ScaledObject doesn't have correct triggers specification",

@@ -39,7 +39,7 @@ describe('followObjects', () => {
     expect([metadata.finalizers, status]).to.deep.equal([undefined, undefined]);
   });
 
-  it('passes over objects that are nested too deep or have too many values, and follows the others', async () => {
+  it('omits the spec of objects that are nested too deep or have too many values, and logs which and why', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     const wide = `[${'[],'.repeat(20_000)}0]`;
     const event = (type: string, [name, version]: readonly [string, number], field: string) =>
@@ -55,13 +55,21 @@ describe('followObjects', () => {
     const empty = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] });
     await using served = await startListingServer(empty, events.join(''));
     await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-    const followed = followObjects({ informers, namespaces: [] });
+    const followed = followObjects({ ...served, informers, namespaces: [] });
     followed.start(new AbortController().signal).catch(() => {}); // the spec is over
     await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
-    const found = ['shop/deep', 'shop/wide'].filter((key) => followed.scaledJobs.find(key));
-    expect(found).to.deep.equal([]);
-    expect(served.logger.lines.map(({ message }) => message)).to.include(
-      'Passing over objects that cannot be read',
+    const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => followed.scaledJobs.find(key));
+    expect(found.map((object) => [object?.metadata.name, object?.omitted])).to.deep.equal([
+      ['deep', 'Cannot read an object: it is nested deeper than 64 levels'],
+      ['wide', 'Cannot read an object: it has more than 20000 values'],
+      ['good', undefined],
+    ]);
+    expect(found.map((object) => object?.spec.triggers)).to.deep.equal([[], [], []]);
+    const lines = served.logger.lines.map(
+      ({ message, fields }) => `${message} ${fields?.kind} ${fields?.object}`,
+    );
+    expect(lines.filter((line) => line.includes('ScaledJob'))).to.deep.equal(
+      ['deep', 'deep', 'wide'].map((name) => `Cannot use an object ScaledJob shop/${name}`),
     );
   });
 
@@ -72,7 +80,7 @@ describe('followObjects', () => {
         JSON.stringify({ metadata: { resourceVersion: '5' }, items }),
       );
       await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-      const followed = followObjects({ informers, namespaces: [] });
+      const followed = followObjects({ ...served, informers, namespaces: [] });
       await followed.start(new AbortController().signal);
       await eventually(() => followed.isSynced);
       return followed.authenticationsOf(USER)[0];

@@ -240,7 +240,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   const informers = starting.use(
     new SharedInformers({ client, mapper: new RestMapper({ api: client, clock }), clock, logger }),
   );
-  const followed = followObjects({ informers, namespaces: [] });
+  const followed = followObjects({ informers, namespaces: [], logger, clock });
   followed.start(new AbortController().signal).catch(() => {}); // the spec is over
   const events: string[] = [];
   const operator = new OtherOperator({

@@ -61,7 +61,8 @@ export async function resolveAuthentication(
     throw new Error(
       `unknown trigger auth kind "${kind.slice(0, 100)}", there are ${NAMESPACED} and ${CLUSTER_WIDE}`,
     );
-  const { spec = {} } = found(reader.authentication(kind, namespace, name), kind, name);
+  const { spec = {}, omitted } = found(reader.authentication(kind, namespace, name), kind, name);
+  if (omitted !== undefined) throw new Error(`${kind} "${name}" cannot be read: ${omitted}`);
   const unsupported = unsupportedIn(spec);
   if (unsupported) throw new Error(`${kind} "${name}" uses ${unsupported}, which is not supported`);
   if (spec.filePath !== undefined) {

@@ -1,0 +1,46 @@
+import { nameOfKey } from '../objects/kubernetes-object.ts';
+
+/** How much an informer caches of each namespace. */
+export interface NamespaceBudgetOptions<T> {
+  /** Of all objects of one namespace together. */
+  readonly maxBytes: number;
+  /** About what an object takes in memory. */
+  readonly sizeBytes: (object: T) => number;
+  /** What is cached in place of an object that does not fit beside the others: little, whatever the object is. */
+  readonly reduce: (object: T) => T;
+}
+
+/** Bounds what is cached of one namespace: whoever may create objects in it fills no more than its own share of the memory. */
+export class NamespaceBudget<T> {
+  readonly #options: NamespaceBudgetOptions<T>;
+  readonly #sizes = new Map<string, number>();
+  readonly #totals = new Map<string, number>();
+
+  constructor(options: NamespaceBudgetOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Counts an object in place of what was counted under its key. @returns what is to be cached of it */
+  fit(key: string, object: T): T {
+    this.delete(key);
+    const { maxBytes, sizeBytes, reduce } = this.#options;
+    const { namespace = '' } = nameOfKey(key);
+    const total = this.#totals.get(namespace) ?? 0;
+    const fits = total + sizeBytes(object) <= maxBytes;
+    const cached = fits ? object : reduce(object);
+    const size = sizeBytes(cached);
+    this.#sizes.set(key, size);
+    this.#totals.set(namespace, total + size);
+    return cached;
+  }
+
+  delete(key: string): void {
+    const size = this.#sizes.get(key);
+    if (size === undefined) return;
+    this.#sizes.delete(key);
+    const { namespace = '' } = nameOfKey(key);
+    const left = (this.#totals.get(namespace) ?? 0) - size;
+    if (left > 0) this.#totals.set(namespace, left);
+    else this.#totals.delete(namespace);
+  }
+}

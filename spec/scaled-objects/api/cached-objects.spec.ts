@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { namespaceBudget, readCachedObject } from '#lib/scaled-objects/api/cached-objects.ts';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
+
+const METADATA = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7', generation: 3 };
+const SPEC = { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: { timezone: 'UTC' } }] };
+
+describe('readCachedObject', () => {
+  it('leaves out what is not used of metadata, and all fields of others in managedFields', () => {
+    const times = { time: '2026-01-01T00:00:00Z' };
+    const own = { manager: 'autoscaler-scaledobject', operation: 'Apply', ...times };
+    const fields = { 'f:spec': { 'f:triggers': {} }, 'f:status': { 'f:conditions': {} } };
+    const object = readCachedObject<ScaledObject>({
+      metadata: {
+        ...METADATA,
+        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', team: 'a' },
+        managedFields: [
+          { manager: 'kubectl', operation: 'Apply', ...times, fieldsV1: { 'f:spec': {} } },
+          { manager: 'keda', operation: 'Update', subresource: 'status', ...times, fieldsV1: fields },
+          { ...own, subresource: 'status', fieldsV1: fields },
+          { ...own, fieldsV1: fields },
+        ],
+      },
+      spec: SPEC,
+    });
+    expect(object).to.deep.equal({
+      metadata: {
+        ...METADATA,
+        annotations: { team: 'a' },
+        managedFields: [
+          { manager: 'keda', operation: 'Update', subresource: 'status', ...times },
+          { ...own, subresource: 'status', fieldsV1: { 'f:status': fields['f:status'] } },
+          { ...own, fieldsV1: { 'f:status': fields['f:status'] } },
+        ],
+      },
+      spec: SPEC,
+    });
+  });
+
+  it('takes no more of an object with too many values than its name, its finalizers and a short status', () => {
+    const values = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, 'value']),
+    );
+    const metadata = {
+      ...METADATA,
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      finalizers: ['finalizer.keda.sh'],
+    };
+    const spec = { ...SPEC, triggers: [{ type: 'cron', metadata: values }] };
+    const status = { conditions: [{ type: 'Ready', status: 'False' }] };
+    const { generation: _, ...named } = METADATA;
+    const omitted = 'Cannot read an object: it has more than 20000 values';
+    const object = readCachedObject<ScaledObject>({ metadata, spec, status });
+    expect(object.omitted).to.equal(omitted);
+    expect(object.metadata).to.deep.equal({
+      ...named,
+      creationTimestamp: undefined,
+      finalizers: ['finalizer.keda.sh'],
+    });
+    expect(object.status).to.deep.equal(status);
+    const large = {
+      metadata: { ...METADATA, finalizers: Array(1000).fill('a/b') },
+      spec: values,
+      status: values,
+    };
+    const { status: noStatus, metadata: short } = readCachedObject<ScaledObject>(large);
+    expect([noStatus, short.finalizers]).to.deep.equal([undefined, undefined]);
+  });
+});
+
+describe('namespaceBudget', () => {
+  it('takes 6,000 ordinary objects of a namespace, and some twenty of the size that etcd takes', () => {
+    const { maxBytes, sizeBytes, reduce } = namespaceBudget<ScaledObject>();
+    const ordinary = readCachedObject<ScaledObject>({
+      metadata: METADATA,
+      spec: {
+        ...SPEC,
+        triggers: Array(10).fill({
+          type: 'prometheus',
+          metadata: { serverAddress: 'http://a', query: 'q'.repeat(200) },
+        }),
+      },
+    });
+    expect(maxBytes / sizeBytes(ordinary)).to.be.above(6000);
+    const text = 'x'.repeat(1_400_000);
+    const large = readCachedObject<ScaledObject>({
+      metadata: METADATA,
+      spec: { ...SPEC, triggers: [{ type: 'cron', metadata: { text } }] },
+    });
+    expect(Math.floor(maxBytes / sizeBytes(large))).to.equal(23);
+    const reduced = reduce(large);
+    expect(sizeBytes(reduced)).to.be.below(1000);
+    expect(reduced.omitted).to.match(/^the objects of its kind in its namespace take more than \d+ bytes$/);
+  });
+});
+
+describe('a ScaledObject that is too large', () => {
+  it('has a condition and an event, and goes when it is deleted', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 1);
+    await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    const path = `${PATHS.scaledObjects}/web`;
+    expect((await cluster.get(path)).metadata.finalizers).to.deep.equal(['finalizer.keda.sh']);
+    const trigger = cluster.trigger('/queue') as { metadata: object };
+    const values = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, 'value']),
+    );
+    const triggers = [{ ...trigger, metadata: { ...trigger.metadata, ...values } }];
+    await cluster.api.patch(path, 'merge', { spec: { triggers } });
+    const why = 'ScaledObject cannot be read: Cannot read an object: it has more than 20000 values';
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).endsWith(why));
+    expect(cluster.events).to.include(`web ScaledObjectCheckFailed ${why}`);
+    await cluster.api.delete(path);
+    await cluster.holds(async () => (await cluster.get(path)).code === 404);
+  });
+
+  it('is used again when it is small', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 1);
+    await cluster.deployment('web', 0);
+    const values = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, 'value']),
+    );
+    await cluster.scaledObject('web', { triggers: [{ type: 'cron', metadata: values }] });
+    await cluster.lead();
+    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', {
+      spec: { triggers: [cluster.trigger('/queue')] },
+    });
+    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    expect(await cluster.condition('web', 'Ready')).to.match(/^True/);
+  });
+});
+
+describe('a ScaledJob that is too large', () => {
+  it('has a condition, and goes when it is deleted', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await cluster.lead();
+    const env = Array.from({ length: 7000 }, (_, index) => ({ name: `KEY_${index}`, value: 'value' }));
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'work', env }] } };
+    await cluster.create(PATHS.scaledJobs, {
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledJob' },
+      metadata: { name: 'work', finalizers: ['finalizer.keda.sh'] },
+      spec: { jobTargetRef: { template }, triggers: [cluster.trigger('/queue')] },
+    });
+    const path = `${PATHS.scaledJobs}/work`;
+    await cluster.holds(async () => {
+      const { conditions = [] } = (await cluster.get(path)).status ?? {};
+      const message = 'ScaledJob cannot be read: Cannot read an object: it has more than 20000 values';
+      return conditions.some((one: { message?: string }) => one.message === message);
+    });
+    await cluster.api.delete(path);
+    await cluster.holds(async () => (await cluster.get(path)).code === 404);
+  });
+});
