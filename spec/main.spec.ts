@@ -87,7 +87,7 @@ describe('main.ts', () => {
     };
     expect(partsIn('lib/autoscaler-command.ts')).to.deep.equal([]);
     for (const [part, path] of Object.entries(parts)) {
-      const isSubsystem = part === 'cron-hpa';
+      const isSubsystem = part === 'cron-hpa' || part === 'hpa';
       const entry = isSubsystem ? path : `lib/autoscaler/${part}-part.ts`;
       expect(partsIn(entry), part).to.deep.equal([path]);
     }

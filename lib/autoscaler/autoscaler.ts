@@ -97,7 +97,7 @@ export async function startAutoscaler(
   };
   const subsystems: AutoscalerSubsystem[] = [];
   for (const open of SUBSYSTEMS) {
-    const subsystem = await open(runtime, options);
+    const subsystem = await open(runtime, options, starting);
     if (subsystem) subsystems.push(starting.use(subsystem));
   }
   const leading = subsystems.filter(({ lead }) => lead !== undefined);

@@ -7,6 +7,7 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { TargetPins } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import type { HpaEnvironment } from '#lib/hpa/hpa-subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -46,11 +47,13 @@ export type AutoscalerSubsystem = Subsystem<AutoscalerUiPart>;
 /**
  * Loads and composes a subsystem, where flags choose it: what is loaded takes memory for as long as the program runs.
  *
- * @returns `undefined` where they do not
+ * @param stack takes what the subsystem works with, to be disposed of after it
+ * @returns `undefined` where flags do not choose it
  */
 type OpenSubsystem = (
   runtime: Runtime,
   options: AutoscalerOptions,
+  stack: AsyncDisposableStack,
 ) => Promise<AutoscalerSubsystem | undefined>;
 
 /** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
@@ -67,10 +70,14 @@ export const SUBSYSTEMS: readonly OpenSubsystem[] = [
     runtime.pins.add(cronHpa.isPinned);
     return cronHpa;
   },
-  async (runtime, { controllers, hpa: options }) => {
+  async (runtime, { controllers, hpa: options }, stack) => {
     if (!controllers.has('hpa')) return undefined;
-    const { hpaPart } = await import('./hpa-part.ts');
-    return await hpaPart({ ...runtime, ...options });
+    const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
+    return hpaSubsystem({
+      ...runtime,
+      options: options.options,
+      askPrometheus: await openPrometheus(options, runtime, stack),
+    });
   },
   async (runtime, { controllers, scaledObjects: options }) => {
     if (!controllers.has('scaledobjects')) return undefined;
@@ -84,3 +91,18 @@ export const SUBSYSTEMS: readonly OpenSubsystem[] = [
     return scalingSchedulePart({ ...runtime, defaults, relistMs, tolerance: hpa.options.config.tolerance });
   },
 ];
+
+/** What asks the Prometheus server that flags name, if they name one. */
+async function openPrometheus(
+  { prometheus, sourceTls: everyTls }: AutoscalerOptions['hpa'],
+  runtime: Runtime,
+  stack: AsyncDisposableStack,
+): Promise<HpaEnvironment['askPrometheus']> {
+  if (!prometheus) return undefined;
+  const { namedSources } = await import('#lib/metrics-adapter/named-sources.ts');
+  const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));
+  const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
+  const named = { ...noOther, prometheus, additionalPrometheus: new Map(), sourceTls };
+  const { server } = await namedSources(named, { ...runtime, stack });
+  return server && ((query, signal) => server.query(query).ask(signal));
+}

@@ -9,8 +9,8 @@ import { startMetricsApis } from '#spec/support/metrics-apis.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
-describe('hpaPart', () => {
-  it('scales as a part of the autoscaler, and tells why for as long as it leads', async () => {
+describe('hpaSubsystem, in the autoscaler', () => {
+  it('scales, and tells why for as long as it leads', async () => {
     await using server = await startSimulatedApiServer();
     await scalesAndTells(server, 'v2');
   });
