@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -12,7 +11,6 @@ import { startMetricsApis } from '#spec/support/metrics-apis.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
-const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
 const QUEUE = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 
@@ -24,7 +22,7 @@ describe('a minReplicas that follows the week, beside Cron-HPA', () => {
     it(`is not looked for while the window of a Cron-HPA of ${what} is open`, async () => {
       await using server = await startSimulatedApiServer({
         clock: new ManualClock(Date.UTC(2026, 0, 1, 2)), // a day is judged within an hour after its midnight
-        definitions: [parse(readFileSync(CRD_FILE, 'utf8'))],
+        definitions: [readDefinition('cron-horizontal-pod-autoscaler')],
       });
       await using metrics = await startMetricsApis(server.cluster);
       metrics.responses.set(QUEUE, { items: [{ metricName: 'queue', value: '20' }] });

@@ -1,17 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { type Autoscaler, startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 
-const CRD = () => parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+const CRD = () => readDefinition('cron-horizontal-pod-autoscaler');
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -16,7 +15,7 @@ const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-
 
 describe('scaledObjectsPart', () => {
   it('is ready without permission for its kinds, and says so once', async () => {
-    const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+    const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
     await using server = await startLiveApiServer({ definitions });
     const forbidden = refuseRequests({ code: 403, reason: 'Forbidden' });
     server.cluster.apiServer.setFaults(forRequests({ resource: 'scaledobjects' }, forbidden));
@@ -58,7 +57,7 @@ describe('scaledObjectsPart', () => {
   });
 
   it('leaves objects to an operator that holds its lease, and takes them over where that has ended', async () => {
-    const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+    const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
     await using server = await startLiveApiServer({ definitions });
     const create = async (path: string, body: object) => {
       const { status, body: made } = await server.client.post(path, body);

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { CRON_HPAS, type CronHpa, type CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { type StatusClient, statusClient } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -8,6 +6,7 @@ import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
 import { cronHpa } from '#spec/support/cron-hpas.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -380,7 +379,7 @@ for (const kubernetesMinor of [20, 34])
     let statuses: StatusClient;
 
     beforeEach(async () => {
-      const definition = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+      const definition = readDefinition('cron-horizontal-pod-autoscaler');
       server = await startSimulatedApiServer({ definitions: [definition], scenario: { kubernetesMinor } });
       api = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
       statuses = statusClient(new ResourceClient({ api, resource: CRON_HPAS }), systemClock);

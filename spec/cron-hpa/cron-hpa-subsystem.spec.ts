@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { parse } from 'yaml';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
@@ -9,6 +7,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -29,7 +28,7 @@ describe('cronHpaSubsystem', () => {
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     const clock = new ManualClock(Date.parse('2026-07-15T07:00:00Z'));
-    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+    const crd = readDefinition('cron-horizontal-pod-autoscaler');
     server = stack.use(await startSimulatedApiServer({ clock, definitions: [crd] }));
     const access = await server.access();
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 }));

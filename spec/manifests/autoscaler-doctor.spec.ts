@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Rbac } from '#simulator/access/rbac.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import {
   autoscalerTemplate,
@@ -64,9 +63,7 @@ describe('manifests/autoscaler-doctor', () => {
   });
 
   it('gives it, by the chart, what seeing a KEDA that runs takes where ScaledObjects are followed', async () => {
-    const definitions = ['scaled-object', 'scaled-job'].map((name) =>
-      parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')),
-    );
+    const definitions = ['scaled-object', 'scaled-job'].map((name) => readDefinition(`keda/${name}`));
     await using server = await startSimulatedApiServer({ definitions });
     await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
       ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
+import { readDefinition } from './definition-file.ts';
 import { eventually } from './eventually.ts';
 import { requestHttps } from './https-request.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -12,7 +11,7 @@ import { startSimulatedApiServer } from './simulated-api-server.ts';
 
 /** What an autoscaler exposes at `/metrics` that has reconciled its first CronHPA, and asked its first source. */
 export async function autoscalerSeries(): Promise<string> {
-  const definition = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+  const definition = readDefinition('cron-horizontal-pod-autoscaler');
   await using cluster = await startSimulatedApiServer({ definitions: [definition] });
   await cluster.client.post(
     '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers',

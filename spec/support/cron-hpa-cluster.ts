@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
-import { parse } from 'yaml';
 import { type RunControllerOptions, runController } from '#lib/control/controller.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
@@ -9,14 +7,13 @@ import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-cli
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
+import { readDefinition } from './definition-file.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
-
-const CRD_FILE = 'manifests/crds/cron-horizontal-pod-autoscaler.yaml';
 
 /** Cron-HPA beside an API server, on one manual clock. */
 export interface CronHpaCluster extends AsyncDisposable {
@@ -61,7 +58,7 @@ export async function startCronHpaCluster(
   await using starting = new AsyncDisposableStack();
   const clock = new ManualClock(Date.parse(now));
   const server = starting.use(
-    await startSimulatedApiServer({ clock, definitions: [parse(readFileSync(CRD_FILE, 'utf8'))] }),
+    await startSimulatedApiServer({ clock, definitions: [readDefinition('cron-horizontal-pod-autoscaler')] }),
   );
   const access = await server.access();
   const logger = new RecordingLogger();

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { runDoctor } from '#lib/autoscaler/doctor/doctor.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Finding } from '#lib/doctor/check.ts';
 import type { CheckResult } from '#lib/doctor/doctor.ts';
 import { loadClusterAccess } from '#lib/kubernetes/access/load-cluster-access.ts';
+import { readDefinition } from './definition-file.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
@@ -26,7 +25,7 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 
 /** A cluster with our definitions, and with a leader that has just renewed its lease. */
 export async function startExaminedAutoscaler(): Promise<SimulatedApiServer> {
-  const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+  const crd = readDefinition('cron-horizontal-pod-autoscaler');
   const clock = new ManualClock(Date.parse(EXAMINED_AT));
   const server = await startSimulatedApiServer({ clock, definitions: [crd] });
   await created(server, LEASES, {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
+import { createSecureContext, type SecureContext } from 'node:tls';
 
 /** What a request needs besides its address. */
 export type HttpsRequest = Pick<
@@ -29,12 +30,28 @@ export async function requestHttps(url: string, options: HttpsRequest): Promise<
 }
 
 /** Asks and resolves as soon as the head of the response is there, with the body still to come. */
-export function openHttps(url: string, { token, body, ...options }: HttpsRequest): Promise<IncomingMessage> {
+export function openHttps(
+  url: string,
+  { token, body, ca, cert, key, ...options }: HttpsRequest,
+): Promise<IncomingMessage> {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const headers = { ...authorization, ...(options.headers as Record<string, string> | undefined) };
-    const outgoing = request(url, { agent: false, ...options, headers }, resolve);
+    const tls = { secureContext: secureContextOf({ ca, cert, key }) };
+    const outgoing = request(url, { agent: false, ...tls, ...options, headers }, resolve);
     outgoing.once('error', reject);
     outgoing.end(body);
   });
+}
+
+const MAX_CONTEXTS = 100;
+const contexts = new Map<string, SecureContext>();
+
+/** Creates a context for some certificates once: to parse these takes longer than the handshake. */
+function secureContextOf({ ca, cert, key }: Pick<HttpsRequest, 'ca' | 'cert' | 'key'>): SecureContext {
+  const pem = JSON.stringify([ca, cert, key].map(String));
+  const context = contexts.get(pem) ?? createSecureContext({ ca, cert, key });
+  if (contexts.size >= MAX_CONTEXTS) contexts.clear();
+  contexts.set(pem, context);
+  return context;
 }

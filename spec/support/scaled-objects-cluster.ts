@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
-import { parse } from 'yaml';
 import type { ApiContext } from '#lib/apiserver/http/api-context.ts';
 import { openApiClients } from '#lib/autoscaler/api-clients.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
@@ -24,6 +22,7 @@ import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
+import { readDefinition } from './definition-file.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -103,7 +102,7 @@ export async function startScaledObjectsCluster(
   } = {},
 ): Promise<ScaledObjectsCluster> {
   await using starting = new AsyncDisposableStack();
-  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+  const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
   const server = starting.use(await startSimulatedApiServer({ definitions }));
   const { clock } = server;
   const access = await server.access();

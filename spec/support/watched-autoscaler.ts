@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
 import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
+import { readDefinition } from './definition-file.ts';
 import { eventually } from './eventually.ts';
 import { type HttpsResponse, requestHttps } from './https-request.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -47,7 +46,7 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 /** Starts it; `await using` it. */
 export async function startWatchedAutoscaler(flags: readonly string[] = []): Promise<WatchedAutoscaler> {
   await using starting = new AsyncDisposableStack();
-  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/${name}.yaml`, 'utf8')));
+  const definitions = CRDS.map((name) => readDefinition(name));
   const server = starting.use(await startSimulatedApiServer({ definitions }));
   const { clock, cluster, client } = server;
   const metrics = starting.use(await startMetricsApis(cluster));

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { parse } from 'yaml';
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { FilledQueues, type QueueRequests } from './filled-queues.ts';
 import { deployment, hpaStatus, kindOf, pathsOf, placeOf, queueOf, scaledObject } from './queued-objects.ts';
 
@@ -125,7 +124,7 @@ export class QueueCluster implements AsyncDisposable {
   async #create(): Promise<void> {
     const { store } = this.#cluster;
     for (const name of CRDS) {
-      const definition = parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8'));
+      const definition = readDefinition(`keda/${name}`);
       store.create('customresourcedefinitions.apiextensions.k8s.io', definition);
     }
     for (let index = 0; index < this.#options.objects; index++) {

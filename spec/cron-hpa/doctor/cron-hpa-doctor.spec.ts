@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import type { Finding } from '#lib/doctor/check.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import {
   created,
   EXAMINED_AT,
@@ -46,7 +45,7 @@ describe('cronHpaDoctor', () => {
   });
 
   it('tells whether the API server knows what a Cron-HPA is, and that it has a status', async () => {
-    const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+    const crd = readDefinition('cron-horizontal-pod-autoscaler');
     const subject = 'cronhorizontalpodautoscalers.autoscaling.stke.com';
     const foundWith = async (...definitions: readonly (typeof crd)[]) => {
       const clock = new ManualClock(Date.parse(EXAMINED_AT));
@@ -441,7 +440,7 @@ describe('cronHpaDoctor', () => {
 
 /** An API server that takes any spec, as those have that were stored under another definition. */
 async function startWithAnySchema(): Promise<SimulatedApiServer> {
-  const crd = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+  const crd = readDefinition('cron-horizontal-pod-autoscaler');
   const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const versions = crd.spec.versions.map((one: object) => ({ ...one, schema: anything }));
   const clock = new ManualClock(Date.parse(EXAMINED_AT));

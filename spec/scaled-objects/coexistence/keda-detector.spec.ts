@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { followObjects } from '#lib/scaled-objects/api/informers.ts';
 import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/coexistence/keda-detector.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -211,7 +210,7 @@ class FollowedPromise extends Promise<void> {
 async function start(options: { readonly isHeld?: boolean; readonly kedaNamespace?: string } = {}) {
   const { isHeld = false, kedaNamespace = 'keda' } = options;
   await using starting = new AsyncDisposableStack();
-  const definitions = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+  const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
   const server = starting.use(await startSimulatedApiServer({ definitions }));
   const { clock, client: api } = server;
   const logger = new RecordingLogger();

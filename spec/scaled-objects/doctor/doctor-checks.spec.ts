@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import type { Check } from '#lib/doctor/check.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
@@ -9,12 +9,13 @@ import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts'
 import { otherKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
-const DEFINITIONS = CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+const DEFINITIONS = CRDS.map((name) => readDefinition(`keda/${name}`));
 const EXTERNAL = 'v1beta1.external.metrics.k8s.io';
 const LEASE = 'lease default/operator.keda.sh';
 const OPTIONS = {

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { readDefinition } from '#spec/support/definition-file.ts';
 import { created, examineAutoscaler } from '#spec/support/examined-autoscaler.ts';
 import { PATHS } from '#spec/support/scaled-objects-cluster.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -388,7 +387,7 @@ async function startServer(): Promise<SimulatedApiServer> {
 }
 
 function definitions() {
-  return CRDS.map((name) => parse(readFileSync(`manifests/crds/keda/${name}.yaml`, 'utf8')));
+  return CRDS.map((name) => readDefinition(`keda/${name}`));
 }
 
 async function scaledObject(
