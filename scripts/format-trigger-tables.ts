@@ -1,10 +1,15 @@
+import { globSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { factsOf, type Place } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 
 const LETTERS: Readonly<Record<Place, string>> = { metadata: 'M', authentication: 'A', environment: 'E' };
 
-/** What triggers take, as the documentation has it: a section and a table for each, made of their schemas. */
+const EXAMPLES = 'examples/scale-by-events/*.yaml';
+
+/** The triggers as the documentation has them: a section for each, with an example and a table made of its schema. */
 export function formatTriggerTables(triggers: readonly Trigger[]): string {
+  const examples = readExamples();
   const sections = triggers.map(({ types, description, parameters }) => {
     const rows = Object.entries(parameters.shape).map(([name, type]) => {
       const { from, description: what, aliases = [], default: fallback } = factsOf(type);
@@ -18,6 +23,10 @@ export function formatTriggerTables(triggers: readonly Trigger[]): string {
       '',
       description,
       '',
+      ...types.flatMap((type) => {
+        const example = examples.get(type);
+        return example === undefined ? [] : ['```yaml', example, '```', ''];
+      }),
       ...(rows.length === 0
         ? []
         : ['| parameter | from | default | what it says |', '| --- | --- | --- | --- |', ...rows, '']),
@@ -28,4 +37,16 @@ export function formatTriggerTables(triggers: readonly Trigger[]): string {
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
+}
+
+/** The objects of keda.sh in each file of examples, by the type of the trigger that it shows. */
+function readExamples(): ReadonlyMap<string, string> {
+  const examples = new Map<string, string>();
+  for (const file of globSync(EXAMPLES)) {
+    const documents = readFileSync(file, 'utf8').split(/^---\n/m);
+    const shown = documents.filter((text) => text.startsWith('apiVersion: keda.sh/'));
+    const { spec } = parse(shown.at(-1) ?? '');
+    examples.set(spec.triggers[0].type, shown.join('---\n').trimEnd());
+  }
+  return examples;
 }

@@ -4,9 +4,15 @@ import { expect } from 'chai';
 import { formatAutoscalerFlagTables } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { formatFlagTables } from '#lib/resource-metrics/options.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
+import { shownSeries } from '#spec/support/shown-series.ts';
+import { formatSeriesTable } from '../scripts/format-series-table.ts';
 import { formatTriggerTables } from '../scripts/format-trigger-tables.ts';
+import { formatValuesTable } from '../scripts/format-values-table.ts';
 
-const PAGES = ['README.md', ...globSync('docs/**/*.md')];
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'examples/README.md'],
+  ...globSync('docs/**/*.md'),
+];
 
 describe('README.md', () => {
   const readme = readFileSync('README.md', 'utf8');
@@ -23,10 +29,11 @@ describe('README.md', () => {
   });
 });
 
-describe('pages that would grow into diaries', () => {
+describe('pages that must stay short', () => {
   for (const [page, maxLines] of [
     ['docs/contributing/benchmarks.md', 150],
     ['docs/contributing/testing.md', 120],
+    ...globSync('docs/tasks/*.md').map((task) => [task, 110] as const), // two screens
   ] as const) {
     it(`${page} has at most ${maxLines} lines`, () => {
       expect(readFileSync(page, 'utf8').split('\n')).to.have.length.at.most(maxLines + 1);
@@ -134,6 +141,37 @@ describe('docs/reference/triggers.md', () => {
     expect(readFileSync('docs/reference/triggers.md', 'utf8')).to.include(
       formatTriggerTables(everyTrigger()),
     );
+  });
+});
+
+describe('docs/reference/values.md', () => {
+  it('has the values of both charts as they are (make update writes them)', () => {
+    const page = readFileSync('docs/reference/values.md', 'utf8');
+    for (const chart of ['metrics-server', 'autoscaler']) expect(page).to.include(formatValuesTable(chart));
+  });
+});
+
+describe('docs/reference/series.md', () => {
+  it('has the series of both programs as they are (make update writes them)', async () => {
+    const page = readFileSync('docs/reference/series.md', 'utf8');
+    const { metricsServer, autoscaler } = await shownSeries();
+    expect(page).to.include(formatSeriesTable(metricsServer));
+    expect(page).to.include(formatSeriesTable(autoscaler));
+  });
+});
+
+describe('docs/tasks/migrate-from-keda.md', () => {
+  it('lists the triggers that there are, and as missing none of them', () => {
+    const page = readFileSync('docs/tasks/migrate-from-keda.md', 'utf8').replaceAll(/\s+/g, ' ');
+    const listAfter = (words: string) => {
+      const [, text = ''] = page.split(words);
+      return [...(text.split('. ')[0] ?? '').matchAll(/`([\w-]+)`/g)].map(([, type]) => type);
+    };
+    const types = everyTrigger().flatMap((trigger) => trigger.types);
+    expect(listAfter('[Supported](../reference/triggers.md): ')).to.have.members(types);
+    const missing = listAfter('Not supported, of KEDA 2.20: ');
+    expect(missing).to.include('kafka');
+    expect(missing.filter((type = '') => types.includes(type))).to.deep.equal([]);
   });
 });
 

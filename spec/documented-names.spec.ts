@@ -12,13 +12,14 @@ import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 // Flags of other programs that the documents mention.
 const KUBECTL =
   'cert key api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb resource-name role list as';
-const HELM = 'install set';
+const HELM = 'install set reuse-values';
+const K3S = 'disable';
 const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'autoscaler kubelet-port nodes pods-per-node port';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
 const KUBELET = 'node-ip';
 const V8 = 'external-memory-accounted-in-global-limit optimize-for-size';
-const FOREIGN_FLAGS = [KUBECTL, HELM, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V8].flatMap((flags) =>
+const FOREIGN_FLAGS = [KUBECTL, HELM, K3S, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V8].flatMap((flags) =>
   flags.split(' '),
 );
 

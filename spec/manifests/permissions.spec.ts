@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { allManifestPermissions } from '#spec/acceptance/permissions/recorded-requests.ts';
 
-describe('the table of permissions in docs/explanation/security.md', () => {
+describe('the table of permissions in docs/reference/permissions.md', () => {
   it('has each permission that the manifests grant to a program, and no other, with what its holder could do', async () => {
     const granted = (await allManifestPermissions()).map(({ role, verb, resource, name = '' }) =>
       `${role}: ${verb} ${resource} ${name}`.trim(),
@@ -20,9 +20,7 @@ describe('the table of permissions in docs/explanation/security.md', () => {
 });
 
 async function tableOfPermissions() {
-  const [, section = ''] = (await readFile('docs/explanation/security.md', 'utf8')).split(
-    '\n## Permissions\n',
-  );
+  const [, section = ''] = (await readFile('docs/reference/permissions.md', 'utf8')).split('\n## Roles\n');
   const [table = ''] = section.split('\nOpted into');
   return table
     .split('\n')

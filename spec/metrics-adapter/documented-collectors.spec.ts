@@ -13,7 +13,7 @@ import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/suppo
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 
 const signal = new AbortController().signal;
-const PAGE = readFileSync('docs/reference/metrics.md', 'utf8');
+const PAGE = readFileSync('docs/reference/annotations.md', 'utf8');
 const BLOCKS = blocksOf(PAGE);
 const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
 /** Claims its metrics by their objects, without annotations. */
@@ -29,7 +29,7 @@ const RESPONSES: readonly (readonly [string, string])[] = [
   ['/datapoints/query', '{"queries":[{"results":[{"values":[[1767225600000,42]]}]}]}'],
 ];
 
-describe('docs/reference/metrics.md', () => {
+describe('docs/reference/annotations.md', () => {
   let stack: AsyncDisposableStack;
   let loopback: LoopbackServer;
   let collectors: readonly MetricCollector[];

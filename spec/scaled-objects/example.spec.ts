@@ -4,9 +4,9 @@ import { parse } from 'yaml';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-describe('docs/reference/scaled-objects.md', () => {
+describe('docs/tasks/scale-by-queue.md', () => {
   it('begins with an object that scales from zero and back, as is told of it', async () => {
-    const page = readFileSync('docs/reference/scaled-objects.md', 'utf8');
+    const page = readFileSync('docs/tasks/scale-by-queue.md', 'utf8');
     const text = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
     expect(text.split('\n').length).to.be.within(8, 12);
     let waiting = 0;

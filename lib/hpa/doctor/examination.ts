@@ -77,7 +77,7 @@ export const HPA_DIAGNOSES = {
   'hpa-annotation-invalid': {
     title: 'An annotation of an HPA cannot be read',
     remedy:
-      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/explanation/hpa.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
   },
 } as const satisfies Diagnoses;
 

@@ -160,7 +160,7 @@ export const METRICS_DIAGNOSES = {
   'metric-not-configured': {
     title: 'A metric of an HPA cannot be collected as it is configured',
     remedy:
-      'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/metrics.md has an example of each collector.',
+      'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector.',
   },
   'prometheus-server-missing': {
     title: 'There is no Prometheus to ask for a metric of an HPA',

@@ -9,7 +9,7 @@ const IMAGE = 'registry.example/metrics-server:v0.1.0';
 const DEPLOYMENT = 'deployment/metrics-server';
 const IN_ITS_NAMESPACE = '--namespace=kube-system';
 
-// One story in the order of docs/tasks/operations.md: each step finds what the steps before it left.
+// One story in the order of docs/tasks/migrate-from-metrics-server.md: each step finds what the steps before it left.
 describe('a cluster that has the reference, on a real API server', function () {
   this.timeout(300_000);
   this.bail(true);

@@ -10,7 +10,7 @@ import {
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-const PAGE = readFileSync('docs/explanation/hpa.md', 'utf8');
+const PAGE = readFileSync('docs/tasks/tune-an-hpa.md', 'utf8');
 const [, EXAMPLE = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 const [, TABLE = ''] = /\$ autoscaler explain-hpa web\.yaml\n(.*?)```/s.exec(PAGE) ?? [];
 

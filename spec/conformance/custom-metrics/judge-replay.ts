@@ -11,7 +11,7 @@ export interface Judged {
 }
 
 /** Where the table is. */
-export const METRICS_PAGE = 'docs/reference/metrics.md';
+export const METRICS_PAGE = 'docs/contributing/conformance-custom-metrics.md';
 
 const ASPECTS: readonly Aspect[] = ['status', 'headers', 'body'];
 

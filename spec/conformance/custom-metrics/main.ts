@@ -4,7 +4,7 @@ import { judgeReplay } from './judge-replay.ts';
 import { replayMetrics } from './replay-metrics.ts';
 
 // npm run -s replay-custom-metrics -- FOLDER: serves a folder's dataset.json and replays its requests/. It fails if a
-// response differs in what docs/reference/metrics.md does not name.
+// response differs in what docs/contributing/conformance-custom-metrics.md does not name.
 
 const USAGE = 'Usage: npm run -s replay-custom-metrics -- FOLDER\n';
 

@@ -291,7 +291,7 @@ describe('hpaDoctor', () => {
       'An HPA cannot be decided by its metrics: See what is said of its metrics: `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which has each metric with what was read of it. With a metric that cannot be read it does not scale down, and without any it does not scale at all.',
       "An HPA's target is of a kind that cannot be scaled: Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n default edit hpa settings`, install what defines ConfigMap, or give its CustomResourceDefinition the subresource scale.",
       'Several HPAs scale the same pods: HPA shared scales the same pods as other/b, default/c: one of them has to go, as by `kubectl -n default delete hpa shared`, or, where they scale different targets, the selectors of these must not select pods of one another. Until then none of them scales anything.',
-      'An annotation of an HPA cannot be read: Correct it: `kubectl -n default edit hpa odd`; docs/explanation/hpa.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+      'An annotation of an HPA cannot be read: Correct it: `kubectl -n default edit hpa odd`; docs/reference/annotations.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
     ])
       expect(helps).to.include(help);
   });

@@ -143,10 +143,10 @@ for (const [name, start] of SERVERS) {
         : 'SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
     }
 
-    it('is asked by the file and the query that docs/reference/metrics.md shows', async () => {
+    it('is asked by the file and the query that docs/reference/annotations.md shows', async () => {
       const values = Array.from({ length: 50 }, (_, index) => `(${index < 42 ? 0 : 1})`).join();
       await server.run(`CREATE TABLE orders (done integer); INSERT INTO orders VALUES ${values}`);
-      const page = readFileSync('docs/reference/metrics.md', 'utf8');
+      const page = readFileSync('docs/reference/annotations.md', 'utf8');
       const [, text = ''] = /^```yaml\n(system: [^`]*)```$/m.exec(page) ?? [];
       const [, query = ''] = /collector: sql, source: shop, query: "([^"]*)"/.exec(page) ?? [];
       const { system, port, ca } = server;
