@@ -87,7 +87,7 @@ describe('main.ts', () => {
     };
     expect(partsIn('lib/autoscaler-command.ts')).to.deep.equal([]);
     for (const [part, path] of Object.entries(parts)) {
-      const isSubsystem = part === 'cron-hpa' || part === 'hpa';
+      const isSubsystem = part !== 'scaled-objects';
       const entry = isSubsystem ? path : `lib/autoscaler/${part}-part.ts`;
       expect(partsIn(entry), part).to.deep.equal([path]);
     }
@@ -100,6 +100,8 @@ describe('main.ts', () => {
       'lib/autoscaler-command.ts',
       ...globSync('lib/autoscaler/*-part.ts'),
       ...globSync('lib/{hpa,cron-hpa,scaled-objects,metrics-adapter}/*-subsystem.ts'),
+      'lib/metrics-adapter/metrics-adapter.ts',
+      'lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts',
     ].flatMap((source) => Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === source));
     expect(entries).to.have.length.of.at.least(6);
     const loaded = entries.flatMap((entry) => loadedWith(entry));

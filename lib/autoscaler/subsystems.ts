@@ -58,10 +58,10 @@ type OpenSubsystem = (
 
 /** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
 export const SUBSYSTEMS: readonly OpenSubsystem[] = [
-  async (runtime, { metricsAdapter: options }) => {
+  async (runtime, { metricsAdapter: options }, stack) => {
     if (!options) return undefined;
-    const { metricsAdapterPart } = await import('./metrics-adapter-part.ts');
-    return await metricsAdapterPart(options, runtime);
+    const { openMetricsAdapter } = await import('#lib/metrics-adapter/metrics-adapter.ts');
+    return await openMetricsAdapter(options, runtime, stack);
   },
   async (runtime, { controllers, cronHpa: options }) => {
     if (!controllers.has('cronhpa')) return undefined;
@@ -86,9 +86,12 @@ export const SUBSYSTEMS: readonly OpenSubsystem[] = [
   },
   async (runtime, { metricsAdapter, hpa }) => {
     if (!metricsAdapter?.scalingSchedule) return undefined;
-    const { scalingSchedulePart } = await import('./scaling-schedule-part.ts');
+    const { scalingScheduleSubsystem } = await import(
+      '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts'
+    );
     const { scalingSchedule: defaults, relistMs } = metricsAdapter;
-    return scalingSchedulePart({ ...runtime, defaults, relistMs, tolerance: hpa.options.config.tolerance });
+    const { tolerance } = hpa.options.config;
+    return scalingScheduleSubsystem({ ...runtime, defaults, relistMs, tolerance });
   },
 ];
 

@@ -11,6 +11,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -20,15 +21,18 @@ import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
 import { debugMetrics, type MetricsUiPart, metricsUi } from './debug-metrics.ts';
+import { metricCollectors } from './metric-collectors.ts';
 import {
   collectedStates,
   type MetricsAdapterSeries,
   metricsAdapterSeries,
 } from './metrics-adapter-metrics.ts';
-import type { MetricsAdapterOptions } from './metrics-adapter-options.ts';
+import type { MetricsAdapterOptions, MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
+import { listenForMetrics } from './metrics-listener.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
+import { FollowedSchedules } from './scaling-schedules/scaling-schedule.ts';
 import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 
@@ -52,10 +56,43 @@ export interface MetricsAdapterEnvironment {
   readonly isReporting: () => boolean;
 }
 
+/** What opening its sources needs from outside, too. */
+interface OpenMetricsAdapterEnvironment extends Omit<MetricsAdapterEnvironment, 'collectors' | 'pods'> {
+  readonly userAgent: string;
+  readonly findAddresses: FindAddresses | undefined;
+}
+
 const KIND = 'HorizontalPodAutoscaler';
 const SOURCE_TIMEOUT_MS = 15_000;
 /** Of one namespace: who has many metrics there, or has them fail by turns, must not fill the log. */
 const LINES_AN_HOUR = 100;
+
+/**
+ * Opens the sources that flags name, and the metrics adapter that collects from them.
+ *
+ * @param stack takes what it works with, to be disposed of after it
+ * @throws when a token file cannot be used, or an address not be listened at
+ */
+export async function openMetricsAdapter(
+  options: MetricsAdapterPartOptions,
+  environment: OpenMetricsAdapterEnvironment,
+  stack: AsyncDisposableStack,
+): Promise<Subsystem<MetricsUiPart>> {
+  const schedules =
+    options.scalingSchedule && new FollowedSchedules({ ...environment, relistMs: options.relistMs });
+  const { collectors, pods } = await metricCollectors(options, { ...environment, schedules, stack });
+  if (!options.prometheus && needsPrometheus(options))
+    environment.logger.warning(
+      'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
+    );
+  if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment));
+  return metricsAdapter(options, { ...environment, collectors, pods });
+}
+
+/** Flags of kube-metrics-adapter mean nothing without another: its Deployments start nevertheless. */
+function needsPrometheus({ skipper, externalRpsMetricName }: MetricsAdapterPartOptions): boolean {
+  return skipper.ingresses || skipper.routeGroups || externalRpsMetricName !== undefined;
+}
 
 /** Collects what HPAs ask for ahead of requests, and serves it. */
 export function metricsAdapter(

@@ -3,13 +3,16 @@ import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
+  FollowedSchedules,
   keyOfSchedule,
   resourceOfSchedules,
   SCALING_SCHEDULES,
@@ -30,6 +33,31 @@ export interface ScheduleKeeperOptions {
   readonly defaults: ScheduleDefaults;
   /** Of the HPA controller: how far off a metric may be before it scales. */
   readonly tolerance: number;
+}
+
+/** What scaling schedules need from outside. */
+interface ScalingScheduleEnvironment extends Omit<ScheduleKeeperOptions, 'schedules' | 'hpas'> {
+  readonly informers: SharedInformers;
+  readonly relistMs: number;
+}
+
+/** Scaling schedules: every replica caches them, and the leader keeps them. */
+export function scalingScheduleSubsystem(environment: ScalingScheduleEnvironment): Subsystem<never> {
+  const { informers, relistMs } = environment;
+  const schedules = new FollowedSchedules(environment);
+  const hpas = informers.get(HPAS, { ...SCHEDULED_HPAS, relistMs });
+  return {
+    name: 'scalingschedule',
+    groups: [],
+    healthChecks: [],
+    endpoints: new Map(),
+    start() {
+      schedules.start();
+      hpas.start();
+    },
+    lead: (signal) => new ScheduleKeeper({ ...environment, schedules, hpas }).run(signal),
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
 const EVERY_MS = 10_000;

@@ -17,7 +17,7 @@ const SCHEDULES = '/apis/zalando.org/v1/namespaces/default/scalingschedules';
 const VALUE =
   '/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/scalingschedules.zalando.org/nightly/load';
 
-describe('scalingSchedulePart', () => {
+describe('scalingScheduleSubsystem, in the autoscaler', () => {
   it('serves what a schedule says, tells that it is active, and lifts the last replicas', async () => {
     await using system = await start();
     const nowMs = system.clock.nowMs();

@@ -17,7 +17,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2';
 
-describe('metricsAdapterPart', () => {
+describe('openMetricsAdapter, in the autoscaler', () => {
   it('serves what Prometheus says of the query of an HPA, and why there is nothing once it is silent', async () => {
     await using system = await start();
     const annotations = {
@@ -69,7 +69,7 @@ describe('metricsAdapterPart', () => {
   });
 });
 
-describe('metricsAdapterPart, with pods', () => {
+describe('openMetricsAdapter, in the autoscaler, with pods', () => {
   it('serves what each ready pod of the target says, by the labels that pods have, and nothing of those that are gone', async () => {
     await using pods = await PodServers.start({
       '127.0.0.2': (_, response) => response.end('{"rps": 2.5}'),
