@@ -25,10 +25,10 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
   const stopped = firstSignal();
   process.stdout.on('error', () => {}); // ignore EPIPE, as of `| head`
   const command = await getOwn(COMMANDS, name)?.();
-  return (await command?.(argv, programOf(stopped))) ?? 1;
+  return (await command?.(argv, createProgram(stopped))) ?? 1;
 }
 
-function programOf(stopped: Promise<NodeJS.Signals>): Program {
+function createProgram(stopped: Promise<NodeJS.Signals>): Program {
   const interrupted = abortingAt(stopped);
   return {
     version: versionInfo(process),

@@ -187,7 +187,7 @@ describe('docs/contributing/dependencies.md', () => {
   });
 });
 
-/** The names of folders in a cell of a table. */
+/** Finds names of folders in a table cell. */
 function foldersIn(cell: string): readonly string[] {
   return [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name = '']) => name);
 }
@@ -198,7 +198,7 @@ interface Link {
   readonly heading?: string;
 }
 
-/** What a page links to that is not elsewhere. */
+/** Finds links within the repository. */
 function linksOf(page: string): Link[] {
   return [...page.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(([, path, heading]) => ({
     ...(path && { path }),
@@ -206,7 +206,7 @@ function linksOf(page: string): Link[] {
   }));
 }
 
-/** The headings of a page as links name them: in small letters, by hyphens, and by numbers where one comes again. */
+/** Returns the anchors of a page's headings, as GitHub creates them: lower case, with hyphens, numbered if repeated. */
 function headingsOf(page: string): ReadonlySet<string> {
   const headings = new Set<string>();
   const text = page.replace(/^```[\s\S]*?^```/gm, '');

@@ -107,7 +107,7 @@ export class NameResolver {
     if (net.isIP(name) !== 0) return [name];
     if (name === '' || name.length > MAX_NAME_LENGTH + 1) throw noSuchHost(host);
     const { addresses, error } = await this.#cache.getOrCompute(`${tenant} ${name}`, {
-      compute: (unused) => this.#resultOf(name, tenant, unused),
+      compute: (unused) => this.#lookUpForTenant(name, tenant, unused),
       lifetimeMs: (outcome) => (outcome.error ? FAILED_TTL_MS : FOUND_TTL_MS),
       signal: signal && (() => signal),
     });
@@ -120,7 +120,7 @@ export class NameResolver {
     await this.resolveAll(host, { tenant: currentTenant() });
 
   /** @throws if the lookup did not start or has no more waiters, which is no result to cache */
-  async #resultOf(name: string, tenant: string, unused: AbortSignal): Promise<Outcome> {
+  async #lookUpForTenant(name: string, tenant: string, unused: AbortSignal): Promise<Outcome> {
     using _permit = await this.#permit(name, tenant, unused);
     const channel = this.#open(tenant);
     try {
@@ -191,7 +191,7 @@ export class NameResolver {
    * answer.
    */
   async #query(name: string, dns: Resolver): Promise<readonly string[]> {
-    const [ipv4, ipv6] = [outcomeOf(dns.resolve4(name)), outcomeOf(dns.resolve6(name))];
+    const [ipv4, ipv6] = [settleQuery(dns.resolve4(name)), settleQuery(dns.resolve6(name))];
     const first = await ipv4;
     const second = await (first.addresses.length > 0 ? this.#briefly(ipv6) : ipv6);
     const addresses = [first, second].flatMap((outcome) => outcome.addresses.slice(0, MAX_ADDRESSES));
@@ -213,7 +213,7 @@ interface QueryOutcome {
   readonly error?: NodeJS.ErrnoException;
 }
 
-async function outcomeOf(query: Promise<readonly string[]>): Promise<QueryOutcome> {
+async function settleQuery(query: Promise<readonly string[]>): Promise<QueryOutcome> {
   try {
     return { addresses: await query };
   } catch (cause) {

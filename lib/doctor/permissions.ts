@@ -42,14 +42,17 @@ export async function isAllowed(
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind,
-    spec: { resourceAttributes, ...(account !== undefined && { user: account, groups: groupsOf(account) }) },
+    spec: {
+      resourceAttributes,
+      ...(account !== undefined && { user: account, groups: deriveGroups(account) }),
+    },
   };
   const response = await context.review(`${REVIEWS}/${resourceName}`, review, `create ${resourceName}`);
   return propertyOf(propertyOf(response, 'status'), 'allowed') === true;
 }
 
 /** The groups that the API server adds service accounts to. */
-function groupsOf(account: string): readonly string[] {
+function deriveGroups(account: string): readonly string[] {
   const [, namespace] = /^system:serviceaccount:([^:]+):/.exec(account) ?? [];
   const own =
     namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];

@@ -8,12 +8,13 @@ export function formatHelp(usage: string, sections: readonly FlagSection[]): str
     title,
     flags: Object.values(flags).filter(hasEffect),
   }));
-  const width = Math.max(...effective.flatMap(({ flags }) => flags.map((flag) => headOf(flag).length))) + 3;
+  const width =
+    Math.max(...effective.flatMap(({ flags }) => flags.map((flag) => formatHead(flag).length))) + 3;
   const parts = [
     `Usage: ${usage}`,
     ...effective
       .filter(({ flags }) => flags.length > 0)
-      .map(({ title, flags }) => `${title}:\n\n${flags.map((flag) => entryOf(flag, width)).join('\n')}`),
+      .map(({ title, flags }) => `${title}:\n\n${flags.map((flag) => formatEntry(flag, width)).join('\n')}`),
     ...ignoredByReason(sections).map(
       ([reason, flags]) =>
         `Accepted without effect (${reason}):\n\n${wrap(
@@ -43,16 +44,18 @@ function formatDefault({ kind, default: value }: Flag<unknown>): string {
   return isEmpty ? '' : kind.format(value);
 }
 
-function headOf({ name, shorthand, kind }: Flag<unknown>): string {
+function formatHead({ name, shorthand, kind }: Flag<unknown>): string {
   const short = shorthand === undefined ? '    ' : `-${shorthand}, `;
   return `  ${short}--${name} ${kind.placeholder}`.trimEnd();
 }
 
-function entryOf(flag: Flag<unknown>, width: number): string {
+function formatEntry(flag: Flag<unknown>, width: number): string {
   const fallback = formatDefault(flag);
   const text = `${flag.description}${fallback === '' ? '' : ` (default ${fallback})`}`;
   const [first = '', ...others] = wrap(text, MAX_WIDTH - width);
-  return [headOf(flag).padEnd(width) + first, ...others.map((line) => ' '.repeat(width) + line)].join('\n');
+  return [formatHead(flag).padEnd(width) + first, ...others.map((line) => ' '.repeat(width) + line)].join(
+    '\n',
+  );
 }
 
 function wrap(text: string, width: number): string[] {
@@ -75,7 +78,7 @@ export function formatMarkdown(sections: readonly FlagSection[]): string {
     .map(({ title, flags }) => ({ title, flags: Object.values(flags).filter(hasEffect) }))
     .filter(({ flags }) => flags.length > 0)
     .map(({ title, flags }) =>
-      [`### ${title}`, '', '| flag | default | |', '| --- | --- | --- |', ...flags.map(rowOf)].join('\n'),
+      [`### ${title}`, '', '| flag | default | |', '| --- | --- | --- |', ...flags.map(formatRow)].join('\n'),
     );
   const ignored = ignoredByReason(sections).map(
     ([reason, flags]) =>
@@ -84,7 +87,7 @@ export function formatMarkdown(sections: readonly FlagSection[]): string {
   return `${[...tables, ...ignored].join('\n\n')}\n`;
 }
 
-function rowOf(flag: Flag<unknown>): string {
+function formatRow(flag: Flag<unknown>): string {
   const { name, shorthand, kind, description } = flag;
   const value = kind.placeholder === '' ? '' : ` ${kind.placeholder}`;
   const names = [`--${name}${value}`, ...(shorthand === undefined ? [] : [`-${shorthand}`])];

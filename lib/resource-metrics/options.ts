@@ -60,7 +60,9 @@ export function parseOptions(argv: readonly string[]): CommandLine {
   if (command === 'doctor') {
     const parsed = parseFlags({ ...SERVER_FLAGS, ...doctorFlags }, rest);
     const shortcut = helpOrVersion(parsed.values, 'metrics-server doctor [flags]', DOCTOR_SECTIONS);
-    return shortcut ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: doctorOptionsOf(parsed.values) };
+    return (
+      shortcut ?? { kind: 'doctor', ...readServerFlags(parsed), doctor: createDoctorOptions(parsed.values) }
+    );
   }
   rejectUnknownCommand(command);
   const parsed = parseFlags(SERVER_FLAGS, argv);
@@ -92,7 +94,7 @@ function readServerFlags(parsed: ParsedFlags<typeof SERVER_FLAGS>): Omit<RunComm
     ),
     ...parsed.arguments.map((argument) => ({ argument, reason: 'not a flag' })),
   ];
-  return { options: optionsOf(parsed.values), ignored };
+  return { options: createOptions(parsed.values), ignored };
 }
 
 /** Formats all flags with defaults and descriptions as Markdown tables. */
@@ -146,7 +148,7 @@ interface MetricsServingOptions extends ServingOptions {
 
 /** An argument without effect. */
 interface IgnoredArgument {
-  /** As written, `--profiling`. */
+  /** As formatFlag, `--profiling`. */
   readonly argument: string;
   readonly reason: string;
 }
@@ -174,7 +176,7 @@ interface RunCommand {
   readonly ignored: readonly IgnoredArgument[];
 }
 
-function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions {
+function createDoctorOptions(values: FlagValues<typeof doctorFlags>): DoctorOptions {
   return Object.freeze({
     output: values.output,
     node: given(values.node),
@@ -183,7 +185,7 @@ function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions 
   });
 }
 
-function optionsOf(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOptions {
+function createOptions(values: FlagValues<typeof EFFECTIVE_FLAGS>): MetricsServerOptions {
   return Object.freeze({
     kubeconfig: given(values.kubeconfig),
     metricResolutionMs: values.metricResolutionMs,
@@ -247,30 +249,30 @@ const MAX_REQUEST_SHARE = 0.9;
 function rejectContradictions(values: FlagValues<typeof FLAGS>): void {
   for (const [one, other] of CONTRADICTIONS) {
     if (!values[one] || !values[other]) continue;
-    throw new FlagError(`${written(one, values)} and ${written(other, values)} are mutually exclusive`);
+    throw new FlagError(`${formatFlag(one, values)} and ${formatFlag(other, values)} are mutually exclusive`);
   }
   for (const [one, other] of COMPANIONS) {
     if (Boolean(values[one]) === Boolean(values[other])) continue;
     const [present, absent] = values[one] ? [one, other] : [other, one];
-    throw new FlagError(`${written(present, values)} and --${FLAGS[absent].name} must be set together`);
+    throw new FlagError(`${formatFlag(present, values)} and --${FLAGS[absent].name} must be set together`);
   }
   const { kubeletRequestTimeoutMs, metricResolutionMs, metricStalenessMs } = values;
   if (kubeletRequestTimeoutMs > metricResolutionMs * MAX_REQUEST_SHARE) {
     throw new FlagError(
-      `${written('kubeletRequestTimeoutMs', values)} is too long: must be at most 90% of ` +
-        `${written('metricResolutionMs', values)}, which is ${formatDuration(metricResolutionMs * MAX_REQUEST_SHARE)}`,
+      `${formatFlag('kubeletRequestTimeoutMs', values)} is too long: must be at most 90% of ` +
+        `${formatFlag('metricResolutionMs', values)}, which is ${formatDuration(metricResolutionMs * MAX_REQUEST_SHARE)}`,
     );
   }
   const minStalenessMs = metricResolutionMs + kubeletRequestTimeoutMs;
   if (metricStalenessMs && metricStalenessMs < minStalenessMs) {
     throw new FlagError(
-      `${written('metricStalenessMs', values)} is too short: must be 0s, or at least the sum of --metric-resolution ` +
+      `${formatFlag('metricStalenessMs', values)} is too short: must be 0s, or at least the sum of --metric-resolution ` +
         `and --kubelet-request-timeout, which is ${formatDuration(minStalenessMs)}`,
     );
   }
 }
 
-function written(property: Property, values: FlagValues<typeof FLAGS>): string {
+function formatFlag(property: Property, values: FlagValues<typeof FLAGS>): string {
   const value = values[property];
   const { name } = FLAGS[property];
   if (typeof value === 'boolean') return `--${name}`;

@@ -24,7 +24,7 @@ export function table(columns: readonly Column[], rows: readonly Row[], none: st
   const body =
     rows.length === 0
       ? html`<tr><td class="empty" colspan="${columns.length}">${none}</td></tr>`
-      : rows.map((row) => rowsOf(row, columns));
+      : rows.map((row) => renderRows(row, columns));
   return html`<div class="scroll"><table class="plain"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
@@ -33,7 +33,7 @@ export function stateWord(state: RowState, word: string): Html {
   return html`<span class="state ${state}">${word}</span>`;
 }
 
-function rowsOf({ cells, state, note }: Row, columns: readonly Column[]): Html {
+function renderRows({ cells, state, note }: Row, columns: readonly Column[]): Html {
   const data = cells.map((cell, index) => html`<td${classes(columns[index]?.className)}>${cell}</td>`);
   const names = [state === 'served' ? undefined : state, note ? 'has-reason' : undefined];
   const row = html`<tr${classes(...names)}>${data}</tr>`;

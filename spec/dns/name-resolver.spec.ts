@@ -45,11 +45,11 @@ describe('NameResolver', () => {
   it('waits at most 50 ms for IPv6 addresses if it has IPv4 ones', async () => {
     using system = await setup({ 'node.test': [ipv4('node.test', '10.0.0.7'), 'silence about IPv6'] });
     const found = system.message('node.test');
-    await until(system.clock, () => system.clock.sleeperCount > 1); // its deadline, and the wait for IPv6
+    await until(system.clock, () => system.clock.sleeperCount > 1); // the deadline, and the wait for IPv6
     await system.clock.advance(50);
     expect(await found).to.equal('10.0.0.7');
-    const asked = system.server.questions.filter((each) => each === 'AAAA node.test').length;
-    expect(asked).to.be.within(1, 3); // who waits for it gives up after the fourth time, which takes 7.5 s
+    const queried = system.server.questions.filter((each) => each === 'AAAA node.test').length;
+    expect(queried).to.be.within(1, 3); // at most four tries, which take 7.5 s
   });
 
   it('reads the hosts file first', async () => {
@@ -91,11 +91,11 @@ describe('NameResolver', () => {
   it('evicts the least recently used names', async () => {
     const clock = new ManualClock();
     let readCount = 0;
-    const hosts = async () => `10.0.0.9 ${'used.test'} ${asked}`.padEnd(++readCount % 2);
-    let asked = '';
+    const hosts = async () => `10.0.0.9 ${'used.test'} ${queried}`.padEnd(++readCount % 2);
+    let queried = '';
     const resolver = new NameResolver({ clock, timeoutMs: 3000, hosts, resolvConf: async () => '' });
     const resolve = async (name: string) => {
-      asked = name;
+      queried = name;
       return await resolver.resolve(name, never);
     };
     await resolve('first.test');

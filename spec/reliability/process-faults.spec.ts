@@ -90,7 +90,7 @@ describe('the process', () => {
   });
 
   it('serves what it can when file descriptors run out, and says what is missing', async () => {
-    await starved.server.line(/too many files open/, PATIENCE_MS);
+    await starved.server.line(/too many open files/, PATIENCE_MS);
     const served = async () => JSON.parse((await starved.ask(NODE_METRICS)).body).items.length as number;
     await starved.until(async () => (await served()) > 20);
     for (let probe = 0; probe < 20; probe++) expect((await starved.ask('/livez')).status).to.equal(200);

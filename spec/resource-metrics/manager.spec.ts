@@ -4,8 +4,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 /**
- * @param cycles how long each cycle takes, in turn; 0 when they run out; 'throws' for one that fails
- * @param overrunMs how much later one ends that is cut short
+ * @param cycles duration of each cycle in sequence, then 0; 'throws' for one that fails
+ * @param overrunMs how much later an aborted cycle ends
  */
 function setup({
   resolutionMs = 60_000,
@@ -88,7 +88,7 @@ describe('Manager', () => {
   it('gives the first cycle after a stall its full time', async () => {
     const { clock, logger, outcomes, reasons, startedAtMs } = setup({ cycles: [0, 0, 5_000] });
     await clock.advance(13_000);
-    await clock.jump(127_000); // the cycle of 72 s is due, and that of 132 s
+    await clock.jump(127_000); // the cycles at 72 s and 132 s are due
     await clock.advance(120_000);
     expect(startedAtMs).to.deep.equal([0, 12_000, 140_000, 200_000, 260_000]);
     expect(outcomes.map(({ durationMs, skippedCycles }) => [durationMs, skippedCycles])).to.deep.equal([
@@ -151,7 +151,7 @@ describe('Manager', () => {
   });
 });
 
-/** A manager whose second cycle heeds no signal, as under SIGSTOP. */
+/** A manager whose second cycle ignores its signal, as under SIGSTOP. */
 function setupStalled(durationMs: number) {
   const clock = new ManualClock();
   const logger = new RecordingLogger();

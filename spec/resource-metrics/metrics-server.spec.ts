@@ -10,7 +10,7 @@ import { twoCycles } from '#spec/support/two-cycles.ts';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 
-/** Longer than the jitter of these small clusters; far shorter than any timeout. */
+/** Above the jitter of these small clusters, and far below any timeout. */
 const JITTER_MS = 400;
 const PATIENCE_MS = 1000;
 
@@ -57,10 +57,10 @@ describe('startMetricsServer', () => {
     ]);
     await server.clock.advance(JITTER_MS);
     await server.scraped(2);
-    const said = server.logger.lines.filter(({ message }) =>
+    const warnings = server.logger.lines.filter(({ message }) =>
       message.startsWith('Kubelet TLS verification is disabled'),
     );
-    expect(said.map(({ level }) => level)).to.deep.equal(['warning']);
+    expect(warnings.map(({ level }) => level)).to.deep.equal(['warning']);
   });
 
   it('serves the actual usage of the cluster', async () => {
@@ -233,7 +233,7 @@ describe('startMetricsServer', () => {
   });
 });
 
-/** A CPU quantity as the API prints it, in nanocores. */
+/** Parses a CPU quantity of the API to nanocores. */
 function nanocores(quantity: string): number {
   const [, digits, suffix = ''] = /^(\d+)([num]?)$/.exec(quantity) ?? [];
   return Number(digits) * ({ n: 1, u: 1e3, m: 1e6 }[suffix] ?? 1e9);
@@ -246,7 +246,7 @@ const HEALTHY: Checked = {
   pods: { isSynced: true },
 };
 
-/** The names of the checks of an endpoint that fail. */
+/** Returns the names of failing checks. */
 function failing(endpoint: HealthEndpoint, changes: Partial<Checked> = {}): readonly string[] {
   const checks = healthChecks({ ...HEALTHY, ...changes }).filter(({ endpoints }) =>
     endpoints.includes(endpoint),

@@ -14,9 +14,9 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 const PATH = '/apis/metrics.k8s.io/v1beta1/nodes';
 const CONFIG_MAP = ['configmaps', 'kube-system', 'extension-apiserver-authentication'] as const;
 
-/** Longer than files and credentials go unread, and than decisions are remembered. */
+/** Above the intervals of reloading files and credentials, and the lifetime of cached decisions. */
 const SETTLING_MS = 11_000;
-/** Much less than what a review of access may take. */
+/** Far below the timeout of an access review. */
 const STEP_MS = 1_500;
 
 describe('credential rotation loses no request', () => {
@@ -49,7 +49,7 @@ describe('credential rotation loses no request', () => {
     await eventually(async () => (await statusOf(server, renewed)) === 200);
     shown = renewed;
     await moreOf(early);
-    await early[Symbol.asyncDispose](); // its connections show the old certificate
+    await early[Symbol.asyncDispose](); // its connections use the old certificate
     await using late = new RequestFlow(() => ({ port: portOf(server), path: PATH, ...renewed }));
     configure(server, next.pem);
     const old = { cert: admin.certificatePem, key: admin.privateKeyPem };
@@ -106,13 +106,13 @@ describe('credential rotation loses no request', () => {
     cluster.authenticator.revokeToken(cluster.metricsServerToken);
     await advance(server, flow, 12_000);
     await server.scraped(2);
-    await moreOf(flow); // each decision of before has been forgotten, and was asked for with the new token
+    await moreOf(flow); // cached decisions have expired, and were requested with the new token
     expect(flow.losses).to.deep.equal([]);
     expect(failedScrapes(await server.get('/metrics'))).to.equal(0);
   });
 });
 
-/** A server whose own token, and the CA of the kubelets, are in files of a directory. */
+/** A server with its token and the CA of the kubelets in files of a directory. */
 async function runServerWith(
   directory: TemporaryDirectory,
   scenario: Parameters<typeof runServer>[0],
@@ -134,13 +134,13 @@ function administratorsFlow(server: RunningServer): RequestFlow {
   return new RequestFlow(() => ({ port: portOf(server), path: PATH, cert, key }));
 }
 
-/** Waits until every one of the flow's connections has carried some more. */
+/** Waits for more requests on each connection of the flow. */
 async function moreOf(flow: RequestFlow, responses = 30): Promise<void> {
   const before = flow.count;
   await eventually(() => flow.count >= before + responses || flow.losses.length > 0);
 }
 
-/** In steps between which responses come: what is asked over real sockets would else seem to take all of the time. */
+/** Advances in steps that leave time for responses; otherwise, requests over real sockets would seem to take the whole time. */
 async function advance(server: RunningServer, flow: RequestFlow, durationMs: number): Promise<void> {
   for (let passedMs = 0; passedMs < durationMs; passedMs += STEP_MS) {
     await server.clock.advance(Math.min(STEP_MS, durationMs - passedMs));

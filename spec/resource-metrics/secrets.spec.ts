@@ -5,7 +5,7 @@ import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { runServer } from '#spec/support/running-server.ts';
 
 const PATH = '/apis/metrics.k8s.io/v1beta1/nodes';
-const BAD_TOKEN = 'a-token-that-nobody-holds';
+const BAD_TOKEN = 'a-token-that-is-invalid';
 
 describe('secrets', () => {
   it('are not sent to the target of a redirect', async () => {
@@ -23,16 +23,16 @@ describe('secrets', () => {
     await using server = await runServer({ nodes: 2, podsPerNode: 1 }, ['-v=10']);
     const { cluster } = server;
     const port = Number(new URL(server.origin).port);
-    const ask = (token: string) =>
+    const request = (token: string) =>
       requestHttp1({ port, path: PATH, headers: { authorization: `Bearer ${token}` } });
     await cluster.setFault('node-1', { status: 500 });
     await server.clock.advance(400);
     await server.scraped(1);
-    const responses = [await ask(cluster.metricsServerToken), await ask(BAD_TOKEN)];
+    const responses = [await request(cluster.metricsServerToken), await request(BAD_TOKEN)];
     expect(responses.map(({ status }) => status)).to.deep.equal([403, 401]);
     cluster.authenticator.revokeToken(cluster.metricsServerToken);
     await server.clock.advance(20_000);
-    responses.push(await ask('another'), await ask(cluster.metricsServerToken));
+    responses.push(await request('another'), await request(cluster.metricsServerToken));
     const { body } = await server.get('/metrics');
     const everything = [
       body,

@@ -30,7 +30,7 @@ describe('systemClock', () => {
       },
       () => {},
     );
-    await systemClock.sleep(5); // one that overflows fires after 1 ms
+    await systemClock.sleep(5); // an overflowing timer fires after 1 ms
     aborting.abort();
     await asleep;
     expect(hasWoken).to.equal(false);

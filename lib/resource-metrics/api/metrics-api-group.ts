@@ -6,7 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { METRICS_GROUP, METRICS_SCHEMAS, type MetricsSource } from './metrics-types.ts';
 import { nodeMetricsResource } from './node-metrics-resource.ts';
 import { podMetricsResource } from './pod-metrics-resource.ts';
-import { type TimestampCounts, type Timestamped, timestampsOf } from './served-timestamps.ts';
+import { countSelectedTimestamps, type TimestampCounts, type Timestamped } from './served-timestamps.ts';
 import { SnapshotVersions } from './snapshot-versions.ts';
 
 const VERSION = 'v1beta1';
@@ -38,7 +38,7 @@ export function metricsApiGroup(
   { watch, onServed, recent }: MetricsGroupOptions = {},
 ): MetricsApiGroup {
   const reportTimestamps = (selection: readonly SelectedBlock<Timestamped>[]) =>
-    onServed?.(timestampsOf(selection));
+    onServed?.(countSelectedTimestamps(selection));
   const versions = watch && new SnapshotVersions({ ...watch, snapshot: () => source.snapshot() });
   const [nodes, pods] = [nodeMetricsResource(source, versions), podMetricsResource(source, versions)];
   const resources = [nodes, pods].map((resource) => ({

@@ -64,7 +64,7 @@ const usage = (number: number): MessageField<Usage> =>
 /** Encodes a usage as `ResourceList`: quantities by resource name, a map in protobuf. */
 export const RESOURCE_LIST: ValueType<Usage> = {
   json: (usage) => {
-    if (usage.extraBytes) return Object.fromEntries(quantitiesOf(usage)) as JsonObject;
+    if (usage.extraBytes) return Object.fromEntries(formatQuantities(usage)) as JsonObject;
     return { cpu: formatCpuNanocores(usage.cpuNanocores), memory: formatMemoryBytes(usage.memoryBytes) };
   },
   text: (usage) => {
@@ -73,7 +73,8 @@ export const RESOURCE_LIST: ValueType<Usage> = {
     return `{"cpu":"${formatCpuNanocores(cpuNanocores)}","memory":"${formatMemoryBytes(memoryBytes)}"}`;
   },
   write: (message, number, usage) => {
-    for (const [name, quantity] of quantitiesOf(usage)) writeQuantity(message, number, { name, quantity });
+    for (const [name, quantity] of formatQuantities(usage))
+      writeQuantity(message, number, { name, quantity });
   },
   schema: (description) => mapOf(description, reference(META_SCHEMA.quantity, undefined, {})),
   item: reference(META_SCHEMA.quantity, undefined, {}),
@@ -163,7 +164,7 @@ export interface UsageSpan {
 }
 
 /** Sorted by name, as maps are encoded. */
-function quantitiesOf({ cpuNanocores, memoryBytes, extraBytes }: Usage): readonly [string, string][] {
+function formatQuantities({ cpuNanocores, memoryBytes, extraBytes }: Usage): readonly [string, string][] {
   const quantities: [string, string][] = [
     ['cpu', formatCpuNanocores(cpuNanocores)],
     ['memory', formatMemoryBytes(memoryBytes)],

@@ -7,7 +7,7 @@ import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts
 import { type LiveLookup, LiveMetrics, NameOrder } from './live-metrics.ts';
 import { NodeMetrics } from './metrics-object.ts';
 import { METRICS_GROUP, METRICS_SCHEMA, type MetricsSource, usageColumns } from './metrics-types.ts';
-import { originOf, type SnapshotVersions, watchableMetrics } from './snapshot-versions.ts';
+import { createOrigin, type SnapshotVersions, watchableMetrics } from './snapshot-versions.ts';
 
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 
@@ -28,7 +28,7 @@ export function nodeMetricsResource(
   };
 
   const metricsOf = memoizeByObject((snapshot: Snapshot): LiveNodeMetrics => {
-    const origin = originOf(snapshot, versions);
+    const origin = createOrigin(snapshot, versions);
     return new LiveMetrics(snapshot.nodes, {
       ...lookup,
       order,
@@ -54,7 +54,7 @@ export function nodeMetricsResource(
       const snapshot = source.snapshot();
       const usage = snapshot.nodes.get(name);
       if (!usage) throw notFound({ group: METRICS_GROUP, resource: 'nodemetrics' }, name);
-      return new NodeMetrics(usage, live, originOf(snapshot, versions));
+      return new NodeMetrics(usage, live, createOrigin(snapshot, versions));
     },
 
     list: () => listOf(source.snapshot()),

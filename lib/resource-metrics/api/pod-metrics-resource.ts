@@ -21,8 +21,8 @@ import {
 } from './metrics-types.ts';
 import { countTimestamps } from './served-timestamps.ts';
 import {
+  createOrigin,
   type MetricsOrigin,
-  originOf,
   type SnapshotVersions,
   watchableMetrics,
 } from './snapshot-versions.ts';
@@ -44,7 +44,7 @@ export function podMetricsResource(
   const { extraResources } = source;
   const lookup = {
     revision: () => source.pods.revision,
-    liveOf: (usage: PodUsage) => livePodOf(source, usage),
+    liveOf: (usage: PodUsage) => findLivePod(source, usage),
   };
   const namespaces = new NamespacedPodMetrics(lookup, versions);
   const listOf: PodMetricsResource['listOf'] = (snapshot, namespace, slices) => {
@@ -61,15 +61,15 @@ export function podMetricsResource(
     schema: METRICS_SCHEMA.pod,
     listSchema: METRICS_SCHEMA.podList,
     isNamespaced: true,
-    columns: usageColumns(({ usage }) => sumOf(usage.containers, extraResources), extraResources),
+    columns: usageColumns(({ usage }) => sumUsages(usage.containers, extraResources), extraResources),
 
     get({ namespace, name }) {
       if (!source.pods.get(namespace, name)) throw notFound({ group: '', resource: 'pods' }, name);
       const snapshot = source.snapshot();
       const usage = snapshot.pods.get(namespace)?.get(name);
-      const live = usage && livePodOf(source, usage);
+      const live = usage && findLivePod(source, usage);
       if (!live) throw notFound({ group: METRICS_GROUP, resource: 'podmetrics' }, `${namespace}/${name}`);
-      return new PodMetrics(usage, live, originOf(snapshot, versions));
+      return new PodMetrics(usage, live, createOrigin(snapshot, versions));
     },
 
     list: (namespace, slices) => listOf(source.snapshot(), namespace, slices),
@@ -100,7 +100,7 @@ async function inSlices(
 }
 
 /** Finds the live pod of a usage; `undefined` if another pod has its name now. */
-export function livePodOf(
+export function findLivePod(
   { pods }: Pick<MetricsSource, 'pods'>,
   { key, uid }: PodUsage,
 ): LivePod | undefined {
@@ -108,18 +108,18 @@ export function livePodOf(
   return uid === undefined || uid === live?.uid ? live : undefined;
 }
 
-function sumOf(containers: readonly ContainerUsage[], extraResources: readonly string[] = []): Usage {
+function sumUsages(containers: readonly ContainerUsage[], extraResources: readonly string[] = []): Usage {
   let [cpuNanocores, memoryBytes] = [0, 0];
   for (const container of containers) {
     cpuNanocores += container.cpuNanocores;
     memoryBytes += container.memoryBytes;
   }
   if (extraResources.length === 0) return { cpuNanocores, memoryBytes };
-  return { cpuNanocores, memoryBytes, extraBytes: sumOfExtras(containers, extraResources) };
+  return { cpuNanocores, memoryBytes, extraBytes: sumExtras(containers, extraResources) };
 }
 
 /** Sums the resources that are available for every container. */
-function sumOfExtras(containers: readonly Usage[], names: readonly string[]): Record<string, number> {
+function sumExtras(containers: readonly Usage[], names: readonly string[]): Record<string, number> {
   const sums = new Map<string, number>();
   for (const name of names) {
     let sum = 0;
@@ -157,39 +157,36 @@ class NamespacedPodMetrics {
 
   /** @param namespace `undefined` for all, in sorted order */
   of(snapshot: Snapshot, namespace: string | undefined): readonly NamespaceMetrics[] {
-    const all = this.#metricsOf(snapshot);
+    const all = this.#findSnapshot(snapshot);
     const namespaces = namespace === undefined ? all.namespaces : [namespace];
-    return namespaces.map((one) => this.#metricsOfNamespace(all, one));
+    return namespaces.map((one) => this.#findNamespace(all, one));
   }
 
-  #metricsOf(snapshot: Snapshot): SnapshotMetrics {
+  #findSnapshot(snapshot: Snapshot): SnapshotMetrics {
     let all = this.#cache.get(snapshot);
     if (!all) {
       const namespaces = [...snapshot.pods.keys()].sort();
-      this.#orders = new Map(namespaces.map((namespace) => [namespace, this.#orderOf(namespace)]));
-      all = { snapshot, origin: originOf(snapshot, this.#versions), namespaces, byNamespace: new Map() };
+      this.#orders = new Map(namespaces.map((namespace) => [namespace, this.#findOrder(namespace)]));
+      all = { snapshot, origin: createOrigin(snapshot, this.#versions), namespaces, byNamespace: new Map() };
       this.#cache.set(snapshot, all);
     }
     return all;
   }
 
-  #metricsOfNamespace(
-    { snapshot, origin, byNamespace }: SnapshotMetrics,
-    namespace: string,
-  ): NamespaceMetrics {
+  #findNamespace({ snapshot, origin, byNamespace }: SnapshotMetrics, namespace: string): NamespaceMetrics {
     const cached = byNamespace.get(namespace);
     if (cached) return cached;
     const usages = snapshot.pods.get(namespace);
     const metrics = new LiveMetrics(usages ?? NO_USAGES, {
       ...this.#lookup,
-      order: this.#orderOf(namespace),
+      order: this.#findOrder(namespace),
       make: (usage, live) => new PodMetrics(usage, live, origin),
     });
     if (usages) byNamespace.set(namespace, metrics); // unknown namespaces are not cached
     return metrics;
   }
 
-  #orderOf(namespace: string): NameOrder {
+  #findOrder(namespace: string): NameOrder {
     return this.#orders.get(namespace) ?? new NameOrder();
   }
 }

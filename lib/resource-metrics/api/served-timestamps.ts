@@ -23,7 +23,7 @@ interface BlockTimestamps {
 const CACHE = new WeakMap<readonly Timestamped[], BlockTimestamps>();
 
 /** Counts the timestamps of selected objects. Timestamps of long blocks are cached. */
-export function timestampsOf(selection: readonly SelectedBlock<Timestamped>[]): TimestampCounts {
+export function countSelectedTimestamps(selection: readonly SelectedBlock<Timestamped>[]): TimestampCounts {
   const counts = new Map<number, number>();
   for (const selected of selection) {
     const { block, ranges } = selected;

@@ -73,7 +73,7 @@ export interface MetricsOrigin {
   readonly resourceVersion: string | undefined;
 }
 
-export function originOf(snapshot: Snapshot, versions: SnapshotVersions | undefined): MetricsOrigin {
+export function createOrigin(snapshot: Snapshot, versions: SnapshotVersions | undefined): MetricsOrigin {
   return { creationTimestampMs: snapshot.publishedAtMs, resourceVersion: versions?.versionOf(snapshot) };
 }
 

@@ -1,5 +1,5 @@
 import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
-import { livePodOf } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
+import { findLivePod } from '#lib/resource-metrics/api/pod-metrics-resource.ts';
 import type { CachedNode } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { PodRecord } from '#lib/resource-metrics/sink/pod-record.ts';
 import type { PodUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
@@ -122,7 +122,7 @@ function servedPodUsage(
   { pods }: Snapshot = source.sink.snapshot,
 ): PodUsage | undefined {
   const usage = pods.get(namespace)?.get(name);
-  return usage && livePodOf(source, usage) && usage;
+  return usage && findLivePod(source, usage) && usage;
 }
 
 /** Explains why a pod that a kubelet reported is not served. */

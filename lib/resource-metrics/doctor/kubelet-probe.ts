@@ -100,7 +100,7 @@ async function attemptAll(
     try {
       await client.get(target, path, { signal, read });
     } catch (error) {
-      note(outcomeOf(error, node.name, target));
+      note(classifyError(error, node.name, target));
       throw error;
     }
   });
@@ -109,7 +109,7 @@ async function attemptAll(
 }
 
 function unreadable(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
-  const because = reasonOf(error, nodeName, target);
+  const because = describeReason(error, nodeName, target);
   if (error instanceof NodeMismatchError)
     return { kind: 'misdirected', because, otherNodeName: error.otherNodeName };
   return { kind: isExcessive(error) ? 'excessive' : 'unreadable', because };
@@ -122,8 +122,8 @@ function isExcessive(error: unknown): boolean {
 
 const CERTIFICATE_ERRORS = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_(CA|PURPOSE)|ERR_TLS_CERT)/;
 
-function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
-  const because = reasonOf(error, nodeName, target);
+function classifyError(error: unknown, nodeName: string, target: ScrapeTarget): AttemptOutcome {
+  const because = describeReason(error, nodeName, target);
   if (error instanceof KubeletStatusError) return { kind: 'refused', statusCode: error.statusCode, because };
   if (isExcessive(error)) return { kind: 'excessive', because };
   const code = codeOf(error);
@@ -131,7 +131,7 @@ function outcomeOf(error: unknown, nodeName: string, target: ScrapeTarget): Atte
   return { kind: 'failed', because, code };
 }
 
-function reasonOf(error: unknown, nodeName: string, target: ScrapeTarget): string {
+function describeReason(error: unknown, nodeName: string, target: ScrapeTarget): string {
   return new ScrapeError(nodeName, error, { address: formatAddress(target) }).reason;
 }
 

@@ -61,22 +61,22 @@ export function reduceNode(node: unknown): LiveNode | undefined {
   const status = propertyOf(node, 'status');
   return {
     name,
-    labels: textsOf(propertyOf(metadata, 'labels')),
-    addresses: addressesOf(status),
-    kubeletPort: kubeletPortOf(status),
-    resourceMetricsPath: pathOf(propertyOf(metadata, 'annotations')),
+    labels: readTexts(propertyOf(metadata, 'labels')),
+    addresses: readAddresses(status),
+    kubeletPort: readKubeletPort(status),
+    resourceMetricsPath: readPath(propertyOf(metadata, 'annotations')),
   };
 }
 
-function textsOf(labels: unknown): Readonly<Record<string, string>> {
+function readTexts(labels: unknown): Readonly<Record<string, string>> {
   if (typeof labels !== 'object' || labels === null) return {};
   return Object.fromEntries(Object.entries(labels).filter(([, value]) => typeof value === 'string'));
 }
 
-function addressesOf(status: unknown): readonly NodeAddress[] {
+function readAddresses(status: unknown): readonly NodeAddress[] {
   const addresses: NodeAddress[] = [];
   const countByType = new Map<string, number>();
-  for (const address of listOf(propertyOf(status, 'addresses')).flatMap(addressOf)) {
+  for (const address of asList(propertyOf(status, 'addresses')).flatMap(readAddress)) {
     const count = (countByType.get(address.type) ?? 0) + 1;
     if (count > MAX_ADDRESSES_OF_TYPE || address.address.length > MAX_ADDRESS_LENGTH) continue;
     countByType.set(address.type, count);
@@ -85,23 +85,23 @@ function addressesOf(status: unknown): readonly NodeAddress[] {
   return addresses;
 }
 
-function addressOf(address: unknown): readonly NodeAddress[] {
+function readAddress(address: unknown): readonly NodeAddress[] {
   const type = propertyOf(address, 'type');
   const value = propertyOf(address, 'address');
   return typeof type === 'string' && typeof value === 'string' ? [{ type, address: value }] : [];
 }
 
-function kubeletPortOf(status: unknown): number | undefined {
+function readKubeletPort(status: unknown): number | undefined {
   const endpoint = propertyOf(propertyOf(status, 'daemonEndpoints'), 'kubeletEndpoint');
   const port = propertyOf(endpoint, 'Port');
   return typeof port === 'number' && port > 0 ? port : undefined;
 }
 
-function pathOf(annotations: unknown): string | undefined {
+function readPath(annotations: unknown): string | undefined {
   const path = propertyOf(annotations, RESOURCE_METRICS_PATH);
   return typeof path === 'string' && path.startsWith('/') ? path : undefined;
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

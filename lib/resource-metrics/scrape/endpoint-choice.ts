@@ -43,7 +43,7 @@ export class EndpointChoice {
     if (resourceMetricsPath !== undefined && this.#policy !== 'summary') {
       return await request({ ...resource, path: resourceMetricsPath });
     }
-    const endpoint = this.#endpointOf(nodeName);
+    const endpoint = this.#chooseEndpoint(nodeName);
     try {
       return await request(endpoint);
     } catch (error) {
@@ -60,7 +60,7 @@ export class EndpointChoice {
     for (const { retain } of Object.values(this.#endpoints)) retain?.(isLive);
   }
 
-  #endpointOf(nodeName: string): KubeletEndpoint {
+  #chooseEndpoint(nodeName: string): KubeletEndpoint {
     if (this.#policy !== 'auto') return this.#endpoints[this.#policy];
     const untilMs = this.#untilMs.get(nodeName);
     return untilMs !== undefined && this.#clock.monotonicMs() < untilMs

@@ -18,7 +18,7 @@ export class ScrapeError extends Error {
     super(`Cannot scrape node "${nodeName}"${where}: ${reason}`, { cause });
     this.nodeName = nodeName;
     this.reason = reason;
-    this.kind = `${address} ${kindOf(cause)}`;
+    this.kind = `${address} ${classifyCause(cause)}`;
     this.address = address;
   }
 }
@@ -45,7 +45,7 @@ function formatCause(cause: unknown): string {
 }
 
 /** The code of an error, or the start of its message without details: figures, and text after a colon. */
-function kindOf(cause: unknown): string {
+function classifyCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if ('code' in cause && typeof cause.code === 'string') return cause.code;
   if (cause instanceof KubeletStatusError) return `HTTP status ${cause.statusCode}`;

@@ -137,7 +137,7 @@ function nextPods(
   const parts = batch.pods.map((points) => {
     const { containers, incompleteBecause } = points;
     const likely = inOrder?.next().value;
-    const expected = likely && hasNameOf(likely, points) ? likely : undefined;
+    const expected = likely && hasName(likely, points) ? likely : undefined;
     const key = expected?.key ?? `${points.namespace}/${points.name}`;
     const liveUid = points.uid ?? livePodUid(key);
     const record = samePod(expected ?? previous?.pods.get(key), liveUid);
@@ -157,7 +157,7 @@ function nextPods(
 }
 
 /** Pods usually have the same order in consecutive responses. */
-function hasNameOf(record: PodRecord, { namespace, name }: PodPoints): boolean {
+function hasName(record: PodRecord, { namespace, name }: PodPoints): boolean {
   return record.name === name && record.namespace === namespace;
 }
 

@@ -88,8 +88,8 @@ describe('LiveMetrics', () => {
     it('creates the metrics once for concurrent callers, in time slices', async () => {
       const metrics = metricsOf(...names);
       let isDone = false;
-      const asked = [1, 2].map(() => metrics.currentInSlices(slices));
-      const done = Promise.all(asked).then((results) => {
+      const calls = [1, 2].map(() => metrics.currentInSlices(slices));
+      const done = Promise.all(calls).then((results) => {
         isDone = true;
         return results;
       });

@@ -11,13 +11,13 @@ describe('metricsApiGroup', () => {
       nodeUsage('a', { cpuNanocores: 205_361_551, memoryBytes: 496_860 * 1024, windowMs: 10_023 }),
     );
     api.source.liveNodes.set('a', liveNode('a', { labels: { zone: 'z', disk: 'ssd' } }));
-    expect((await api.ask('nodes/a')).body.toString()).to.equal(
+    expect((await api.request('nodes/a')).body.toString()).to.equal(
       '{"kind":"NodeMetrics","apiVersion":"metrics.k8s.io/v1beta1","metadata":{"name":"a",' +
         '"creationTimestamp":"2026-11-21T08:50:30Z","labels":{"disk":"ssd","zone":"z"}},' +
         '"timestamp":"2026-11-21T08:50:25Z","window":"10.023s","usage":{"cpu":"205361551n","memory":"496860Ki"}}\n',
     );
     api.source.liveNodes.set('a', liveNode('a', { labels: { zone: 'y' } }));
-    expect(jsonOf<Item>(await api.ask('nodes/a')).metadata.labels).to.deep.equal({ zone: 'y' });
+    expect(jsonOf<Item>(await api.request('nodes/a')).metadata.labels).to.deep.equal({ zone: 'y' });
   });
 
   it('serves the metrics of a pod by container', async () => {
@@ -27,7 +27,7 @@ describe('metricsApiGroup', () => {
       { name: 'side', cpuNanocores: 0, memoryBytes: 712 * 1024 },
     ];
     api.source.serve(podUsage('default', 'web', { containers }));
-    expect((await api.ask('namespaces/default/pods/web')).body.toString()).to.equal(
+    expect((await api.request('namespaces/default/pods/web')).body.toString()).to.equal(
       '{"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1beta1","metadata":{"name":"web","namespace":"default",' +
         '"creationTimestamp":"2026-11-21T08:50:30Z"},"timestamp":"2026-11-21T08:50:25Z","window":"15s","containers":[' +
         '{"name":"burn","usage":{"cpu":"60595128n","memory":"24844Ki"}},' +
@@ -57,7 +57,7 @@ describe('metricsApiGroup', () => {
     api.source.livePods.set('n/b', livePod('n', 'b', { uid: 'another' }));
     expect(await api.names('nodes')).to.deep.equal(['b']);
     expect(await api.names('pods')).to.deep.equal(['n/c']);
-    expect((await api.ask('namespaces/n/pods/b')).status).to.equal(404);
+    expect((await api.request('namespaces/n/pods/b')).status).to.equal(404);
   });
 
   it('serves a pod without a reported UID', async () => {
@@ -72,7 +72,7 @@ describe('metricsApiGroup', () => {
     api.source.livePods.set('n/a', livePod('n', 'a'));
     const messages = await Promise.all(
       ['nodes/zzz', 'nodes/a', 'namespaces/n/pods/zzz', 'namespaces/n/pods/a'].map(async (path) => {
-        const { message, details } = jsonOf<{ message: string; details: object }>(await api.ask(path));
+        const { message, details } = jsonOf<{ message: string; details: object }>(await api.request(path));
         return [message, details];
       }),
     );
@@ -102,19 +102,19 @@ interface Item {
 async function startApi(): Promise<
   AsyncDisposable & {
     readonly source: FakeMetricsSource;
-    ask(path: string): Promise<ApiResponse>;
+    request(path: string): Promise<ApiResponse>;
     names(path: string): Promise<readonly string[]>;
   }
 > {
   const source = new FakeMetricsSource();
   const server = await startTestApiServer({ groups: [metricsApiGroup(source)] });
-  const ask = (path: string) =>
+  const request = (path: string) =>
     requestHttp1({ port: server.address.port, path: `/apis/metrics.k8s.io/v1beta1/${path}` });
   return {
     source,
-    ask,
+    request,
     names: async (path) => {
-      const { items } = jsonOf<{ items: readonly Item[] }>(await ask(path));
+      const { items } = jsonOf<{ items: readonly Item[] }>(await request(path));
       return items.map(({ metadata: { namespace, name } }) => (namespace ? `${namespace}/${name}` : name));
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -51,7 +51,7 @@ const using = (name: string, extraBytes?: ContainerUsage['extraBytes']): Contain
   extraBytes,
 });
 
-/** The first row by its columns, as kubectl gets it. */
+/** Returns the first row of the Table for kubectl, by column. */
 async function rowOf(resource: 'nodes' | 'pods', source: FakeMetricsSource): Promise<object> {
   await using server = await startTestApiServer({ groups: [metricsApiGroup(source)] });
   const { columnDefinitions, rows } = jsonOf<Table>(

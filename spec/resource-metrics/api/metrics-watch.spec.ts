@@ -29,7 +29,7 @@ describe('watching metrics', () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  /** Publishes the usages of everything there is, and lets watchers notice. */
+  /** Publishes usages of all objects, and waits for watchers. */
   const publish = async (...usages: readonly (NodeUsage | PodUsage)[]) => {
     source.serve(...usages);
     source.current = { ...source.current, sequence: sequence++ };

@@ -15,7 +15,7 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-// Names and labels as the API server would never have them, for no kubelet is trusted to say only what it should.
+// Includes names and labels that the API server would reject, since kubelets are not trusted.
 const names = fc.oneof(fc.stringMatching(/^[a-z][a-z0-9.-]{0,20}$/), fc.constant('__proto__'));
 const usages = fc.record({
   timestampMs: fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }),
@@ -42,7 +42,7 @@ describe('representations of metrics', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  const ask = async (path: string, accept: string) => {
+  const request = async (path: string, accept: string) => {
     const { port } = server.address;
     const { status, body } = await requestHttp1({
       port,
@@ -61,9 +61,9 @@ describe('representations of metrics', () => {
           ['nodes', METRICS_SCHEMA.nodeList, decodeNode],
           ['pods', METRICS_SCHEMA.podList, decodePod],
         ] as const) {
-          const json = JSON.parse((await ask(path, 'application/json')).toString());
+          const json = JSON.parse((await request(path, 'application/json')).toString());
           expect(schemaOf(schema).safeParse(json).error?.issues).to.equal(undefined);
-          expect(decodeList(await ask(path, PROTOBUF), decode)).to.deep.equal(json);
+          expect(decodeList(await request(path, PROTOBUF), decode)).to.deep.equal(json);
         }
       }),
       { numRuns: 50 },
@@ -77,14 +77,14 @@ describe('representations of metrics', () => {
       ['nodes', 'nodes/a'],
       ['pods', 'namespaces/n/pods/b'],
     ] as const) {
-      const { items } = JSON.parse((await ask(path, 'application/json')).toString());
-      const { kind, apiVersion, ...got } = JSON.parse((await ask(object, 'application/json')).toString());
+      const { items } = JSON.parse((await request(path, 'application/json')).toString());
+      const { kind, apiVersion, ...got } = JSON.parse((await request(object, 'application/json')).toString());
       expect(got).to.deep.equal(items[0]);
       expect({ kind, apiVersion }).to.deep.equal({
         kind: path === 'nodes' ? 'NodeMetrics' : 'PodMetrics',
         apiVersion: 'metrics.k8s.io/v1beta1',
       });
-      const { type, message } = envelope(await ask(object, PROTOBUF));
+      const { type, message } = envelope(await request(object, PROTOBUF));
       expect(type).to.deep.equal({ kind, apiVersion });
       expect((path === 'nodes' ? decodeNode : decodePod)(message)).to.deep.equal(got);
     }
@@ -116,7 +116,7 @@ function serve(
   }
 }
 
-/** A published schema as one that takes no fields beside its own. */
+/** Makes a published schema reject unknown fields. */
 function schemaOf(name: string): z.ZodType {
   const definitions = JSON.stringify({ ...METRICS_SCHEMAS, ...META_SCHEMAS })
     .replaceAll('#/components/schemas/', '#/$defs/')

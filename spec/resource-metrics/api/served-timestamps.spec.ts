@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import { NodeMetrics } from '#lib/resource-metrics/api/metrics-object.ts';
-import { type Timestamped, timestampsOf } from '#lib/resource-metrics/api/served-timestamps.ts';
+import { countSelectedTimestamps, type Timestamped } from '#lib/resource-metrics/api/served-timestamps.ts';
 import { liveNode, nodeUsage } from '#spec/support/metrics-source.ts';
 
 const ORIGIN = { creationTimestampMs: 0, resourceVersion: undefined };
@@ -15,7 +15,7 @@ const blocks = fc.array(
   { maxLength: 3 },
 );
 
-describe('timestampsOf', () => {
+describe('countSelectedTimestamps', () => {
   it('counts the same as a visit of every selected object, for whole blocks and parts', () => {
     fc.assert(
       fc.property(blocks, fc.nat({ max: 5 }), (all, second) => {
@@ -24,7 +24,7 @@ describe('timestampsOf', () => {
           const plain = new Map<number, number>();
           for (const { usage } of selectedObjects(selection) as readonly Timestamped[])
             plain.set(usage.timestampMs, (plain.get(usage.timestampMs) ?? 0) + 1);
-          const counts = timestampsOf(selection as Parameters<typeof timestampsOf>[0]);
+          const counts = countSelectedTimestamps(selection as Parameters<typeof countSelectedTimestamps>[0]);
           expect(new Map(counts)).to.deep.equal(plain);
         }
       }),

@@ -36,7 +36,7 @@ describe('debugEndpoints', () => {
     after(() => server[Symbol.asyncDispose]());
 
     it('describes the last scrape and the cached objects of a responding node', async () => {
-      const [node] = (await ask<NodeDescription>(server, '/debug/nodes?name=node-1')).items;
+      const [node] = (await query<NodeDescription>(server, '/debug/nodes?name=node-1')).items;
       const { address } = server.cluster.node('node-1').plan;
       expect(node).to.deep.include({ name: 'node-1', served: true });
       expect(node?.usage).to.have.all.keys('cpu', 'memory', 'timestamp', 'window');
@@ -51,7 +51,7 @@ describe('debugEndpoints', () => {
     });
 
     it('lists failing nodes first, with cause and start of the failure', async () => {
-      const { total, served, items } = await ask<NodeDescription>(server, '/debug/nodes');
+      const { total, served, items } = await query<NodeDescription>(server, '/debug/nodes');
       expect({ total, served }).to.deep.equal({ total: 4, served: 2 });
       expect(items.map(({ name }) => name)).to.deep.equal(['node-2', 'node-3', 'node-1', 'node-4']);
       const [refusing, homeless] = items;
@@ -95,7 +95,7 @@ describe('debugEndpoints', () => {
         ['/debug/nodes', 'nodes'],
         ['/debug/pods', 'pods'],
       ] as const) {
-        const listed = await ask<NodeDescription>(server, path);
+        const listed = await query<NodeDescription>(server, path);
         const api = JSON.parse((await server.get(`/apis/metrics.k8s.io/v1beta1/${resource}`)).body);
         const keyOf = ({ namespace = '', name }: { namespace?: string; name: string }) =>
           `${namespace}/${name}`;
@@ -114,7 +114,7 @@ describe('debugEndpoints', () => {
     });
 
     it('counts failing nodes that an unreported pod may run on', async () => {
-      const { items } = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=default');
+      const { items } = await query<DetailedPodDescription>(server, '/debug/pods?namespace=default');
       const unreported = items.find(({ name }) => name === 'on-failing');
       expect(unreported?.reason?.message).to.equal(
         'no responding kubelet reports it; it may run on one of the 2 nodes that cannot be scraped. Select it by namespace and name to find its node',
@@ -122,20 +122,20 @@ describe('debugEndpoints', () => {
     });
 
     it('lists pods that are not served first, then by namespace and name', async () => {
-      const { items, served, total } = await ask<DetailedPodDescription>(server, '/debug/pods');
+      const { items, served, total } = await query<DetailedPodDescription>(server, '/debug/pods');
       const keys = items.map((pod) => `${pod.served ? 1 : 0}/${pod.namespace}/${pod.name}`);
       expect(keys).to.deep.equal(keys.toSorted());
       expect(items.filter((pod) => pod.served)).to.have.lengthOf(served);
-      const inSystem = await ask<DetailedPodDescription>(server, '/debug/pods?namespace=no-such');
+      const inSystem = await query<DetailedPodDescription>(server, '/debug/pods?namespace=no-such');
       expect([inSystem.total, total]).to.deep.equal([0, items.length]);
     });
 
     it('limits the items, but counts all', async () => {
-      const { total, items } = await ask(server, '/debug/pods?limit=1');
+      const { total, items } = await query(server, '/debug/pods?limit=1');
       expect(total).to.be.greaterThan(1);
       expect(items).to.have.length(1);
       for (const all of ['0', '-1'])
-        expect((await ask(server, `/debug/pods?limit=${all}`)).items).to.have.length(total);
+        expect((await query(server, `/debug/pods?limit=${all}`)).items).to.have.length(total);
     });
 
     it('responds with 403 without permission, and with 400 to a name without a namespace', async () => {
@@ -166,7 +166,7 @@ describe('debugEndpoints', () => {
     await server.clock.advance(400);
     await server.scraped(1);
     await server.clock.advance(1000);
-    const { items, served } = await ask<DetailedPodDescription>(server, '/debug/pods');
+    const { items, served } = await query<DetailedPodDescription>(server, '/debug/pods');
     expect(served).to.equal(0);
     expect(items).to.have.lengthOf(2);
     for (const { reason } of items) {
@@ -178,7 +178,7 @@ describe('debugEndpoints', () => {
   });
 });
 
-async function ask<Item>(server: RunningServer, path: string): Promise<DebugResponse<Item>> {
+async function query<Item>(server: RunningServer, path: string): Promise<DebugResponse<Item>> {
   const { status, body } = await server.get(path);
   expect(status, body).to.equal(200);
   return JSON.parse(body);
@@ -186,6 +186,6 @@ async function ask<Item>(server: RunningServer, path: string): Promise<DebugResp
 
 async function reasonOf(server: RunningServer, name: string): Promise<RemediedReason | undefined> {
   const path = `/debug/pods?namespace=default&name=${name}`;
-  const { items } = await ask<DetailedPodDescription>(server, path);
+  const { items } = await query<DetailedPodDescription>(server, path);
   return items[0]?.reason;
 }

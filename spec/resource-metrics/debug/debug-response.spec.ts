@@ -161,7 +161,7 @@ interface Summary {
   readonly pods?: readonly object[];
 }
 
-/** A fault that makes another summary of a summary. */
+/** A fault that modifies the summary. */
 function changing(change: (summary: Summary) => Summary): (response: KubeletResponse) => KubeletResponse {
   return (response) => ({
     ...response,
@@ -177,7 +177,7 @@ function podOf({ cluster }: RunningServer): Pod {
   return pod;
 }
 
-/** The server may read kubelets, and list and watch this alone. */
+/** Grants access to kubelets, and list and watch of one resource. */
 function onlyListing(resource: string): ScenarioInput['grants'] {
   const name = 'system:metrics-server';
   const rules = [

@@ -5,16 +5,16 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('PodLookup', () => {
   const responding = (response: unknown) => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const client = {
       getJson: async (path: string) => {
-        asked.push(path);
+        requested.push(path);
         if (response instanceof Error) throw response;
         return response;
       },
     };
     const clock = new ManualClock();
-    return { asked, clock, lookup: new PodLookup({ client, clock }) };
+    return { requested, clock, lookup: new PodLookup({ client, clock }) };
   };
 
   it('looks up a pod by a list, which the server is permitted', async () => {
@@ -22,14 +22,14 @@ describe('PodLookup', () => {
       spec: { nodeName: 'node-1' },
       status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
     };
-    const { asked, lookup } = responding({ items: [pod] });
+    const { requested, lookup } = responding({ items: [pod] });
     expect(await lookup.find('default', 'web')).to.deep.equal({
       kind: 'found',
       nodeName: 'node-1',
       phase: 'Running',
       startedAtMs: Date.UTC(2026, 0, 1),
     });
-    expect(asked).to.deep.equal(['/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dweb']);
+    expect(requested).to.deep.equal(['/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dweb']);
   });
 
   it('reports a missing pod, and a missing permission', async () => {
@@ -42,9 +42,9 @@ describe('PodLookup', () => {
   });
 
   it('sends at most ten requests in ten seconds', async () => {
-    const { asked, clock, lookup } = responding({ items: [] });
+    const { requested, clock, lookup } = responding({ items: [] });
     for (let index = 0; index < 12; index++) await lookup.find('default', `web-${index}`);
-    expect(asked).to.have.length(10);
+    expect(requested).to.have.length(10);
     expect(await lookup.find('default', 'web')).to.have.property('kind', 'unknown');
     await clock.advance(10_000);
     expect(await lookup.find('default', 'web')).to.deep.equal({ kind: 'absent' });

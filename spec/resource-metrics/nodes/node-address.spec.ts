@@ -60,10 +60,10 @@ describe('chooseScrapeTarget', () => {
   it("uses the port of the node's status only if enabled and present", () => {
     const node = nodeWith([{ type: 'InternalIP', address: '10.0.0.7' }], 10260);
     const portless = nodeWith(node.addresses);
-    const told = { ...RULES, useNodeStatusPort: true };
+    const rules = { ...RULES, useNodeStatusPort: true };
     expect(chooseScrapeTarget(node, RULES)).to.have.property('port', 10250);
-    expect(chooseScrapeTarget(node, told)).to.have.property('port', 10260);
-    expect(chooseScrapeTarget(portless, told)).to.have.property('port', 10250);
+    expect(chooseScrapeTarget(node, rules)).to.have.property('port', 10260);
+    expect(chooseScrapeTarget(portless, rules)).to.have.property('port', 10250);
   });
 });
 

@@ -13,7 +13,7 @@ const RECHECK_MS = 3_600_000;
 const SUMMARY_PATH = '/stats/summary?only_cpu_and_memory=true';
 const RESOURCE_PATH = '/metrics/resource';
 
-/** A kubelet that responds to some paths and refuses others with a status. */
+/** A kubelet that responds with the given status to some paths, and successfully to others. */
 function setup(policy: EndpointPolicy, statuses: Record<string, number> = {}) {
   const clock = new ManualClock();
   const choice = new EndpointChoice(policy, clock);
@@ -97,16 +97,16 @@ describe('EndpointChoice', () => {
   });
 
   it('removes nodes that are gone from its endpoints', () => {
-    const asked: string[] = [];
+    const live: string[] = [];
     const { summary, resource } = kubeletEndpoints();
     const retain = (isLive: (nodeName: string) => boolean) =>
-      void asked.push(...['a', 'b'].filter((name) => isLive(name)));
+      void live.push(...['a', 'b'].filter((name) => isLive(name)));
     const choice = new EndpointChoice('auto', new ManualClock(), {
       summary,
       resource: { ...resource, retain },
     });
     choice.retain((nodeName) => nodeName === 'b');
-    expect(asked).to.deep.equal(['b']);
+    expect(live).to.deep.equal(['b']);
   });
 });
 
@@ -129,12 +129,12 @@ describe('kubeletEndpoints', () => {
     it(`decodes ${endpoint} without retaining its buffer`, async () => {
       const { decode } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']))[endpoint];
       const bodies = await Promise.all(files.map((file) => readFile(new URL(file, FIXTURES))));
-      const place = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));
+      const buffer = Buffer.alloc(Math.max(...bodies.map(({ length }) => length)));
       const responses = bodies.map((body) => {
-        body.copy(place);
-        return decode(place.subarray(0, body.length), ORIGIN);
+        body.copy(buffer);
+        return decode(buffer.subarray(0, body.length), ORIGIN);
       });
-      place.fill('x');
+      buffer.fill('x');
       expect(responses).to.deep.equal(bodies.map((body) => decode(body, ORIGIN)));
       expect(responses[0]?.pods).not.to.deep.equal(responses[1]?.pods);
     });

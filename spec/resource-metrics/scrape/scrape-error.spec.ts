@@ -78,7 +78,7 @@ describe('ScrapeError', () => {
       new Error('no'),
       'no more',
     ];
-    expect(new Set(causes.map((cause) => kindOf(cause))).size).to.equal(7); // two have the same first words
+    expect(new Set(causes.map((cause) => kindOf(cause))).size).to.equal(7); // two start with the same words
     expect(kindOf(new Error('no'))).not.to.equal(kindOf(new Error('no'), '10.0.0.8:10250'));
     expect(kindOf(Object.assign(new Error('no'), { code: 7 }))).to.equal(kindOf(new Error('no')));
   });

@@ -99,10 +99,10 @@ describe('ScrapeFailureLog', () => {
         await clock.advance(15_000);
       }
       expect(messages()).to.have.length.within(4, 24);
-      const told = messages().map((line) =>
+      const counts = messages().map((line) =>
         'changesNotLogged' in line ? Number(line.changesNotLogged) + 1 : 1,
       );
-      const sum = told.reduce((one, other) => one + other, 0);
+      const sum = counts.reduce((one, other) => one + other, 0);
       expect(sum).to.be.within(cycles - 240, cycles); // all changes but those since the last line
     });
   }

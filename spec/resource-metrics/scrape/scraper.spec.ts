@@ -5,12 +5,12 @@ import { type ScrapeOutcome, Scraper, SecondScrapes } from '#lib/resource-metric
 import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-/** How a kubelet responds: after so long, or never. */
+/** A kubelet that responds after a delay, or never. */
 type Kubelet = {
   readonly afterMs: number;
   readonly text?: string;
   readonly fails?: string;
-  /** How long its handshake has to wait for others'. */
+  /** Delay of its handshake permit. */
   readonly waitsMs?: number;
 };
 
@@ -33,7 +33,7 @@ function setup(
   const outcomes: ScrapeOutcome[] = [];
   const received: string[] = [];
   const published: { readonly atMs: number; readonly nodes: readonly string[] }[] = [];
-  const asked: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
+  const requests: { readonly host: string; readonly path: string; readonly atMs: number }[] = [];
   const retained: string[][] = [];
   const publish = () => published.push({ atMs: clock.monotonicMs(), nodes: received.splice(0) });
   const stop = new AbortController();
@@ -57,7 +57,7 @@ function setup(
           using _paused = pause?.();
           await clock.sleep(kubelet.waitsMs, { signal });
         }
-        asked.push({ host, path, atMs: clock.monotonicMs() });
+        requests.push({ host, path, atMs: clock.monotonicMs() });
         await clock.sleep(kubelet.afterMs, { signal });
         if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
         return read(Buffer.from(kubelet.text ?? '{"pods":[]}'));
@@ -70,7 +70,7 @@ function setup(
   const cycle = new AbortController();
   const scrape = (endsAtMs = Number.POSITIVE_INFINITY, signal = cycle.signal) =>
     scraper.scrape({ endsAtMs, nodes: Object.keys(kubelets).map(node), signal });
-  return { stop, asked, published, clock, cycle, done: scrape(), outcomes, retained, scrape };
+  return { stop, requests, published, clock, cycle, done: scrape(), outcomes, retained, scrape };
 }
 
 const many = (count: number) =>
@@ -78,10 +78,10 @@ const many = (count: number) =>
 
 describe('Scraper', () => {
   it('scrapes CPU and memory of each node', async () => {
-    const { asked, done, clock, retained } = setup({ a: { afterMs: 0 }, b: { afterMs: 0 } });
+    const { requests, done, clock, retained } = setup({ a: { afterMs: 0 }, b: { afterMs: 0 } });
     await clock.advance(100);
     await done;
-    expect(asked.map(({ host, path }) => `${host}${path}`)).to.have.members([
+    expect(requests.map(({ host, path }) => `${host}${path}`)).to.have.members([
       'a/stats/summary?only_cpu_and_memory=true',
       'b/stats/summary?only_cpu_and_memory=true',
     ]);
@@ -90,24 +90,24 @@ describe('Scraper', () => {
 
   it('spreads the starts over 8 ms per node', async () => {
     let next = 0;
-    const { asked, done, clock } = setup(many(50), { random: () => next++ / 50 });
+    const { requests, done, clock } = setup(many(50), { random: () => next++ / 50 });
     await clock.advance(400);
     await done;
-    expect(asked.map(({ atMs }) => Math.round(atMs))).to.deep.equal(
+    expect(requests.map(({ atMs }) => Math.round(atMs))).to.deep.equal(
       Array.from({ length: 50 }, (_, n) => n * 8),
     );
   });
 
   it('starts no further scrapes after the end of its cycle', async () => {
     const starts = [0, 0.9];
-    const { asked, clock, cycle, done, outcomes } = setup(
+    const { requests, clock, cycle, done, outcomes } = setup(
       { early: { afterMs: 0 }, late: { afterMs: 0 } },
       { random: () => starts.shift() ?? 0 },
     );
     await clock.advance(1);
     cycle.abort(new Error('no response before the next cycle was due'));
     await done;
-    expect(asked.map(({ host }) => host)).to.deep.equal(['early']);
+    expect(requests.map(({ host }) => host)).to.deep.equal(['early']);
     expect(outcomes.map(({ nodeName, endpoint }) => [nodeName, endpoint])).to.deep.equal([
       ['early', '/stats/summary?only_cpu_and_memory=true'],
       ['late', undefined],
@@ -116,7 +116,7 @@ describe('Scraper', () => {
   });
 
   it('scrapes a node at the same point of each cycle', async () => {
-    const { asked, done, clock, scrape } = setup(many(1000), { random: Math.random });
+    const { requests, done, clock, scrape } = setup(many(1000), { random: Math.random });
     await clock.advance(12_000);
     await done;
     for (let cycle = 1; cycle < 4; cycle++) {
@@ -124,17 +124,17 @@ describe('Scraper', () => {
       await clock.advance(12_000);
       await again;
     }
-    const timesMs = Map.groupBy(asked, ({ host }) => host).values();
+    const timesMs = Map.groupBy(requests, ({ host }) => host).values();
     for (const times of timesMs) {
       const gapsMs = times.slice(1).map(({ atMs }, index) => Math.round(atMs - (times[index]?.atMs ?? 0)));
       expect(gapsMs[0]).to.equal(12_000);
-      expect(gapsMs[1]).to.be.within(12_000, 15_000); // the starts of later cycles are spread farther
+      expect(gapsMs[1]).to.be.within(12_000, 15_000); // later cycles have more jitter
       expect(gapsMs[2]).to.equal(12_000);
     }
   });
 
   it('spreads the starts over at most 1 s in the first two cycles, then 4 s', async () => {
-    const { asked, done, clock, scrape } = setup(many(1000), { random: () => 0.999 });
+    const { requests, done, clock, scrape } = setup(many(1000), { random: () => 0.999 });
     await clock.advance(12_000);
     await done;
     for (let cycle = 1; cycle < 4; cycle++) {
@@ -142,7 +142,7 @@ describe('Scraper', () => {
       await clock.advance(12_000);
       await again;
     }
-    const delaysMs = [0, 1, 2, 3].map((cycle) => (asked[1000 * cycle]?.atMs ?? 0) - 12_000 * cycle);
+    const delaysMs = [0, 1, 2, 3].map((cycle) => (requests[1000 * cycle]?.atMs ?? 0) - 12_000 * cycle);
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([999, 999, 3996, 3996]);
   });
 
@@ -207,11 +207,11 @@ describe('Scraper', () => {
     const onUnhandled = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', onUnhandled);
     try {
-      const { asked, clock, done } = setup(many(50), { random: () => next++ / 50, onScraped });
+      const { requests, clock, done } = setup(many(50), { random: () => next++ / 50, onScraped });
       const failure = done.catch((error: Error) => error.message);
       await clock.advance(400);
       expect(await failure).to.equal('cannot record it');
-      expect(asked).to.have.length(50);
+      expect(requests).to.have.length(50);
     } finally {
       process.off('unhandledRejection', onUnhandled);
     }
@@ -219,9 +219,9 @@ describe('Scraper', () => {
   });
 
   describe('when a handshake waits for others', () => {
-    /** Cycles of 15 s, one after the other; what was reported of the node in each, and when it was asked. */
+    /** Runs cycles of 15 s; returns the reports of the node in each, and the times of its requests. */
     const cyclesOf = async (waitsMs: number, afterMs: number, count: number) => {
-      const { asked, clock, done, outcomes, published, scrape, cycle, stop } = setup({
+      const { requests, clock, done, outcomes, published, scrape, cycle, stop } = setup({
         late: { waitsMs, afterMs },
       });
       const reported: (string | undefined)[][] = [];
@@ -233,13 +233,13 @@ describe('Scraper', () => {
         await scraped;
         reported.push(outcomes.splice(0).map(({ error }) => error?.reason.replace(/:.*/, '')));
       }
-      return { asked, clock, published, reported, stop };
+      return { requests, clock, published, reported, stop };
     };
 
     it('continues a scrape beyond its cycle, and requests once', async () => {
-      const { asked, published, reported } = await cyclesOf(20_000, 500, 2);
+      const { requests, published, reported } = await cyclesOf(20_000, 500, 2);
       expect(reported).to.deep.equal([[], [undefined]]);
-      expect(asked.map(({ atMs }) => atMs)).to.deep.equal([20_000]);
+      expect(requests.map(({ atMs }) => atMs)).to.deep.equal([20_000]);
       expect(published.map(({ atMs }) => atMs)).to.deep.equal([20_500]);
     });
 
@@ -282,17 +282,17 @@ describe('Scraper', () => {
   });
 
   describe('for the second scrape of a node', () => {
-    /** When each kubelet was asked in the second cycle, which begins at 12 s; all were asked at 0 s in the first. */
+    /** Returns when each kubelet was scraped in the second cycle, which starts at 12 s; the first scrapes are at 0 s. */
     const secondAskedAt = async (respondedAfterMs: readonly number[], endsAtMs: number) => {
       const kubelets = respondedAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
-      const { asked, clock, done, scrape } = setup(Object.fromEntries(kubelets));
+      const { requests, clock, done, scrape } = setup(Object.fromEntries(kubelets));
       await clock.advance(12_000);
       await done;
-      asked.length = 0;
+      requests.length = 0;
       const second = scrape(endsAtMs);
       await clock.advance(24_000);
       await second;
-      return asked.map(({ host, atMs }) => [host, atMs]);
+      return requests.map(({ host, atMs }) => [host, atMs]);
     };
 
     it('waits 12 s after the first response, so that the two yield a rate', async () => {
@@ -311,7 +311,7 @@ describe('Scraper', () => {
 
   it('treats a recreated node as new', async () => {
     const kubelets: Record<string, Kubelet> = { a: { afterMs: 0 }, b: { afterMs: 0 } };
-    const { asked, clock, done, scrape } = setup(kubelets);
+    const { requests, clock, done, scrape } = setup(kubelets);
     const cycle = async (scraped: Promise<void>, durationMs: number) => {
       await clock.advance(durationMs);
       await scraped;
@@ -323,12 +323,12 @@ describe('Scraper', () => {
     kubelets.b = { afterMs: 0 };
     await cycle(scrape(), 1_000); // at 36 s
     await cycle(scrape(), 12_000);
-    const askedAtMs = asked.filter(({ host }) => host === 'b').map(({ atMs }) => atMs);
-    expect(askedAtMs).to.deep.equal([0, 12_000, 36_000, 48_000]);
+    const requestedAtMs = requests.filter(({ host }) => host === 'b').map(({ atMs }) => atMs);
+    expect(requestedAtMs).to.deep.equal([0, 12_000, 36_000, 48_000]);
   });
 
   it('returns to the same point of each cycle from the third scrape on', async () => {
-    const { asked, clock, done, scrape } = setup({ a: { afterMs: 4000 } });
+    const { requests, clock, done, scrape } = setup({ a: { afterMs: 4000 } });
     await clock.advance(12_000);
     await done;
     for (const endsAtMs of [22_000, 32_000]) {
@@ -336,7 +336,7 @@ describe('Scraper', () => {
       await clock.advance(10_000);
       await cycle;
     }
-    expect(asked.map(({ atMs }) => atMs)).to.deep.equal([0, 16_000, 22_000]);
+    expect(requests.map(({ atMs }) => atMs)).to.deep.equal([0, 16_000, 22_000]);
   });
 
   it('resolves at once without nodes', async () => {

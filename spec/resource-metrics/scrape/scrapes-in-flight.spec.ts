@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ScrapeBounds, ScrapesInFlight } from '#lib/resource-metrics/scrape/scrapes-in-flight.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-/** One scrape of node a that ends when told to, or when its signal aborts. */
+/** One scrape of node a that ends on demand, or when its signal aborts. */
 function setup() {
   const clock = new ManualClock();
   const stop = new AbortController();
@@ -103,7 +103,7 @@ describe('ScrapesInFlight', () => {
     end();
     await inFlight?.ended;
     expect(clock.sleeperCount).to.equal(0);
-    bounds.pause()[Symbol.dispose](); // too late to begin it again
+    bounds.pause()[Symbol.dispose](); // too late to restart it
     expect(clock.sleeperCount).to.equal(0);
     stop.abort(new Error('shutting down'));
     expect(bounds.signal.aborted).to.equal(false);

@@ -12,7 +12,7 @@ const STALENESS_MS = 70_000;
 interface Setup {
   readonly clock: ManualClock;
   readonly sink: MetricsSink;
-  /** Begins a cycle and hands the sink what the nodes' kubelets say, each with one pod unless told otherwise. */
+  /** Starts a cycle and passes the nodes' responses to the sink, by default with one pod each. */
   readonly response: (...nodes: { readonly name: string; readonly pods?: readonly PodPoints[] }[]) => void;
 }
 
@@ -92,11 +92,11 @@ describe('MetricsSink', () => {
   it('replaces the snapshot without changing earlier ones', async () => {
     const system = setup();
     system.response({ name: 'a' });
-    const held = system.sink.snapshot;
+    const before = system.sink.snapshot;
     await system.clock.advance(60_000);
     system.response({ name: 'a' }, { name: 'b' });
-    expect([...held.nodes.keys()]).to.deep.equal(['a']);
-    expect(system.sink.snapshot.sequence).to.equal(held.sequence + 1);
+    expect([...before.nodes.keys()]).to.deep.equal(['a']);
+    expect(system.sink.snapshot.sequence).to.equal(before.sequence + 1);
     expect(system.sink.snapshot.publishedAtMs).to.equal(system.clock.nowMs());
   });
 
@@ -355,7 +355,7 @@ describe('MetricsSink', () => {
       expect((await moved({ 'default/db-0': 'uid-3' }))?.uid).to.equal('uid-1');
     });
 
-    /** Who is served of a pod that `home` sampled 10 s ago, and another node so many seconds from now. */
+    /** Returns the node served for a pod that `home` sampled 10 s ago, and another node at an offset in seconds. */
     const contested = async (
       liveUid: string | undefined,
       { home, other, otherSeconds }: { home?: string; other?: string; otherSeconds: number },

@@ -11,7 +11,7 @@ import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/su
 const OPTIONS: NodeRecordOptions = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
 const KEY = 'default/web-1';
 
-/** The same pod at a later second: containers by name with what they have used by then. */
+/** A response at a second, with the CPU time used by each container until then. */
 function responseAt(
   seconds: number,
   containers: Record<string, number>,
@@ -29,7 +29,7 @@ function responseAt(
 
 function recordOf(...responses: ReturnType<typeof responseAt>[]): NodeRecord {
   const record = responses.reduce<NodeRecord | undefined>(
-    (held, response) => nextNodeRecord(held, response, OPTIONS),
+    (record, response) => nextNodeRecord(record, response, OPTIONS),
     undefined,
   );
   if (!record) throw new Error('a record needs a response');
@@ -70,14 +70,14 @@ describe('nextNodeRecord', () => {
   it('takes linear time for thousands of containers in any order, and with other names', async () => {
     const cpu = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => [`${name}-${index}`, 1e9] as const);
-    const read = ({ held, next }: { held: NodeRecord; next: ReturnType<typeof responseAt> }) =>
-      nextNodeRecord(held, next, OPTIONS);
+    const read = ({ record, next }: { record: NodeRecord; next: ReturnType<typeof responseAt> }) =>
+      nextNodeRecord(record, next, OPTIONS);
     for (const change of [
       (count: number) => cpu('c', count).reverse(),
       (count: number) => cpu('other', count),
     ]) {
       const of = (count: number) => ({
-        held: recordOf(responseAt(0, Object.fromEntries(cpu('c', count)))),
+        record: recordOf(responseAt(0, Object.fromEntries(cpu('c', count)))),
         next: responseAt(60, Object.fromEntries(change(count))),
       });
       expect(await growthOf(read, { short: of(63), long: of(4_032), parts: 64 })).to.include({
@@ -185,11 +185,11 @@ describe('nextNodeRecord', () => {
   });
 
   describe('without UIDs of the kubelet', () => {
-    /** What is held after a response at 0 s and one at 60 s, with who lived under the name at each. */
+    /** The record after responses at 0 s and 60 s, with the live UID at each. */
     const recordWith = (...uids: readonly (string | undefined)[]) =>
-      uids.reduce<NodeRecord | undefined>((held, uid, index) => {
+      uids.reduce<NodeRecord | undefined>((record, uid, index) => {
         const response = responseAt(60 * index, { app: 1e9 + index * 6e9 }, { uid: undefined });
-        return nextNodeRecord(held, response, { ...OPTIONS, livePodUid: () => uid });
+        return nextNodeRecord(record, response, { ...OPTIONS, livePodUid: () => uid });
       }, undefined);
 
     it('uses the UID of the live pod', () => {

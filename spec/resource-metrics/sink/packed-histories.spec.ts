@@ -9,7 +9,7 @@ const extraBytes = fc.option(fc.record({ swap: whole, 'ephemeral-storage': whole
   nil: undefined,
 });
 
-/** A history as they come about: its usage's window ends with its newest reading. */
+/** A history whose usage's window ends with its newest reading. */
 const history: fc.Arbitrary<UsageHistory> = fc
   .record({
     name: fc.string(),
@@ -23,7 +23,7 @@ const history: fc.Arbitrary<UsageHistory> = fc
       nil: undefined,
     }),
   })
-  .map(({ measured, ...held }) => ({ ...held, usage: measured && usageOf(held, measured) }));
+  .map(({ measured, ...history }) => ({ ...history, usage: measured && usageOf(history, measured) }));
 
 function usageOf(
   { name, readings }: Pick<UsageHistory, 'name' | 'readings'>,

@@ -8,7 +8,7 @@ const OPTIONS = { resolutionMs: 60_000, cycleStartedAtMs: 0, livePodUid: () => u
 
 type Response = ReturnType<typeof metricsBatch>;
 
-/** A pod's containers by name, each with what it has used by a second. */
+/** A pod at a second, with the CPU time used by each container until then. */
 const responseAt = (seconds: number, containers: readonly [name: string, cpuCoreNanoseconds: number][]) =>
   metricsBatch({
     receivedAtMs: seconds * 1000,
@@ -21,12 +21,12 @@ const responseAt = (seconds: number, containers: readonly [name: string, cpuCore
     ],
   });
 
-/** The pod's record after each response. */
+/** Returns the pod's record after each response. */
 function recordsOf(...responses: readonly Response[]): PodRecord[] {
-  let held: ReturnType<typeof nextNodeRecord> | undefined;
+  let record: ReturnType<typeof nextNodeRecord> | undefined;
   return responses.map((response) => {
-    held = nextNodeRecord(held, response, OPTIONS);
-    const [pod] = held.pods.values();
+    record = nextNodeRecord(record, response, OPTIONS);
+    const [pod] = record.pods.values();
     if (!pod) throw new Error('the response has no pod');
     return pod;
   });

@@ -11,7 +11,7 @@ import { at, containerPoint } from '#spec/support/points.ts';
 
 type Step = Parameters<typeof containerPoint>[0] & { readonly context?: Partial<ReadingContext> };
 
-/** Feeds readings whose arrival keeps pace with their stamps, unless a step says otherwise. */
+/** Adds readings received at their timestamps, plus the offset of a step. */
 function historyOf(...steps: Step[]): UsageHistory {
   let history: UsageHistory | undefined;
   for (const { context, ...changes } of steps) {

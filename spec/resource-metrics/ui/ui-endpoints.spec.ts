@@ -8,11 +8,11 @@ import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
 
-/** Where the photographs go, for people to look at. */
+/** Directory of screenshots, for manual inspection. */
 const PHOTOGRAPHS = '.cache/photographs';
 
 const SCRIPTS = ['page.js', 'elements.js', 'quantities.js', 'recent-usage.js', 'sortable-table.js'];
-/** What the page consists of. */
+/** The files of the page. */
 const PAGE = ['/ui', ...['page.css', ...SCRIPTS].map((file) => `/ui/${file}`)];
 
 describe('uiEndpoints', () => {
@@ -129,10 +129,10 @@ describe('uiEndpoints', () => {
     });
 
     it('does not store the token', async () => {
-      const kept = await page().evaluate(
+      const stored = await page().evaluate(
         `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.documentElement.outerHTML, document.getElementById('token').value])`,
       );
-      expect(kept).not.to.include('viewer-token');
+      expect(stored).not.to.include('viewer-token');
     });
 
     it('refreshes automatically', async () => {
@@ -174,8 +174,8 @@ describe('uiEndpoints', () => {
         /^no responding kubelet reports it; .*Look upIf its node cannot be scraped,/,
       );
       await page().click(`${reason} button`);
-      const looked = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
-      await eventually(async () => (await page().evaluate(looked)) === true);
+      const isLookedUp = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
+      await eventually(async () => (await page().evaluate(isLookedUp)) === true);
     });
 
     it('renders in light and dark, wide and narrow (screenshots)', async () => {
@@ -206,7 +206,7 @@ describe('uiEndpoints', () => {
   });
 });
 
-/** Six nodes, one of which refuses connections and one has no address, and pods with problems. */
+/** Six nodes, of which one refuses connections and one has no address, and pods with problems. */
 async function startWatchedCluster(): Promise<RunningServer> {
   const containers = [{ name: 'app', unknown: ['memory' as const] }];
   await using stack = new AsyncDisposableStack();
@@ -234,7 +234,7 @@ async function startWatchedCluster(): Promise<RunningServer> {
   return server;
 }
 
-/** Up to and with the next cycle; `scraped` is how many scrapes in all have succeeded then. */
+/** Advances past the next cycle, until `scraped` scrapes have succeeded in total. */
 async function nextCycle(server: RunningServer, scraped: number): Promise<void> {
   await server.clock.advance(15_000 - 1_400);
   await server.clock.advance(400);
@@ -242,7 +242,7 @@ async function nextCycle(server: RunningServer, scraped: number): Promise<void> 
   await server.clock.advance(1_000);
 }
 
-/** So that there is something to see in the trends. */
+/** Runs several cycles for the trends. */
 function varyLoads({ cluster }: RunningServer, cycle: number): void {
   for (const { metadata, spec } of cluster.store.list('pods').items) {
     if (metadata.name === 'lacking') continue;
@@ -256,7 +256,7 @@ function varyLoads({ cluster }: RunningServer, cycle: number): void {
   }
 }
 
-/** `63m`, `1.27`; NaN for none. */
+/** Parses `63m` and `1.27`; NaN for other texts. */
 function coresOf(text: string): number {
   return text.endsWith('m') ? Number(text.slice(0, -1)) / 1000 : Number(text);
 }

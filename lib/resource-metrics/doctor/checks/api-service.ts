@@ -84,13 +84,13 @@ function describeAvailability({ doctor }: DoctorContext, { status }: ApiService)
   if (condition?.status === 'True') return ok(SUBJECT, 'is available');
   const { reason = 'unknown', message = 'it has no condition Available' } = condition ?? {};
   return failed(SUBJECT, `is not available: ${reason}: ${message}`, {
-    diagnosis: causeOf(reason, message),
+    diagnosis: diagnose(reason, message),
     NAMESPACE: doctor.service.split('/', 1)[0] ?? '',
   });
 }
 
 /** Reasons and messages of kube-aggregator's availability controller. */
-function causeOf(reason: string, message: string): DiagnosisCode {
+function diagnose(reason: string, message: string): DiagnosisCode {
   if (reason === 'ServiceNotFound') return 'api-service-without-service';
   if (reason === 'MissingEndpoints' || reason === 'EndpointsNotFound') return 'api-service-without-endpoints';
   if (/x509:|certificate/i.test(message)) return 'api-service-certificate-refused';

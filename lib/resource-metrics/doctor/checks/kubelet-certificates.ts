@@ -31,11 +31,11 @@ function describe(
       failed(subject, `${address}: ${because}`, { diagnosis: 'kubelet-without-tls', ADDRESS: address }),
     ];
   }
-  const facts = `for ${namesOf(certificate)}, issued by ${oneLine(certificate.issuer)}, valid until ${certificate.validToDate.toISOString()}`;
+  const facts = `for ${formatNames(certificate)}, issued by ${oneLine(certificate.issuer)}, valid until ${certificate.validToDate.toISOString()}`;
   if (outcome?.kind === 'untrusted') {
     return [
       failed(subject, `connected to ${address}; ${outcome.because} (${facts})`, {
-        diagnosis: causeOf(certificate, { code: outcome.code, nowMs: clock.nowMs() }),
+        diagnosis: diagnose(certificate, { code: outcome.code, nowMs: clock.nowMs() }),
         NODE: node.name,
         ISSUER: oneLine(certificate.issuer),
       }),
@@ -48,7 +48,7 @@ function describe(
   ];
 }
 
-function causeOf(
+function diagnose(
   certificate: X509Certificate,
   { code, nowMs }: { readonly code: string; readonly nowMs: number },
 ): DiagnosisCode {
@@ -61,7 +61,7 @@ function causeOf(
   return issuer === subject ? 'kubelet-certificate-self-signed' : 'kubelet-certificate-authority';
 }
 
-function namesOf({ subjectAltName, subject }: X509Certificate): string {
+function formatNames({ subjectAltName, subject }: X509Certificate): string {
   return subjectAltName?.replaceAll(/(DNS|IP Address):/g, '') ?? oneLine(subject);
 }
 

@@ -27,7 +27,7 @@ function describe({ node, target, attempts, inspection }: KubeletProbe): readonl
   const hint = isOtherPort ? `; according to the node's status, its kubelet uses port ${kubeletPort}` : '';
   return [
     failed(subject, `${address}: ${outcome.because}${hint}`, {
-      diagnosis: causeOf(outcome.code),
+      diagnosis: diagnose(outcome.code),
       NODE: node.name,
       ADDRESS: address,
       HOST: target.host,
@@ -44,7 +44,7 @@ const DIAGNOSES: Readonly<Record<NameLookupCode | 'ECONNREFUSED', DiagnosisCode>
   DNS_BUSY: 'node-name-unresolved',
 };
 
-function causeOf(code: string | undefined): DiagnosisCode {
+function diagnose(code: string | undefined): DiagnosisCode {
   const diagnoses: Readonly<Record<string, DiagnosisCode>> = DIAGNOSES;
   return (code !== undefined && getOwn(diagnoses, code)) || 'kubelet-unreachable';
 }

@@ -34,7 +34,7 @@ function describe(
     }
     return [ignored[0] === undefined ? ok(subject, seen) : note(subject, `${seen}; ignored: ${ignored[0]}`)];
   }
-  const diagnosis = causeOf(outcome);
+  const diagnosis = diagnose(outcome);
   // Failures before the response are reported by the checks of connections and certificates.
   if (outcome.kind === 'failed' && inspection !== undefined && !inspection.certificate) return [];
   return [
@@ -54,7 +54,7 @@ const CAUSES: Readonly<Record<number, DiagnosisCode>> = {
   404: 'kubelet-endpoint-missing',
 };
 
-function causeOf(outcome: AttemptOutcome): DiagnosisCode {
+function diagnose(outcome: AttemptOutcome): DiagnosisCode {
   if (outcome.kind === 'unreadable') return 'kubelet-response-unreadable';
   if (outcome.kind === 'excessive') return 'kubelet-response-excessive';
   if (outcome.kind === 'misdirected') return 'kubelet-of-other-node';

@@ -50,15 +50,15 @@ export function decodeSummary(
   if (!isObject(summary)) throw new Error('the response is not a JSON object');
   if (!isObject(summary.node) && !Array.isArray(summary.pods))
     throw new Error('the response is not a summary: it has neither node nor pods');
-  const nodeStats = objectOf(summary.node);
+  const nodeStats = asObject(summary.node);
   const reportedName = nonEmpty(nodeStats.nodeName);
   if (reportedName !== undefined && reportedName !== nodeName) throw new NodeMismatchError(reportedName);
   const reading = { extras, names, count: new ContainerCount() };
   const node = readNode(nodeStats, nodeName, extras);
   const pods: PodPoints[] = [];
   const ignored = new IgnoredParts();
-  for (const stats of listOf(summary.pods)) {
-    const pod = readPod(objectOf(stats), reading);
+  for (const stats of asList(summary.pods)) {
+    const pod = readPod(asObject(stats), reading);
     if (pod) pods.push(pod);
     else ignored.add('a pod without name or namespace');
   }
@@ -81,7 +81,7 @@ function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint 
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes, startedAtMs } = readUsage(stats);
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;
-  const cpuUsageNanocores = readAmount(objectOf(stats.cpu).usageNanoCores);
+  const cpuUsageNanocores = readAmount(asObject(stats.cpu).usageNanoCores);
   const point = { name, startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes, cpuUsageNanocores };
   if (extras.size === 0) return point;
   // Ephemeral storage of a node is the file system of its kubelet.
@@ -90,11 +90,11 @@ function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint 
 
 function readPod(stats: Json, reading: Reading): PodPoints | undefined {
   reading.count.add();
-  const reference = objectOf(stats.podRef);
+  const reference = asObject(stats.podRef);
   const [namespace, name] = [nonEmpty(reference.namespace), nonEmpty(reference.name)];
   const reports: ContainerReport[] = [];
-  for (const container of listOf(stats.containers)) {
-    const report = readContainer(objectOf(container), reading);
+  for (const container of asList(stats.containers)) {
+    const report = readContainer(asObject(container), reading);
     if (report) reports.push(report);
   }
   if (namespace === undefined || name === undefined) return undefined;
@@ -116,17 +116,17 @@ function readContainer(stats: Json, { extras, names, count }: Reading): Containe
 }
 
 function readUsage(stats: Json) {
-  const cpu = objectOf(stats.cpu);
+  const cpu = asObject(stats.cpu);
   return {
     startedAtMs: timeMs(stats.startTime),
     takenAtMs: timeMs(cpu.time),
     cpuCoreNanoseconds: readAmount(cpu.usageCoreNanoSeconds),
-    memoryBytes: readAmount(objectOf(stats.memory).workingSetBytes),
+    memoryBytes: readAmount(asObject(stats.memory).workingSetBytes),
   };
 }
 
 function readExtras(stats: Json, extras: ExtraResources, storage: number | undefined): ExtraBytes {
-  const swap = readAmountOrZero(objectOf(stats.swap).swapUsageBytes);
+  const swap = readAmountOrZero(asObject(stats.swap).swapUsageBytes);
   return {
     ...(extras.has('ephemeral-storage') && storage !== undefined && { 'ephemeral-storage': storage }),
     ...(extras.has('swap') && swap !== undefined && { swap }),
@@ -134,7 +134,7 @@ function readExtras(stats: Json, extras: ExtraResources, storage: number | undef
 }
 
 function usedBytes(section: unknown): number | undefined {
-  return readAmountOrZero(objectOf(section).usedBytes);
+  return readAmountOrZero(asObject(section).usedBytes);
 }
 
 function timeMs(value: unknown): number | undefined {
@@ -147,11 +147,11 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function objectOf(value: unknown): Json {
+function asObject(value: unknown): Json {
   return isObject(value) ? value : NOTHING;
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

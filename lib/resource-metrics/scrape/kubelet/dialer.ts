@@ -213,7 +213,7 @@ export function kubeletIdentityError(
   const names = [host, ...alternativeNames.filter((name) => name !== host)];
   if (names.some((name) => tls.checkServerIdentity(name, certificate) === undefined)) return undefined;
   return new KubeletIdentityError(
-    `its certificate is valid for ${namesOf(certificate)}, not for ${names.join(', ')}; issue the kubelet a certificate that ` +
+    `its certificate is valid for ${formatNames(certificate)}, not for ${names.join(', ')}; issue the kubelet a certificate that ` +
       'names its node (serverTLSBootstrap: true in its configuration), or connect to a name in the certificate ' +
       '(--kubelet-preferred-address-types)',
   );
@@ -227,7 +227,7 @@ class KubeletIdentityError extends Error {
 /** A certificate of 100 kB has thousands of names. */
 const MAX_NAMES_SHOWN = 10;
 
-function namesOf({ subject, subjectaltname }: tls.PeerCertificate): string {
+function formatNames({ subject, subjectaltname }: tls.PeerCertificate): string {
   if (subjectaltname) {
     const shown = subjectaltname.split(', ', MAX_NAMES_SHOWN + 1);
     const more = shown.length > MAX_NAMES_SHOWN ? ', …' : '';

@@ -117,7 +117,7 @@ function show() {
   $('summary').textContent =
     `${ofNodes.served} of ${ofNodes.total} nodes and ${ofPods.served} of ${ofPods.total} pods are served`;
   $('freshness').textContent = `as of ${new Date(atMs).toLocaleTimeString()}`;
-  $('nodes-count').textContent = countOf(ofNodes);
+  $('nodes-count').textContent = formatCount(ofNodes);
   nodes.show(ofNodes.items.map((node) => nodeRow(node, atMs)));
   const rows = ofPods.items.map(podRow);
   recent.record(rows);
@@ -135,18 +135,19 @@ function showPods() {
     ofPods.total > ofPods.items.length
       ? `; only the first ${ofPods.items.length} of ${ofPods.total} are shown`
       : '';
-  $('pods-count').textContent = filter === '' ? countOf(ofPods) + limited : `${rows.length} match${limited}`;
+  $('pods-count').textContent =
+    filter === '' ? formatCount(ofPods) + limited : `${rows.length} match${limited}`;
   pods.show(rows.map((row) => ({ ...row, trend: recent.of(row.key) })));
 }
 
-function countOf({ total, served }) {
+function formatCount({ total, served }) {
   return served === total ? `${total}, all served` : `${total}, ${total - served} not served`;
 }
 
 function nodeRow({ name, served, usage, reason, scrape, cached, trend }, atMs) {
   const failure = scrape?.failure;
   return {
-    ...stateOf(served && !failure, reason?.code ?? (failure && 'NodeFailing')),
+    ...rankState(served && !failure, reason?.code ?? (failure && 'NodeFailing')),
     name,
     ...amounts(usage),
     trend: trend.map(({ cpuNanocores, memoryBytes }) => ({ cores: cpuNanocores / 1e9, bytes: memoryBytes })),
@@ -165,7 +166,7 @@ function podRow({ namespace, name, served, node, usage, reason: reported }) {
   const key = `${namespace}/${name}`;
   const reason = reported?.code === 'NotReported' ? (lookedUp.get(key) ?? reported) : reported;
   return {
-    ...stateOf(served, reason?.code),
+    ...rankState(served, reason?.code),
     ...(reason === reported && reported?.code === 'NotReported' && { more: lookUpButton(namespace, name) }),
     ...{ key, namespace, name, node },
     ...amounts(usage),
@@ -200,7 +201,7 @@ const WAITING = [
 ];
 
 /** Ranks failing items first, then waiting ones. */
-function stateOf(isHealthy, code) {
+function rankState(isHealthy, code) {
   if (isHealthy) return { state: 'served', rank: 2, word: 'Healthy' };
   return WAITING.includes(code)
     ? { state: 'waiting', rank: 1, word: code }

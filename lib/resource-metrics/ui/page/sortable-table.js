@@ -30,7 +30,7 @@ export class SortableTable {
     const body = element(
       'tbody',
       {},
-      sorted.flatMap((row) => this.#rowsOf(row)),
+      sorted.flatMap((row) => this.#createRows(row)),
     );
     if (sorted.length === 0) {
       const cell = element('td', { className: 'empty', text: 'No entries', colspan: this.#columns.length });
@@ -65,7 +65,7 @@ export class SortableTable {
     this.#render();
   }
 
-  #rowsOf(row) {
+  #createRows(row) {
     const cells = this.#columns.map(({ className = '', cell }) => {
       const content = cell(row);
       return element('td', { className }, [content]);

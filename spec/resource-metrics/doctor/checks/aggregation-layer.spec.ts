@@ -27,7 +27,7 @@ describe('aggregationLayer', () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings, diagnoses } = await examine(server, [
       `--requestheader-client-ca-file=${server.cluster.files.frontProxyCa}`,
-      '--requestheader-allowed-names=somebody',
+      '--requestheader-allowed-names=other-name',
     ]);
     expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
     expect(findings.find(({ status }) => status === 'failed'))
@@ -40,7 +40,7 @@ describe('aggregationLayer', () => {
     changeConfigMap(server, (data) => ({ ...data, 'requestheader-allowed-names': '[]' }));
     const { findings, diagnoses } = await examine(server, [
       `--requestheader-client-ca-file=${server.cluster.files.frontProxyCa}`,
-      '--requestheader-allowed-names=somebody',
+      '--requestheader-allowed-names=other-name',
     ]);
     expect(diagnoses).to.deep.equal(['front-proxy-names-differ']);
     expect(findings.find(({ status }) => status === 'failed'))

@@ -117,10 +117,8 @@ describe('apiService', () => {
     const other = { type: 'Other', status: 'True' };
     for (const status of [{}, { conditions: [] }, { conditions: [other] }])
       expect(await seenWith(status)).to.equal(nothing);
-    const unknown = { type: 'Available', status: 'Unknown', reason: 'Pending', message: 'not looked at yet' };
-    expect(await seenWith({ conditions: [unknown] })).to.equal(
-      'is not available: Pending: not looked at yet',
-    );
+    const unknown = { type: 'Available', status: 'Unknown', reason: 'Pending', message: 'not checked yet' };
+    expect(await seenWith({ conditions: [unknown] })).to.equal('is not available: Pending: not checked yet');
     expect(await seenWith({ conditions: [{ type: 'Available', status: 'True' }] })).to.equal(undefined);
   });
 
@@ -167,7 +165,7 @@ describe('compareCaBundle', () => {
   }
 });
 
-/** Has a CA of the cluster issue a serving certificate, and put into the caBundle. */
+/** Issues a serving certificate by a CA of the cluster, and sets the caBundle to it. */
 async function examineWith(request: Partial<LeafRequest>): Promise<Examination> {
   await using server = await startExaminedCluster({ nodes: 1 });
   const { pki, files, store } = server.cluster;

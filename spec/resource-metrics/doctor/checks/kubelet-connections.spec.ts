@@ -60,7 +60,7 @@ describe('kubeletConnections', () => {
   });
 });
 
-/** Lets time pass, in small steps and while sockets proceed, until the work is done. */
+/** Advances the clock in small steps, yielding to sockets, until the work is done. */
 async function whileTimePasses<T>({ clock }: RunningServer, work: Promise<T>): Promise<T> {
   let isDone = false;
   const note = () => {

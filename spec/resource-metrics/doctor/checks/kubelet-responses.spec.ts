@@ -29,20 +29,20 @@ describe('kubeletResponses', () => {
 
   it('names the account without permission', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
-    server.cluster.authenticator.setToken('of-somebody', { username: 'somebody' });
-    const kubeconfig = join(server.cluster.files.directory, 'somebody.kubeconfig');
-    await writeFile(kubeconfig, server.cluster.kubeconfigFor('somebody', { token: 'of-somebody' }));
+    server.cluster.authenticator.setToken('of-other-user', { username: 'other-user' });
+    const kubeconfig = join(server.cluster.files.directory, 'other-user.kubeconfig');
+    await writeFile(kubeconfig, server.cluster.kubeconfigFor('other-user', { token: 'of-other-user' }));
     server.cluster.rbac.grant({
-      name: 'somebody',
-      role: 'somebody',
-      users: ['somebody'],
+      name: 'other-user',
+      role: 'other-user',
+      users: ['other-user'],
       rules: [{ verbs: ['list'], apiGroups: [''], resources: ['nodes', 'pods'] }],
     });
     const { findings } = await examine(server, [`--kubeconfig=${kubeconfig}`]);
     const remedies = findings.flatMap((finding) => (finding.status === 'failed' ? [finding.remedy] : []));
-    expect(remedies[0]).to.include('--clusterrole=metrics-server-get-nodes-stats --user=somebody`');
+    expect(remedies[0]).to.include('--clusterrole=metrics-server-get-nodes-stats --user=other-user`');
     expect(remedies.find((remedy) => remedy.includes('authorization.mode'))).to.include(
-      ': somebody needs get of nodes/stats and nodes/metrics.',
+      ': other-user needs get of nodes/stats and nodes/metrics.',
     );
   });
 

@@ -38,7 +38,7 @@ describe('permissions', () => {
 
   it('checks the permissions of --server-account', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
-    const flag = '--server-account=system:serviceaccount:kube-system:somebody';
+    const flag = '--server-account=system:serviceaccount:kube-system:other';
     const { diagnoses } = await examine(server, [flag]);
     expect(new Set(diagnoses)).to.deep.equal(new Set(['permission-missing']));
     expect(diagnoses).to.have.length(11);

@@ -74,7 +74,7 @@ describe('podMetrics', () => {
   });
 });
 
-/** Stops a pod on its machine, of which the API server hears nothing. */
+/** Stops a pod on its machine without notifying the API server. */
 function forget({ cluster }: RunningServer, name: string): void {
   const uid = cluster.store.get('pods', 'default', name)?.metadata.uid ?? '';
   cluster.node('node-1').machine.stop(uid);

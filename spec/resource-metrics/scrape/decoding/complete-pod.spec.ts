@@ -11,7 +11,7 @@ import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 import { memoryInUse } from '#spec/support/held-resources.ts';
 import { at, containerPoint } from '#spec/support/points.ts';
 
-/** A container that said nothing but its start. */
+/** A container with only a start time. */
 const silent = (name: string, startedSeconds: number | undefined): ContainerReport => ({
   ...containerPoint({ name, startedAtMs: startedSeconds === undefined ? undefined : at(startedSeconds) }),
   takenAtMs: undefined,
@@ -78,24 +78,24 @@ describe('completePod', () => {
   });
 });
 
-/** What is held of so many names of a length, in MiB. */
-async function heldOf(count: number, length: number): Promise<number> {
+/** Measures the memory retained by names of a length, in MiB. */
+async function retainedMebibytes(count: number, length: number): Promise<number> {
   const before = await memoryInUse();
   const names = nameInterner();
   for (let index = 0; index < count; index++) names.intern(`${index}`.padEnd(length, 'x'));
   const heldMebibytes = ((await memoryInUse()) - before) / 2 ** 20;
-  names.intern('so that it is held until here');
+  names.intern('retains the interner until here');
   return heldMebibytes;
 }
 
 describe('nameInterner', () => {
   it('shares at most twenty thousand names', async () => {
-    expect(await heldOf(20_000, 253)).to.be.within(5, 12);
-    expect(await heldOf(100_000, 253)).to.be.below(12); // all of them are 28 MiB and more
+    expect(await retainedMebibytes(20_000, 253)).to.be.within(5, 12);
+    expect(await retainedMebibytes(100_000, 253)).to.be.below(12); // all names together take at least 28 MiB
   });
 
   it('does not share names longer than Kubernetes allows', async () => {
-    expect(await heldOf(10_000, 254)).to.be.below(1);
+    expect(await retainedMebibytes(10_000, 254)).to.be.below(1);
   });
 });
 

@@ -304,7 +304,7 @@ describe('decodeExposition', () => {
 
     function compare(exposition: string): void {
       const plain = readPlainly(exposition, ORIGIN.nodeName, ORIGIN.receivedAtWallMs);
-      // A node that is always there, so that there is always a response.
+      // Always includes a node, so that there is a result.
       const read = decodeText(`${exposition}\n${NODE.join('\n')}`);
       expect(read.pods).to.deep.equal(plain.pods);
       expect(read.ignored).to.have.length(plain.ignored);
@@ -374,8 +374,8 @@ describe('decodeExposition', () => {
       fc.assert(
         fc.property(fc.array(change, { maxLength: 4 }), (changes) => {
           let changed = exposition;
-          for (const [place, character] of changes) {
-            const at = place % changed.length;
+          for (const [position, character] of changes) {
+            const at = position % changed.length;
             changed = changed.slice(0, at) + character + changed.slice(at + 1);
           }
           compare(changed);

@@ -2,11 +2,11 @@ import type { PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { completePod, readAmount, readTimeMs } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { emptyReport, type ReportDraft } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 
-/** What is to be read out of an exposition, found without regard to what that takes. */
+/** The expected result of decoding an exposition. */
 interface PlainExposition {
   readonly node: ReportDraft;
   readonly pods: readonly PodPoints[];
-  /** How many lines are no samples. */
+  /** Number of invalid lines. */
   readonly ignored: number;
 }
 
@@ -34,7 +34,7 @@ const SERIES: Readonly<Record<string, Add>> = {
   },
 };
 
-/** Reads an exposition line by line with regular expressions, as nobody should who reads those of strangers. */
+/** Decodes an exposition with regular expressions; too slow for untrusted input. */
 export function readPlainly(text: string, nodeName: string, unstampedAtMs: number): PlainExposition {
   const node = emptyReport(nodeName);
   const pods = new Map<string, { namespace: string; name: string; containers: Map<string, ReportDraft> }>();
@@ -51,7 +51,7 @@ export function readPlainly(text: string, nodeName: string, unstampedAtMs: numbe
     const isSample = name !== '' && ((!isCounted && name !== 'resource_scrape_error') || sample !== null);
     if (!isSample) ignored++;
     if (!isCounted) continue;
-    // A container is known by a sample that tells no more than its name, too.
+    // A sample with only the names of a container also adds it.
     const report = about === 'node' ? node : isLong ? undefined : reportOf(pods, labels);
     if (!sample) continue;
     const value = Number(sample[4]?.replace('Inf', 'Infinity'));

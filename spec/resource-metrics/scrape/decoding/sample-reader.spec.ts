@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SampleReader } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 
-/** One line, from left to right; `undefined` where it is no sample. */
+/** Reads one line; `undefined` if it is invalid. */
 function read(line: string) {
   const reader = new SampleReader(Buffer.from(line));
   if (!reader.nextLine()) return undefined;
@@ -16,7 +16,7 @@ function read(line: string) {
   return rest && { name, labels: Object.fromEntries(labels), ...rest };
 }
 
-/** The names of all samples. */
+/** Reads the names of all samples. */
 function namesIn(text: string): (string | undefined)[] {
   const reader = new SampleReader(Buffer.from(text));
   const names: (string | undefined)[] = [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ShortDecimal } from '#lib/resource-metrics/scrape/decoding/sample-reader.ts';
 
-/** What is read, and how much is left; `undefined` where nothing is. */
+/** Returns the value and the remaining text; `undefined` if nothing was read. */
 function read(text: string): { value: number; left: string } | undefined {
   const decimal = new ShortDecimal();
   if (!decimal.read(Buffer.from(`>${text}`), 1)) return undefined;

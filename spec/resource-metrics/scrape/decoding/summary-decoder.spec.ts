@@ -271,8 +271,8 @@ describe('decodeSummary', () => {
     });
     fc.assert(
       fc.property(value, value, value, (node, pods, extra) => {
-        const known = podOf(container());
-        const text = JSON.stringify({ node: { ...CPU, ...Object(node) }, pods: [pods, extra, known] });
+        const valid = podOf(container());
+        const text = JSON.stringify({ node: { ...CPU, ...Object(node) }, pods: [pods, extra, valid] });
         const response = decodeText(text);
         for (const point of [response.node, ...response.pods.flatMap(({ containers }) => containers)]) {
           if (!point) continue;
@@ -288,7 +288,7 @@ describe('decodeSummary', () => {
 const UNBOUNDED_BYTES = 256 * 1024;
 
 const parse = (text: string) => parseBoundedJson(Buffer.from(text));
-/** Long enough that its parts are counted. */
+/** Above the length from which parts are counted. */
 const padded = (text: string) => `${text}${' '.repeat(UNBOUNDED_BYTES)}`;
 
 describe('parseBoundedJson', () => {

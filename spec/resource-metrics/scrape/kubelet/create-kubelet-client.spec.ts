@@ -38,12 +38,12 @@ async function setup(options: Partial<KubeletConnectionOptions> = {}) {
   return { client, clock, get, logger, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
 
-/** A kubelet that responds with what it was asked by whom. */
+/** A kubelet that responds with the request line and the credentials. */
 async function echoing(tls?: object): Promise<RawServer> {
   return await RawServer.start(
     (socket) =>
       socket.on('data', (data) => {
-        const [, by = 'nobody'] = /^authorization: (.*)\r$/im.exec(String(data)) ?? [];
+        const [, by = 'anonymous'] = /^authorization: (.*)\r$/im.exec(String(data)) ?? [];
         socket.write(httpResponse(`${String(data).split(' HTTP')[0]} by ${by}`));
       }),
     tls ? { tls } : {},
@@ -78,7 +78,7 @@ describe('createKubeletClient', () => {
   it('uses plain HTTP without credentials if configured, with a warning', async () => {
     await using server = await echoing();
     await using system = await setup({ completelyInsecure: true, insecureTls: true });
-    expect(await system.get(server.port)).to.equal('GET /path by nobody');
+    expect(await system.get(server.port)).to.equal('GET /path by anonymous');
     expect(
       system.logger.lines.map(({ level, message, fields }) => ({ level, message, fields })),
     ).to.deep.equal([
@@ -105,10 +105,10 @@ describe('createKubeletClient', () => {
     await dialling.clock.advance(3000);
     expect(await dialled).to.equal('no TLS handshake within 3s');
     await using system = await setup({ completelyInsecure: true });
-    const asked = system.get(silent.port);
+    const response = system.get(silent.port);
     await until(system.clock, () => (silent.sockets[1]?.bytesRead ?? 0) > 0);
     await system.clock.advance(10_000);
-    expect(await asked).to.equal('no complete response within 10s');
+    expect(await response).to.equal('no complete response within 10s');
     await using talkative = await RawServer.start((socket) =>
       socket.on('data', () => socket.write(httpResponse('x'.repeat(1025)))),
     );
@@ -123,14 +123,14 @@ describe('createKubeletClient', () => {
       socket.on('data', () => greeted.add(index)),
     );
     await using system = await setup();
-    const asked = Array.from({ length: 20 }, () => system.get(silent.port));
+    const response = Array.from({ length: 20 }, () => system.get(silent.port));
     await until(system.clock, () => silent.sockets.length === 20 && greeted.size >= 16);
     for (let tick = 0; tick < 20; tick++) await system.clock.advance(0);
     expect(greeted.size).to.equal(16);
     await system.clock.advance(250);
     await until(system.clock, () => greeted.size === 20);
     await system.clock.advance(3000);
-    for (const message of await Promise.all(asked)) expect(message).to.equal('no TLS handshake within 3s');
+    for (const message of await Promise.all(response)) expect(message).to.equal('no TLS handshake within 3s');
   });
 
   it('closes connections to kubelets that are gone, and all at disposal', async () => {
@@ -150,6 +150,6 @@ describe('createKubeletClient', () => {
     const refused = await setup({ certificateAuthorityFile }).then(() => '', describeError);
     expect(refused).to.match(/^Cannot use --kubelet-certificate-authority in \/nowhere\/ca\.crt/);
     await using insecure = await setup({ certificateAuthorityFile, completelyInsecure: true });
-    expect(insecure.logger.lines).to.have.length(1); // in plain text nobody looks at the file
+    expect(insecure.logger.lines).to.have.length(1); // plain HTTP does not read the file
   });
 });

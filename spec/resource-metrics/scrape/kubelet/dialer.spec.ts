@@ -165,7 +165,7 @@ describe('Dialer', () => {
     await until(clock, () => silent.length === 1);
     const second = failure(healthy.port);
     for (let tick = 0; tick < 20; tick++) await clock.advance(0); // connected, and waiting for its handshake
-    await clock.advance(250); // by then the silence is the other kubelet's own
+    await clock.advance(250); // the permit of the silent kubelet has expired
     expect(await second).to.equal('connected');
     await clock.advance(2750);
     expect(await first).to.equal('no TLS handshake within 3s');
@@ -185,7 +185,7 @@ describe('Dialer', () => {
     await using server = await RawServer.start((socket) => socket.resume());
     const { clock, failure } = setup({ tls: {} });
     const failed = failure(server.port);
-    for (let step = 0; step < 10; step++) await null; // dialled, but no event has come in yet
+    for (let step = 0; step < 10; step++) await null; // dialing, before any event
     await clock.jump(2000);
     await until(clock, () => clock.sleeperCount === 2 && server.sockets.length === 1);
     await clock.advance(999);
@@ -231,7 +231,7 @@ describe('Dialer', () => {
       await until(clock, () => leaving.sockets.length === 1 && clock.sleeperCount === 2);
       for (const socket of leaving.sockets) close(socket);
       await until(clock, () => leaving.openSockets.length === 0);
-      for (let tick = 0; tick < 20; tick++) await clock.advance(0); // it has heard of it
+      for (let tick = 0; tick < 20; tick++) await clock.advance(0); // the event has arrived
       await clock.advance(250); // it has its permit
       expect(await second).to.equal(words);
       expect(clock.monotonicMs()).to.equal(250);
@@ -244,7 +244,7 @@ describe('Dialer', () => {
     await using server = await RawServer.start((socket) => socket.resume(), { tls: certificate.tls });
     const socket = await setup({ tls: { ca: certificate.ca } }).dial(server.port);
     expect(socket.listenerCount('close')).to.be.at.most(1); // Node's own
-    expect(socket.listenerCount('error')).to.equal(1); // one that hears for good, so that no error goes unheard
+    expect(socket.listenerCount('error')).to.equal(1); // permanent, so that no error is unhandled
     socket.destroy();
   });
 

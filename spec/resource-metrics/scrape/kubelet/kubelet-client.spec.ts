@@ -10,7 +10,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { httpResponse, RawServer, responding } from '#spec/support/raw-server.ts';
 import { until } from '#spec/support/until.ts';
 
-/** Less than any server of a cluster is set to, so that the spec is quick. */
+/** Below realistic limits, for a fast spec. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 const never = new AbortController().signal;
@@ -22,10 +22,10 @@ function setup({
   permitDelayMs = 0,
 }: {
   readonly authorization?: string;
-  /** How long it takes to be made. */
+  /** Delay of the credentials. */
   readonly authorizationDelayMs?: number;
   readonly dialDelayMs?: number;
-  /** How long a handshake waits until it may begin. */
+  /** Delay of the handshake permit. */
   readonly permitDelayMs?: number;
 } = {}) {
   const clock = new ManualClock();
@@ -272,7 +272,7 @@ describe('KubeletClient', () => {
         await using system = setup();
         return await system.failure(server.port);
       };
-      const [short, long, parts] = [lineOf(1_800), lineOf(8 * 1_800), 8]; // few: each has a server of its own
+      const [short, long, parts] = [lineOf(1_800), lineOf(8 * 1_800), 8]; // few, since each has its own server
       expect(await read(long)).to.match(/^responded 1$|headers|HTTP/);
       const { isLinear, ratio } = await growthOf(read, { short, long, parts });
       expect(isLinear, `one costs ${ratio.toFixed(1)} times as much as eight of an eighth`).to.equal(true);
@@ -289,7 +289,7 @@ describe('KubeletClient', () => {
     await until(system.clock, () => server.sockets[0]?.bytesWritten === head.length + chunk.length * chunks);
     await until(system.clock, () => server.sockets[0]?.writableLength === 0);
     for (let tick = 0; tick < 20; tick++) await system.clock.advance(0);
-    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(3); // one view a chunk takes 4 MiB and more
+    expect(((await memoryInUse()) - before) / 2 ** 20).to.be.below(3); // one view per chunk would take at least 4 MiB
     await system.clock.advance(10_000);
     expect(await failed).to.equal('no complete response within 10s');
   });
@@ -318,12 +318,12 @@ describe('KubeletClient', () => {
         /^the transfer overhead of the response is too large$|^too many provisional responses$/,
       );
       await until(system.clock, () => server.openSockets.length === 0);
-      expect(server.sockets[0]?.bytesWritten).to.be.below(12 * MAX_RESPONSE_BYTES); // and what sockets hold
+      expect(server.sockets[0]?.bytesWritten).to.be.below(12 * MAX_RESPONSE_BYTES); // plus socket buffers
     });
   }
 
   it('closes a connection with unexpected data after a response', async () => {
-    const behind = httpResponse('for somebody else');
+    const behind = httpResponse('for another request');
     await using server = await RawServer.start(responding(httpResponse('mine') + behind));
     await using system = setup();
     expect(await system.get(server.port)).to.equal('mine');
@@ -365,7 +365,7 @@ describe('KubeletClient', () => {
   });
 
   for (const [what, head] of [
-    ['says to be', `Content-Length: ${MAX_RESPONSE_BYTES + 1}\r\n`],
+    ['announces to be', `Content-Length: ${MAX_RESPONSE_BYTES + 1}\r\n`],
     ['turns out to be', 'Connection: close\r\n'],
   ] as const) {
     it(`rejects a response that ${what} longer than the limit`, async () => {

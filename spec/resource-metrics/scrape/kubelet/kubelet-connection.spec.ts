@@ -18,33 +18,33 @@ async function connect(server: RawServer, memory = new ResponseMemory(new Manual
     maxResponseBytes: 2 ** 26,
     memory,
   });
-  const ask = (path = '/', options: { signal?: AbortSignal; authorization?: string } = {}) =>
+  const request = (path = '/', options: { signal?: AbortSignal; authorization?: string } = {}) =>
     connection
       .get({ path, signal: options.signal ?? never, authorization: options.authorization, read: String })
       .catch((error: Error) => error.message);
-  return { ask, connection, [Symbol.dispose]: () => connection.close() };
+  return { request, connection, [Symbol.dispose]: () => connection.close() };
 }
 
 describe('KubeletConnection', () => {
   it('sends concurrent requests one at a time', async () => {
-    const asked: string[] = [];
+    const received: string[] = [];
     await using server = await RawServer.start((socket) =>
       socket.on('data', (data) => {
-        asked.push(
+        received.push(
           ...String(data)
             .matchAll(/GET (\S+)/g)
             .map(([, path]) => path ?? ''),
         );
-        setImmediate(() => socket.write(httpResponse(`${asked.length}`)));
+        setImmediate(() => socket.write(httpResponse(`${received.length}`)));
       }),
     );
     using kubelet = await connect(server);
-    expect(await Promise.all(['/a', '/b', '/c'].map((path) => kubelet.ask(path)))).to.deep.equal([
+    expect(await Promise.all(['/a', '/b', '/c'].map((path) => kubelet.request(path)))).to.deep.equal([
       '1',
       '2',
       '3',
     ]);
-    expect(asked).to.deep.equal(['/a', '/b', '/c']);
+    expect(received).to.deep.equal(['/a', '/b', '/c']);
   });
 
   it('continues after a response that cannot be read', async () => {
@@ -58,7 +58,7 @@ describe('KubeletConnection', () => {
       'unreadable',
     );
     expect(kubelet.connection.isOpen).to.equal(true);
-    expect(await kubelet.ask()).to.equal('what');
+    expect(await kubelet.request()).to.equal('what');
   });
 
   it('continues after a complete error response', async () => {
@@ -70,27 +70,27 @@ describe('KubeletConnection', () => {
       }),
     );
     using kubelet = await connect(server);
-    expect(await kubelet.ask()).to.equal('HTTP status 404: no');
-    expect(await kubelet.ask()).to.equal('yes');
+    expect(await kubelet.request()).to.equal('HTTP status 404: no');
+    expect(await kubelet.request()).to.equal('yes');
   });
 
   it('closes on unexpected data', async () => {
-    await using server = await RawServer.start(responding(httpResponse('asked')));
+    await using server = await RawServer.start(responding(httpResponse('received')));
     using kubelet = await connect(server);
-    expect(await kubelet.ask()).to.equal('asked');
+    expect(await kubelet.request()).to.equal('received');
     server.sockets[0]?.write('HTTP/1.1 408 Request Timeout\r\n\r\n');
     await eventually(() => !kubelet.connection.isOpen);
-    expect(await kubelet.ask()).to.match(/^the kubelet closed the connection/);
+    expect(await kubelet.request()).to.match(/^the kubelet closed the connection/);
   });
 
   it('remains open between requests', async () => {
     await using server = await RawServer.start(responding(httpResponse('1')));
     using kubelet = await connect(server);
-    mock.timers.enable({ apis: ['setTimeout'] }); // undici has no other clock
+    mock.timers.enable({ apis: ['setTimeout'] }); // undici has no injectable clock
     try {
       for (let request = 1; request <= 3; request++) {
-        expect(await kubelet.ask()).to.equal('1');
-        await new Promise((resolve) => setImmediate(resolve)); // it has seen that it has nothing to do
+        expect(await kubelet.request()).to.equal('1');
+        await new Promise((resolve) => setImmediate(resolve)); // undici is idle
         mock.timers.tick(86_400_000);
         expect(kubelet.connection.isOpen, `a day after request ${request}`).to.equal(true);
       }
@@ -103,12 +103,12 @@ describe('KubeletConnection', () => {
     const body = 'x'.repeat(40 * 2 ** 20);
     await using server = await RawServer.start(responding(httpResponse(body)));
     using kubelet = await connect(server);
-    expect((await kubelet.ask()).length).to.equal(body.length);
-    expect(await kubelet.ask()).to.have.length(body.length);
+    expect((await kubelet.request()).length).to.equal(body.length);
+    expect(await kubelet.request()).to.have.length(body.length);
   });
 
   describe('when the response waits for memory', () => {
-    /** Asks for a response of 300 kB while others hold all the memory; the pauses of its time are counted. */
+    /** Requests 300 kB while other responses use all memory, and counts pauses of the timeout. */
     const askWhileOthersHoldAll = async (server: RawServer, signal = never) => {
       const memory = new ResponseMemory(new ManualClock(), 2 ** 20);
       const others = ['first', 'second'].map(() => memory.open({ onReserved() {}, onEvicted() {} }));
@@ -152,23 +152,23 @@ describe('KubeletConnection', () => {
     await using server = await RawServer.start(responding('HTTP/1.1 200 OK\r\n'));
     using kubelet = await connect(server);
     const aborting = new AbortController();
-    const response = kubelet.ask('/', { signal: aborting.signal });
+    const response = kubelet.request('/', { signal: aborting.signal });
     await eventually(() => (server.sockets[0]?.bytesWritten ?? 0) > 0);
     aborting.abort(new Error('too late'));
     expect(await response).to.equal('too late');
     expect(kubelet.connection.isOpen).to.equal(false);
-    expect(await kubelet.ask('/', { signal: aborting.signal })).to.equal('too late');
+    expect(await kubelet.request('/', { signal: aborting.signal })).to.equal('too late');
   });
 
   it('rejects paths and headers that could inject requests', async () => {
     await using server = await RawServer.start(responding(httpResponse('1')));
     using kubelet = await connect(server);
     for (const path of ['/a b', '/a\r\nX: y', 'a', '', '/\u0100']) {
-      expect(await kubelet.ask(path)).to.match(/path/);
+      expect(await kubelet.request(path)).to.match(/path/);
     }
-    const forged = await kubelet.ask('/', { authorization: 'Bearer secret\r\nX: y' });
+    const forged = await kubelet.request('/', { authorization: 'Bearer secret\r\nX: y' });
     expect(forged).to.equal('invalid authorization header');
-    expect(await kubelet.ask()).to.equal('1');
+    expect(await kubelet.request()).to.equal('1');
     const head = 'GET / HTTP/1.1\r\nhost: kubelet:10250\r\nconnection: keep-alive\r\n\r\n';
     expect(server.sockets[0]?.bytesRead).to.equal(head.length);
   });

@@ -9,8 +9,8 @@ import { httpResponse, RawServer } from '#spec/support/raw-server.ts';
 
 const CLOSED = 'the kubelet closed the connection before its response was complete';
 
-/** What is said of a kubelet that sends these bytes and, where told so, ends there. */
-async function saidOf(response: string, { ends = false } = {}): Promise<string> {
+/** Returns the error for a kubelet that sends these bytes, and optionally closes the connection. */
+async function failureOf(response: string, { ends = false } = {}): Promise<string> {
   await using server = await RawServer.start((socket) =>
     socket.on('data', () => (ends ? socket.end(response) : socket.write(response))),
   );
@@ -20,13 +20,13 @@ async function saidOf(response: string, { ends = false } = {}): Promise<string> 
   const connection = new KubeletConnection(socket, { host: 'a', maxResponseBytes: 2 ** 20, memory });
   const signal = AbortSignal.timeout(20_000);
   const request = { path: '/', authorization: undefined, signal, read: (body: Buffer) => `read "${body}"` };
-  const said = await connection.get(request).catch((error: Error) => error.message);
+  const message = await connection.get(request).catch((error: Error) => error.message);
   connection.close();
-  return said;
+  return message;
 }
 
 describe('explainHttpError', () => {
-  for (const [what, response, said] of [
+  for (const [what, response, message] of [
     ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
     [
       'a status that is no number',
@@ -49,7 +49,7 @@ describe('explainHttpError', () => {
       'the response is not valid HTTP: Invalid character in chunk size',
     ],
     [
-      'a chunk longer than it says',
+      'a chunk longer than announced',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n',
       'the response is not valid HTTP: Expected LF after chunk data',
     ],
@@ -65,7 +65,7 @@ describe('explainHttpError', () => {
     ],
   ] as const) {
     it(`describes ${what}`, async () => {
-      expect(await saidOf(response)).to.equal(said);
+      expect(await failureOf(response)).to.equal(message);
     });
   }
 
@@ -80,21 +80,21 @@ describe('explainHttpError', () => {
     ],
   ]) {
     it(`reports that the kubelet closed the connection ${what}`, async () => {
-      expect(await saidOf(response ?? '', { ends: true })).to.equal(CLOSED);
+      expect(await failureOf(response ?? '', { ends: true })).to.equal(CLOSED);
     });
   }
 
   it('accepts valid responses', async () => {
-    expect(await saidOf('HTTP/1.1 200 OK\r\n\r\nall', { ends: true })).to.equal('read "all"');
-    expect(await saidOf(`HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n${httpResponse('all')}`)).to.equal(
+    expect(await failureOf('HTTP/1.1 200 OK\r\n\r\nall', { ends: true })).to.equal('read "all"');
+    expect(await failureOf(`HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n${httpResponse('all')}`)).to.equal(
       'read "all"',
     );
-    expect(await saidOf('HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nall')).to.equal('read "all"');
+    expect(await failureOf('HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nall')).to.equal('read "all"');
   });
 
   it('accepts five provisional responses, but not six', async () => {
     const saidAfter = (count: number) =>
-      saidOf(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)}${httpResponse('all')}`);
+      failureOf(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)}${httpResponse('all')}`);
     expect(await saidAfter(5)).to.equal('read "all"');
     expect(await saidAfter(6)).to.equal('too many provisional responses');
   });

@@ -5,7 +5,7 @@ import { kubeletIdentityError } from '#lib/resource-metrics/scrape/kubelet/diale
 const REMEDY =
   '; issue the kubelet a certificate that names its node (serverTLSBootstrap: true in its configuration), or connect to a name in the certificate (--kubelet-preferred-address-types)';
 
-/** A certificate with a common name, or several, and what else it is for. */
+/** A certificate with common names and alternative names. */
 const certificate = (commonName: string | readonly string[] | undefined, subjectaltname?: string) =>
   ({ subject: { CN: commonName }, subjectaltname }) as unknown as tls.PeerCertificate;
 

@@ -146,7 +146,7 @@ describe('ReceivedBody', () => {
         const bodies = Array.from({ length: 3 }, () => new ReceivedBody({ maxBytes: 16 * MEBIBYTE, memory }, listener));
         for (let part = 0; part < 10; part++) {
           for (const body of bodies) body.append(chunk);
-          for (let count = 0; count < 100; count++) small.push(new ArrayBuffer(1024)); // of others, on top of them
+          for (let count = 0; count < 100; count++) small.push(new ArrayBuffer(1024)); // other allocations above them
         }
         for (const body of bodies) body[Symbol.dispose]();
       };

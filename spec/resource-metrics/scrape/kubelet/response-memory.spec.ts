@@ -10,7 +10,7 @@ function setup(sharedBytes: number) {
   const events: string[] = [];
   const enter = (name: string) => {
     const share = memory.open({
-      onReserved: () => events.push(`${name} held`),
+      onReserved: () => events.push(`${name} reserved`),
       onEvicted: ({ message }) => {
         events.push(`${name}: ${message}`);
         share[Symbol.dispose]();
@@ -26,10 +26,10 @@ describe('ResponseMemory', () => {
     const { enter, events } = setup(100);
     const [first, second, third] = [enter('first'), enter('second'), enter('third')];
     expect([first.reserve(1000), second.reserve(60), third.reserve(41)]).to.deep.equal([true, true, false]);
-    expect(third.reserve(40)).to.equal(false); // it has asked for more
+    expect(third.reserve(40)).to.equal(false); // requests more in total
     expect(events).to.deep.equal([]);
     second[Symbol.dispose]();
-    expect(events).to.deep.equal(['third held']);
+    expect(events).to.deep.equal(['third reserved']);
   });
 
   it('treats requests as totals', () => {
@@ -52,7 +52,7 @@ describe('ResponseMemory', () => {
     second.reserve(90);
     expect([third.reserve(20), third.reserve(30), third.reserve(40)]).to.deep.equal([false, false, false]);
     second[Symbol.dispose]();
-    expect(events).to.deep.equal(['third held']);
+    expect(events).to.deep.equal(['third reserved']);
     expect(third.reserve(40)).to.equal(true);
   });
 
@@ -61,7 +61,7 @@ describe('ResponseMemory', () => {
     const [first, second] = [enter('first'), enter('second')];
     expect([first.reserve(200), second.reserve(300)]).to.deep.equal([true, false]);
     first[Symbol.dispose]();
-    expect(events).to.deep.equal(['second held']);
+    expect(events).to.deep.equal(['second reserved']);
   });
 
   it('releases memory once', () => {
@@ -90,7 +90,7 @@ describe('ResponseMemory', () => {
     await clock.advance(LOOK_MS);
     expect(events).to.deep.equal([
       'second: the response stalled while other responses waited for memory',
-      'third held',
+      'third reserved',
     ]);
     expect(clock.sleeperCount).to.equal(0);
   });
