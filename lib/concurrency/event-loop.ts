@@ -1,3 +1,4 @@
+import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FairQueue } from './fair-queue.ts';
 import { currentTenant } from './tenant.ts';
@@ -80,13 +81,15 @@ export class FairShare {
    * Waits for a piece of the event loop, which lasts until it is let go. Between two pieces of the current tenant, every other
    * tenant that waits has one.
    *
-   * @throws the signal's reason when it has aborted by then
+   * @throws the signal's reason when it aborts first
    */
   async next(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(currentTenant() ?? '', resolve);
-      if (!this.#isBusy) this.#goOn();
-    });
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    using _aborted = onAbort(signal, () => reject(signal.reason));
+    this.#waiting.push(currentTenant() ?? '', resolve);
+    if (!this.#isBusy) this.#goOn();
+    await promise;
     signal.throwIfAborted();
   }
 

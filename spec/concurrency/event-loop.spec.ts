@@ -113,6 +113,18 @@ describe('FairShare', () => {
     expect(done).to.deep.equal(['long', 'next']);
   });
 
+  it('fails at once when the signal aborts, though the event loop is left to others for longer', async () => {
+    const clock = new TakenTime();
+    const share = new FairShare(clock);
+    await share.next(signal);
+    clock.takenMs = 80; // as if it had taken so long
+    for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
+    const leaving = new AbortController();
+    const left = share.next(leaving.signal).catch((error: Error) => error.message);
+    leaving.abort(new Error('the program ends'));
+    expect(await left).to.equal('the program ends');
+  });
+
   it('takes tenants in turn, however many pieces one waits for', async () => {
     const share = new FairShare(new ManualClock());
     const order: string[] = [];
