@@ -111,8 +111,13 @@ describe('excludedDays', () => {
       { length: 731 },
       (_, index) => `30 2 ${1 + (index % 6)}${' '.repeat(index % 99)}`,
     );
-    const fewMs = await centuryMs(excludedDays(patterns.slice(0, 8)));
-    expect(await centuryMs(excludedDays([...patterns, '* * *']))).to.be.below(20 * fewMs);
+    // The least of several, which alternate: other load only ever adds.
+    let [fewMs, allMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let attempt = 0; attempt < 7 && !(allMs < 20 * fewMs); attempt++) {
+      fewMs = Math.min(fewMs, await centuryMs(excludedDays(patterns.slice(0, 8))));
+      allMs = Math.min(allMs, await centuryMs(excludedDays([...patterns, '* * *'])));
+    }
+    expect(allMs).to.be.below(20 * fewMs);
     expect(DAYS.every(excludedDays([...patterns, '* * *']))).to.equal(true);
   });
 
