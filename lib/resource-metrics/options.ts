@@ -148,7 +148,7 @@ interface MetricsServingOptions extends ServingOptions {
 
 /** An argument without effect. */
 interface IgnoredArgument {
-  /** As formatFlag, `--profiling`. */
+  /** As in `--profiling`. */
   readonly argument: string;
   readonly reason: string;
 }

@@ -22,7 +22,7 @@ export interface FailureLogOptions {
   readonly pace?: FailurePace;
 }
 
-/** Lines of errors alone have the error as a field. */
+/** Only lines of level `error` have the error as a field. */
 interface FailureLine {
   readonly level: 'info' | 'warning' | 'error';
   readonly message: string;

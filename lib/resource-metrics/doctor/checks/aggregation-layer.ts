@@ -48,15 +48,15 @@ async function compareAuthorities(
   const { frontProxyCaFile } = options.authentication;
   if (frontProxyCaFile === undefined) return [];
   const subject = `--requestheader-client-ca-file=${frontProxyCaFile}`;
-  const ours = certificatesIn(await readFile(frontProxyCaFile, 'utf8'));
+  const configured = certificatesIn(await readFile(frontProxyCaFile, 'utf8'));
   const isShared = authorities.some((one) =>
-    ours.some((other) => one.fingerprint256 === other.fingerprint256),
+    configured.some((other) => one.fingerprint256 === other.fingerprint256),
   );
   if (isShared) return [ok(subject, "contains the cluster's CA")];
   return [
     failed(
       subject,
-      `contains ${ours.map((one) => oneLine(one.subject)).join(', ') || 'no certificate'}, not the cluster's CA`,
+      `contains ${configured.map((one) => oneLine(one.subject)).join(', ') || 'no certificate'}, not the cluster's CA`,
       { diagnosis: 'front-proxy-ca-differs', FILE: frontProxyCaFile },
     ),
   ];
@@ -64,15 +64,16 @@ async function compareAuthorities(
 
 /** The flag applies only together with a CA file; without one, the cluster's names apply. */
 function compareNames({ options }: DoctorContext, allowed: readonly string[]): readonly Finding[] {
-  const { frontProxyCaFile, frontProxyAllowedNames: ours } = options.authentication;
+  const { frontProxyCaFile, frontProxyAllowedNames: configured } = options.authentication;
   const ofCluster = allowed.length === 0 ? 'any name' : allowed.join(', ');
   const subject = `front proxy's names`;
-  if (frontProxyCaFile === undefined || ours.length === 0) return [ok(subject, ofCluster)];
-  if (allowed.length > 0 && allowed.every((name) => ours.includes(name))) return [ok(subject, ofCluster)];
+  if (frontProxyCaFile === undefined || configured.length === 0) return [ok(subject, ofCluster)];
+  if (allowed.length > 0 && allowed.every((name) => configured.includes(name)))
+    return [ok(subject, ofCluster)];
   return [
     failed(
       subject,
-      `the cluster allows ${ofCluster}; --requestheader-allowed-names allows only ${ours.join(', ')}`,
+      `the cluster allows ${ofCluster}; --requestheader-allowed-names allows only ${configured.join(', ')}`,
       {
         diagnosis: 'front-proxy-names-differ',
         NAMES: allowed.join(',') || 'any (remove the flag)',
