@@ -79,10 +79,10 @@ export const SUBSYSTEMS: readonly OpenSubsystem[] = [
       askPrometheus: await openPrometheus(options, runtime, stack),
     });
   },
-  async (runtime, { controllers, scaledObjects: options }) => {
+  async (runtime, { controllers, scaledObjects: options }, stack) => {
     if (!controllers.has('scaledobjects')) return undefined;
-    const { scaledObjectsPart } = await import('./scaled-objects-part.ts');
-    return await scaledObjectsPart({ ...runtime, ...options });
+    const { openScaledObjects } = await import('#lib/scaled-objects/scaled-objects-subsystem.ts');
+    return await openScaledObjects({ ...runtime, ...options }, stack);
   },
   async (runtime, { metricsAdapter, hpa }) => {
     if (!metricsAdapter?.scalingSchedule) return undefined;

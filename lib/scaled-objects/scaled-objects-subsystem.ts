@@ -1,13 +1,17 @@
-import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
+import { join } from 'node:path';
+import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
+import { openServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
-import { type Controller, mapKeys } from '#lib/control/controller.ts';
+import { type Controller, mapKeys, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
+import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -15,11 +19,12 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { waitUntilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
+import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
+import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HasUi } from '#lib/ui/page.ts';
 import { readCachedObject } from './api/cached-objects.ts';
 import { followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
 import {
@@ -39,20 +44,23 @@ import { scaledJobController } from './jobs/scaled-job-controller.ts';
 import { PushFollowers } from './metrics/push-scalers.ts';
 import { ScaledObjectPlans } from './metrics/scaled-object-collectors.ts';
 import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
-import { kedaSeries, registeredSeries } from './observability/keda-series.ts';
+import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';
 import type { JobTerm } from './observability/object-report.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scaled-objects-ui.ts';
-import type { ScaledObjectsOptions } from './scaled-objects-options.ts';
+import type { ScaledObjectsFlags, ScaledObjectsOptions, WebhookOptions } from './scaled-objects-options.ts';
 import { HpaClient } from './scaling/hpa-client.ts';
 import { LoopMemories } from './scaling/reconcile-context.ts';
 import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
 import { sharedReader } from './triggers/authentication/shared-reader.ts';
 import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
-import type { TriggerTypes } from './triggers/trigger-registry.ts';
+import { listEndpoints, listPods } from './triggers/cluster-lookups.ts';
+import { allTriggers, TriggerTypes } from './triggers/trigger-registry.ts';
+import { openTriggerSources } from './triggers/trigger-sources.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
 import { Admission } from './webhook/admission.ts';
 import { WebhookSeries } from './webhook/webhook-series.ts';
+import { startWebhookServer } from './webhook/webhook-server.ts';
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {
@@ -76,12 +84,17 @@ export interface ScaledObjectsEnvironment {
   /** Of this program. */
   readonly version: string;
   readonly options: ScaledObjectsOptions;
+  /** How many objects of a kind are reconciled at once; by default 1. */
+  readonly workers?: number;
+  readonly workQueues?: WorkQueueSeries | undefined;
   /** A number in [0, 1): spreads requests; by default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** ScaledObjects, ready to be started; disposing ends what follows and asks. */
-export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObjectsUiPart> {
+/** ScaledObjects, ready to be started; disposing ends what caches and polls. */
+export interface ScaledObjectsSubsystem extends Subsystem<ScaledObjectsUiPart> {
+  readonly ui: readonly ScaledObjectsUiPart[];
+  lead(signal: AbortSignal): Promise<void>;
   /**
    * Begins to cache the objects, as every replica does.
    *
@@ -89,13 +102,12 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
    *   has metrics
    * @throws the signal's reason when it aborts first
    */
-  start(signal: AbortSignal): Promise<void>;
+  cacheObjects(signal: AbortSignal): Promise<void>;
   /** Whether it waits for its kinds, or for permission to list them. */
   readonly isWaiting: boolean;
   readonly isSynced: boolean;
   /** Whether every trigger was asked once, or had its time for it. */
   readonly isWarm: boolean;
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Judges objects before they are kept, by what is followed. */
   readonly admission: Admission;
   /** Has the leader act for as long as KEDA's operator does not; comes back once the signal has aborted and nothing acts. */
@@ -110,6 +122,9 @@ export interface ScaledObjectsSubsystem extends AsyncDisposable, HasUi<ScaledObj
   jobController(): Controller & AsyncDisposable;
 }
 
+/** Failures of the API server itself are tried again at the latest after this long. */
+const RETRY = { maxDelayMs: 60_000 };
+const COLLECTOR_WORKERS = 8;
 /** Those that have metrics. */
 const HPA_VERSIONS = ['v2', 'v2beta2'];
 const SOURCE_TIMEOUT_MS = 15_000;
@@ -169,8 +184,57 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     kinds: { ScaledObject: objects, ScaledJob: scaledJobs },
     hpas,
   });
-  return {
-    async start(signal) {
+  const disposal = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  let running: Promise<void> = Promise.resolve();
+  async function run(signal: AbortSignal): Promise<void> {
+    await subsystem.cacheObjects(signal);
+    ready.resolve();
+    await runController(plans.controller(), {
+      ...{ clock, logger, signal, series: environment.workQueues },
+      workers: COLLECTOR_WORKERS,
+      queue: RETRY,
+    });
+  }
+  const subsystem: ScaledObjectsSubsystem = {
+    name: 'scaledobjects',
+    groups: [],
+    healthChecks: [
+      {
+        name: 'scaledobjects-informer-sync',
+        endpoints: ['readyz'],
+        check: () =>
+          subsystem.isWaiting || subsystem.isSynced ? undefined : 'its objects have not been listed yet',
+      },
+      {
+        name: 'scaledobjects-triggers',
+        endpoints: ['readyz'],
+        check: () =>
+          subsystem.isWaiting || subsystem.isWarm ? undefined : 'some triggers have not been asked yet',
+      },
+    ],
+    start() {
+      const { signal } = disposal;
+      running = run(signal).catch((error: unknown) => {
+        if (!signal.aborted) logger.error('Cannot follow ScaledObjects', error);
+      });
+    },
+    async lead(leading) {
+      await raceAbort(ready.promise, leading).catch(() => {});
+      if (leading.aborted) return;
+      const { workQueues: series, workers = 1 } = environment;
+      await otherOperator.whileAlone(leading, async (signal) => {
+        await using objectController = subsystem.controller();
+        await using jobs = subsystem.jobController();
+        const options = { clock, logger, signal, series, workers, queue: RETRY };
+        await Promise.all(
+          [objectController, jobs, ...subsystem.authenticationControllers()].map((controller) =>
+            runController(controller, options),
+          ),
+        );
+      });
+    },
+    async cacheObjects(signal) {
       await followed.start(signal);
       const kind = { ...HPAS.resource, versions: HPA_VERSIONS };
       const resource = await waitUntilServed(kind, { mapper, clock, logger, signal });
@@ -277,8 +341,72 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       };
     },
     async [Symbol.asyncDispose]() {
+      disposal.abort(new Error('the program ends'));
+      await running;
       plans[Symbol.dispose]();
       await collection[Symbol.asyncDispose]();
     },
   };
+  return subsystem;
+}
+
+/** What opening the sources of triggers, and the webhook, needs from outside, too. */
+interface OpenScaledObjectsEnvironment
+  extends Omit<ScaledObjectsEnvironment, 'types' | 'share' | 'version' | 'workers'>,
+    ScaledObjectsFlags {
+  readonly version: VersionInfo;
+  readonly userAgent: string;
+  readonly findAddresses: FindAddresses | undefined;
+}
+
+/**
+ * Opens the sources of triggers, ScaledObjects, and the webhook where flags ask for it.
+ *
+ * @param stack takes the sources, to be disposed of after it
+ * @throws when the webhook cannot be served where it is to be
+ */
+export async function openScaledObjects(
+  environment: OpenScaledObjectsEnvironment,
+  stack: AsyncDisposableStack,
+): Promise<ScaledObjectsSubsystem> {
+  const { clock, userAgent, allowedHosts, registry, version, findAddresses } = environment;
+  const sources = stack.use(
+    openTriggerSources({
+      ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
+      awsIdentityHosts: environment.awsIdentityHosts,
+      ...{ listPods: listPods(environment.reader), listEndpoints: listEndpoints(environment.reader) },
+    }),
+  );
+  registry.add(buildSeries(version));
+  registry.add(sources.durations.series);
+  await using opening = new AsyncDisposableStack();
+  const scaledObjects = opening.use(
+    scaledObjectsSubsystem({
+      ...{ ...environment, version: version.gitVersion },
+      types: new TriggerTypes(allTriggers(sources)),
+      share: sources.share,
+    }),
+  );
+  if (environment.webhook) await serveWebhook(environment.webhook, scaledObjects, { ...environment, stack });
+  opening.move(); // it is the caller's from now on
+  return scaledObjects;
+}
+
+interface WebhookEnvironment extends Pick<ScaledObjectsEnvironment, 'clock' | 'logger'> {
+  readonly stack: AsyncDisposableStack;
+}
+
+async function serveWebhook(
+  { address, certDir }: WebhookOptions,
+  { admission }: ScaledObjectsSubsystem,
+  { clock, logger, stack }: WebhookEnvironment,
+): Promise<void> {
+  const files = { certFile: join(certDir, 'tls.crt'), keyFile: join(certDir, 'tls.key') };
+  const certificates = stack.use(
+    await openServingCertificates({ ...files, certDir, namedCertificates: [], clock, logger }),
+  );
+  const { port } = stack.use(
+    await startWebhookServer({ ...address, certificates, admission, clock, logger }),
+  );
+  logger.info('Serving the webhook of ScaledObjects', { port });
 }

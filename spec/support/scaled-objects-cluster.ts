@@ -187,7 +187,7 @@ export async function startScaledObjectsCluster(
         random: () => 1 - Number.EPSILON, // whole intervals from the first on
       });
       const ending = new AbortController();
-      await subsystem.start(ending.signal);
+      await subsystem.cacheObjects(ending.signal);
       const run = { clock, logger, signal: ending.signal, workers: more.workers ?? 4, deadlineMs: NEVER_MS };
       const jobs = subsystem.jobController();
       const authentications = subsystem.authenticationControllers();

@@ -27,8 +27,8 @@ import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
+import type { ScaledObjectsFlags, WebhookOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import { type ControllerName, selectControllers } from '../controller-names.ts';
-import type { ScaledObjectsPartOptions, WebhookOptions } from '../scaled-objects-part.ts';
 import { generalFlags } from './general-flags.ts';
 import { type HpaOptions, hpaFlags, hpaOptionsOf } from './hpa-options.ts';
 import {
@@ -137,7 +137,7 @@ export interface AutoscalerOptions {
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
   readonly hpa: HpaOptions & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
-  readonly scaledObjects: ScaledObjectsPartOptions;
+  readonly scaledObjects: ScaledObjectsFlags;
   /** `undefined` where neither API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };

@@ -13,7 +13,7 @@ import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 
-describe('scaledObjectsPart', () => {
+describe('openScaledObjects, in the autoscaler', () => {
   it('is ready without permission for its kinds, and says so once', async () => {
     const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
     await using server = await startLiveApiServer({ definitions });
