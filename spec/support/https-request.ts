@@ -37,7 +37,9 @@ export function openHttps(
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const headers = { ...authorization, ...(options.headers as Record<string, string> | undefined) };
-    const tls = { secureContext: secureContextOf({ ca, cert, key }) };
+    // An agent may have certificates of its own.
+    const tls =
+      (ca ?? cert ?? key) === undefined ? {} : { secureContext: secureContextOf({ ca, cert, key }) };
     const outgoing = request(url, { agent: false, ...tls, ...options, headers }, resolve);
     outgoing.once('error', reject);
     outgoing.end(body);
