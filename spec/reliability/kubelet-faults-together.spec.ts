@@ -33,7 +33,7 @@ describe('a third of 300 kubelets, failing in every way at once', () => {
     await Promise.all(FAULTS.map(({ fault, nodeName }) => fault.inject(server.cluster, nodeName)));
     using peak = new MemoryPeak();
     const externalBefore = peak.bytes;
-    for (let cycle = 0; cycle < 4; cycle++) {
+    for (let cycle = 0; cycle < 3; cycle++) {
       const { failed } = await cycles.counts();
       const beganAtMs = await cycles.next(HEALTHY);
       const fresh = (await servedPods()).filter(({ timestamp }) => timestamp >= beganAtMs);
