@@ -72,7 +72,7 @@ function serveRouted(route: NonNullable<ApiVersion['route']>): Endpoint {
     const routed = route(segmentsBehindVersion(context.state.info));
     if (!routed) throw noSuchResource();
     requireGet(context, { produces: LIST_TYPES, consumes: ANY_BODY });
-    serveDocument(context, routed);
+    return serveDocument(context, routed);
   };
 }
 
@@ -103,7 +103,7 @@ function addObjectRoutes(
   const one = `${resource.isNamespaced ? namespaced : everywhere}/:name`;
   get(one, { produces: DOCUMENT_TYPES, consumes: ANY_BODY }, (context) => {
     const { namespace = '', name = '' } = context.params;
-    serveGet(context, { ...served, key: { namespace, name } });
+    return serveGet(context, { ...served, key: { namespace, name } });
   });
 }
 

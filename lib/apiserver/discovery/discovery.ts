@@ -17,13 +17,14 @@ import { API_GROUP, API_GROUP_LIST, API_RESOURCE_LIST, verbsOf } from './discove
 /** Serves `/apis`: the list of groups, or with all that is in them where the client knows that form. */
 export function serveGroups(groups: readonly ApiGroup[], serverAddress: () => string): Endpoint {
   return (context) => {
-    if (negotiate(context.get('Accept'), AGGREGATED_ONLY)?.conversion) serveAggregated(context, groups);
-    else writeDocument(context, apiGroupList(groups, serverAddress()));
+    if (negotiate(context.get('Accept'), AGGREGATED_ONLY)?.conversion)
+      return serveAggregated(context, groups);
+    return writeDocument(context, apiGroupList(groups, serverAddress()));
   };
 }
 
 /** The aggregator asks for this again and again with the hash of what it has. */
-function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): void {
+async function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): Promise<void> {
   const document = apiGroupDiscoveryList(groups);
   const hash = `"${contentHash(goJson(document.fields()))}"`;
   context.set('ETag', hash);
@@ -34,7 +35,7 @@ function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): void
     return;
   }
   const encoding = negotiateResponse(context, AGGREGATED_ONLY);
-  writeBody(context, encodeDocument(document, encoding), encoding.format);
+  await writeBody(context, encodeDocument(document, encoding), encoding.format);
   const { group, version, kind } = AGGREGATED_DISCOVERY;
   context.set('Content-Type', `${context.response.get('Content-Type')};g=${group};v=${version};as=${kind}`);
 }

@@ -1,6 +1,5 @@
 import { goJson, goJsonText, type JsonObject } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
-import { goYaml } from './yaml.ts';
 
 /** A whole response in Kubernetes' object model, in no encoding yet. */
 export interface Document {
@@ -22,20 +21,23 @@ export interface Encoding {
   readonly isPretty: boolean;
 }
 
-/** Encodes a document as Kubernetes' own serializers do: only JSON on one line ends with a line break. */
-export function encodeDocument(document: Document, encoding: Encoding): Buffer {
-  const encoded = textOrBytes(document, encoding);
-  return typeof encoded === 'string' ? Buffer.from(encoded) : encoded;
-}
-
-/** The same, but as text where the format is one. */
-export function textOrBytes(document: Document, { format, isPretty }: Encoding): string | Buffer {
+/**
+ * Encodes a document as Kubernetes' own serializers do, as text where the format is one: JSON ends with a line break unless it is
+ * indented.
+ *
+ * @returns a promise for YAML, whose package is loaded when it is first needed
+ */
+export function encodeDocument(
+  document: Document,
+  { format, isPretty }: Encoding,
+): string | Buffer | Promise<string> {
+  if (format === 'yaml')
+    return import('./yaml.ts').then(({ writeYaml }) => writeYaml(documentJson(document)));
   if (format === 'protobuf') {
     const message = new ProtobufWriter();
     document.writeFields(message);
     return runtimeUnknown(document, message.finish());
   }
-  if (format === 'yaml') return goYaml(documentJson(document));
   return isPretty ? goJson(documentJson(document), 2) : documentText(document);
 }
 

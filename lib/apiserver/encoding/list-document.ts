@@ -2,7 +2,6 @@ import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts
 import { type Document, documentJson, type Encoding, encodeDocument, runtimeUnknown } from './document.ts';
 import { goJson, type JsonObject } from './json.ts';
 import { GrowingBuffer, ProtobufWriter, spareBuffer } from './protobuf-writer.ts';
-import { goYaml, goYamlItem } from './yaml.ts';
 
 /** A whole response that may have many items, the last of its fields. */
 export interface ListDocument<Item> {
@@ -63,11 +62,14 @@ async function encodeItems<Item>(
 ): Promise<Buffer> {
   const { items, itemsField } = list;
   if (encoding.format === 'protobuf') return encodeProtobuf(list, pace);
-  if (items.length === 0) return encodeDocument(wholeDocument(list), encoding);
+  if (items.length === 0) return Buffer.from(await encodeDocument(wholeDocument(list), encoding));
   const empty = documentJson(wholeDocument({ ...list, items: [], whenEmpty: [] }));
-  const write = (frame: Frame, textOf: (item: JsonObject) => string) =>
-    encodeLongText(frame, items, (item) => textOf(list.itemFields(item)), pace);
-  if (encoding.format === 'yaml') return write(yamlFrame(goYaml(empty), itemsField), goYamlItem);
+  const write = (frame: Frame, textOf: (item: JsonObject) => string, objectsPerItem?: number) =>
+    encodeLongText(frame, items, (item) => textOf(list.itemFields(item)), { ...pace, objectsPerItem });
+  if (encoding.format === 'yaml') {
+    const { writeYaml } = await import('./yaml.ts');
+    return write(yamlFrame(writeYaml(empty), itemsField), (item) => writeYaml([item]), OBJECTS_A_YAML_ITEM);
+  }
   if (encoding.isPretty)
     return write(indentedJsonFrame(goJson(empty, 2)), (item) => indentItem(goJson(item, 2)));
   const { before, between, after } = plainJsonFrame(goJson(empty));
@@ -120,10 +122,12 @@ interface Frame {
 export interface EncodingPace {
   readonly slices: TimeSlices;
   readonly signal?: AbortSignal | undefined;
+  /** How many objects that are encoded for programs take as long as an item. */
+  readonly objectsPerItem?: number | undefined;
 }
 
-/** An item takes about as long as so many objects that are encoded for programs, if it is YAML; no item takes longer. */
 const OBJECTS_AN_ITEM = 10;
+const OBJECTS_A_YAML_ITEM = 40;
 
 /**
  * Encodes a text of at least one item, item by item, between which others go on. An item that cannot be encoded is left out.
@@ -134,7 +138,7 @@ export async function encodeLongText<Item>(
   { before, between, after }: Frame,
   items: readonly Item[],
   textOf: (item: Item) => string,
-  { slices, signal }: EncodingPace,
+  { slices, signal, objectsPerItem = OBJECTS_AN_ITEM }: EncodingPace,
 ): Promise<Buffer> {
   const writer = new GrowingBuffer(spareBuffer());
   writer.text(before);
@@ -145,7 +149,7 @@ export async function encodeLongText<Item>(
       writer.text(separator + text);
       separator = between;
     }
-    if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
+    if (slices.sliceIsSpent(objectsPerItem)) await slices.yieldToEventLoop(signal);
   }
   writer.text(after);
   const bytes = writer.finish();

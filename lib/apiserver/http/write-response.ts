@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Document, type Encoding, textOrBytes } from '#lib/apiserver/encoding/document.ts';
+import { type Document, type Encoding, encodeDocument } from '#lib/apiserver/encoding/document.ts';
 import {
   MEDIA_TYPES,
   NO_CONVERSION,
@@ -37,13 +37,13 @@ export function negotiateResponse(
 }
 
 /** Responds with a document in the format that the client prefers. */
-export function writeDocument(context: ApiContext, document: Document): void {
+export function writeDocument(context: ApiContext, document: Document): Promise<void> | void {
   const encoding = negotiateResponse(context);
-  writeBody(context, textOrBytes(document, encoding), encoding.format);
+  return writeBody(context, encodeDocument(document, encoding), encoding.format);
 }
 
 /** So many characters at most are sent as text, which Node puts into one piece with the headers: bytes are copied once more. */
-const MOST_CHARACTERS = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 /** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
 const GZIP_FROM_BYTES = 128 * 1024;
@@ -51,9 +51,10 @@ const GZIP_FROM_BYTES = 128 * 1024;
 /** Responds with what is encoded already; its pieces are put together once all middleware has run. */
 export function writeBody(
   context: ApiContext,
-  body: string | Buffer | ResponseBody,
+  body: string | Buffer | ResponseBody | Promise<string>,
   format: Encoding['format'],
-): void {
+): Promise<void> | void {
+  if (body instanceof Promise) return body.then((text) => writeBody(context, text, format));
   context.state.gzipFromBytes = GZIP_FROM_BYTES;
   context.res.setHeader('Content-Type', MEDIA_TYPES[format]);
   if (typeof body === 'string') context.body = maySendText(context, body) ? body : Buffer.from(body);
@@ -63,13 +64,13 @@ export function writeBody(
 
 /** Headers that go with text are written as UTF-8 like it, which would make other bytes of what a client sent, and gets back. */
 function maySendText({ res }: ApiContext, body: string): boolean {
-  return body.length <= MOST_CHARACTERS && PLAIN.test(String(res.getHeader('Audit-Id')));
+  return body.length <= MAX_TEXT_LENGTH && PLAIN.test(String(res.getHeader('Audit-Id')));
 }
 
 const PLAIN = /^[ -~]*$/;
 
 /** Responds with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
-export function writeStatus(context: ApiContext, failure: StatusError): void {
+export function writeStatus(context: ApiContext, failure: StatusError): Promise<void> | void {
   const agreed = negotiate(context.get('Accept'), NO_CONVERSION);
   const encoding: Encoding = agreed
     ? { format: agreed.format, isPretty: agreed.isPretty || isForHumans(context) }
@@ -77,7 +78,7 @@ export function writeStatus(context: ApiContext, failure: StatusError): void {
   const { retryAfterSeconds } = failure.details ?? {};
   if (retryAfterSeconds) context.set('Retry-After', String(retryAfterSeconds));
   context.status = failure.code;
-  writeBody(context, textOrBytes(statusDocument(failure), encoding), encoding.format);
+  return writeBody(context, encodeDocument(statusDocument(failure), encoding), encoding.format);
 }
 
 function isForHumans(context: ApiContext): boolean {

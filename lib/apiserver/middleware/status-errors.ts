@@ -11,13 +11,10 @@ import type { Logger } from '#lib/telemetry/logger.ts';
  */
 export function statusErrors(logger: Logger): Middleware {
   const fail = (context: ApiContext, error: unknown) => {
-    if (error instanceof StatusError) {
-      writeStatus(context, error);
-      return;
-    }
+    if (error instanceof StatusError) return writeStatus(context, error);
     const { method, path } = context;
     logger.error('Cannot serve a request', error, { method, path });
-    writeStatus(context, internalError(error));
+    return writeStatus(context, internalError(error));
   };
   return async (context, next) => {
     context.state.end = new RequestEnd(context.res);
@@ -27,7 +24,7 @@ export function statusErrors(logger: Logger): Middleware {
     try {
       await next();
     } catch (error) {
-      fail(context, error);
+      await fail(context, error);
     }
   };
 }

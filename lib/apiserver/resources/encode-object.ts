@@ -14,7 +14,11 @@ export interface TypeMeta {
 }
 
 /** Encodes one object as a whole response. */
-export function encodeObject(object: ServedObject, type: TypeMeta, encoding: Encoding): Buffer {
+export function encodeObject(
+  object: ServedObject,
+  type: TypeMeta,
+  encoding: Encoding,
+): ReturnType<typeof encodeDocument> {
   return encodeDocument(objectDocument(object, type), encoding);
 }
 

@@ -37,7 +37,7 @@ export function serveGet(
     resource,
     key,
   }: ResourceIdentity & { readonly resource: ObjectResource; readonly key: ObjectKey },
-): void {
+): Promise<void> | void {
   const { query } = context.state;
   const representation = negotiateResponse(context, OBJECT_RESTRICTIONS);
   if (query.has('export') && isTrue(query.get('export'))) {
@@ -50,8 +50,7 @@ export function serveGet(
   const itemType = { kind: resource.kind, apiVersion: `${group}/${version}` };
   const target = conversion && toMetaConversion(conversion);
   if (!target) {
-    writeBody(context, encodeObject(object, itemType, representation), format);
-    return;
+    return writeBody(context, encodeObject(object, itemType, representation), format);
   }
   const { apiVersion } = target;
   if (target.kind === 'PartialObjectMetadataList') {
@@ -71,7 +70,7 @@ export function serveGet(
             include: parseIncludeObject(query),
           }),
         );
-  writeBody(context, encodeDocument(document, representation), format);
+  return writeBody(context, encodeDocument(document, representation), format);
 }
 
 /**
@@ -79,10 +78,10 @@ export function serveGet(
  *
  * @throws {StatusError} 400 for a query that no list may have
  */
-export function serveDocument(context: ApiContext, document: RoutedDocument): void {
+export function serveDocument(context: ApiContext, document: RoutedDocument): Promise<void> | void {
   const { query: parameters } = context.state;
   const { labelSelector, fieldSelector, isWatch } = optionsOf(parameters);
-  writeDocument(context, document.read({ labelSelector, fieldSelector, isWatch, parameters }));
+  return writeDocument(context, document.read({ labelSelector, fieldSelector, isWatch, parameters }));
 }
 
 /** By query, which requests for the same URL share: a selector is read once, not with every request of an autoscaler. */

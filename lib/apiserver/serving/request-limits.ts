@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { encodeDocument } from '#lib/apiserver/encoding/document.ts';
+import { documentJson } from '#lib/apiserver/encoding/document.ts';
+import { goJson } from '#lib/apiserver/encoding/json.ts';
 import {
   badRequest,
   methodNotAllowed,
@@ -98,7 +99,7 @@ export function refuseMalformed(error: Error & { readonly code?: string }, conne
     return;
   }
   const failure = failureOf(error.code);
-  const body = encodeDocument(statusDocument(failure), { format: 'json', isPretty: true });
+  const body = goJson(documentJson(statusDocument(failure)), 2);
   const head = [
     `HTTP/1.1 ${failure.code} ${failure.reason}`,
     `Audit-Id: ${randomUUID()}`,

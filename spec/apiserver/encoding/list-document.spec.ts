@@ -59,7 +59,7 @@ describe('encodeListDocument', () => {
     await fc.assert(
       fc.asyncProperty(lists, encodings, async (list, encoding) => {
         const encoded = await encodeListDocument(list, encoding, { slices });
-        expect(encoded.toString()).to.equal(encodeDocument(wholeDocument(list), encoding).toString());
+        expect(encoded.toString()).to.equal((await encodeDocument(wholeDocument(list), encoding)).toString());
       }),
     );
   });
