@@ -14,7 +14,7 @@ import { type PageQuery, pageAddress, readPageQuery } from '#lib/ui/page-query.t
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
 
-/** The page as its address says, as HTML. @throws {StatusError} 404 where there is no such part or object */
+/** Renders the page that the address selects. @throws {StatusError} 404 for an unknown view or object */
 export function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Buffer {
   const { parts, clock } = source;
   const query = readPageQuery(
@@ -34,7 +34,7 @@ export function renderPage(address: URLSearchParams, source: AutoscalerUiSource)
   return Buffer.from(page.toString());
 }
 
-/** All that draws is here: loaded as one file, not as many that would cost every run of the program memory. */
+/** Bundles all rendering in one chunk, which is loaded on demand to save memory. */
 function renderPart(part: AutoscalerUiPart, query: PageQuery): Html {
   switch (part.view) {
     case 'hpas':
@@ -53,7 +53,7 @@ function titleOf(part: UiPart | undefined, { namespace, name }: PageQuery): stri
   return name === '' ? part.title : `${namespace}/${name}`;
 }
 
-/** A part of the page, and what it has to say in short. */
+/** A view with its summary. */
 export interface SummarizedPart {
   readonly part: UiPart;
   readonly summary: UiSummary;
@@ -61,13 +61,13 @@ export interface SummarizedPart {
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
-  { title: 'Part', className: 'name' },
+  { title: 'View', className: 'name' },
   { title: 'Count', className: 'number' },
-  { title: 'In trouble', className: 'text' },
-  { title: 'What it shows', className: 'faint' },
+  { title: 'Problems', className: 'text' },
+  { title: 'Contents', className: 'faint' },
 ];
 
-/** What runs here, whether this replica acts, and how the parts are. */
+/** Renders the state of this replica and the health of its views. */
 export function renderOverview(
   parts: readonly SummarizedPart[],
   { state, version, clock }: AutoscalerUiSource,
@@ -77,14 +77,14 @@ export function renderOverview(
   const since = (time: string | undefined): HtmlPart =>
     time === undefined ? '' : html` ${lasting(Date.parse(time), nowMs)}`;
   const acts = isLeader
-    ? html`${stateWord('served', 'acts')}${since(leaderSince)}`
-    : html`${stateWord('waiting', 'stands by')}: ${leader ? html`${leader} acts${since(leaderSince)}` : 'nobody has the lease'}`;
+    ? html`${stateWord('served', 'This replica')}${since(leaderSince)}`
+    : html`${stateWord('waiting', 'Standby')}: ${leader ? html`${leader} is the leader${since(leaderSince)}` : 'no leader'}`;
   const rows = parts.map(({ part: { view, title, about }, summary }) => ({
     cells: [
-      stateOf(summary),
+      renderState(summary),
       html`<a href="${pageAddress({ view })}">${title}</a>`,
       summary.count,
-      troubleOf(summary),
+      formatProblems(summary),
       about,
     ],
   }));
@@ -95,29 +95,27 @@ ${facts([
   ['Version', version],
   ['Started', ago(Date.parse(startedAt), nowMs)],
   ['Leader', acts],
-  ['Controllers', controllers.length > 0 ? controllers.join(', ') : 'none: metrics alone'],
+  ['Controllers', controllers.length > 0 ? controllers.join(', ') : 'none: serves metrics only'],
 ])}
 </section>
 <section>
-<div class="bar"><h2>What it follows</h2></div>
-${table(COLUMNS, rows, 'Nothing: its flags switch everything off.')}
+<div class="bar"><h2>Views</h2></div>
+${table(COLUMNS, rows, 'None: all are disabled by flags.')}
 </section>`;
 }
 
-function stateOf({ unhealthy, waiting }: UiSummary): Html {
-  if (unhealthy > 0) return stateWord('failing', 'look here');
-  return waiting === undefined ? stateWord('served', 'well') : stateWord('waiting', 'waits');
+function renderState({ unhealthy, waiting }: UiSummary): Html {
+  if (unhealthy > 0) return stateWord('failing', 'Needs attention');
+  return waiting === undefined ? stateWord('served', 'Healthy') : stateWord('waiting', 'Paused');
 }
 
-function troubleOf({ unhealthy, problem, waiting }: UiSummary): string {
+function formatProblems({ unhealthy, problem, waiting }: UiSummary): string {
   const found = [unhealthy > 0 && `${unhealthy} ${problem}`, waiting].filter(Boolean);
   return found.length > 0 ? found.join('; ') : 'none';
 }
 
-/** What subsystems of the autoscaler have to show. */
 export type AutoscalerUiPart = HpaUiPart | MetricsUiPart | CronHpaUiPart | ScaledObjectsUiPart;
 
-/** What the page shows. */
 export interface AutoscalerUiSource {
   readonly parts: readonly AutoscalerUiPart[];
   readonly state: () => ControllersState;
@@ -125,13 +123,13 @@ export interface AutoscalerUiSource {
   readonly clock: Clock;
 }
 
-/** Who acts, and what runs. */
+/** Leadership and controllers of this replica. */
 export interface ControllersState {
   readonly identity: string;
   readonly isLeader: boolean;
-  /** Who has the lease, as far as is known. */
+  /** Identity of the lease's holder, if it has been observed. */
   readonly leader: string | undefined;
-  /** Since when, as RFC 3339 says it. */
+  /** RFC 3339. */
   readonly leaderSince: string | undefined;
   /** When this replica was started, as RFC 3339 says it. */
   readonly startedAt: string;

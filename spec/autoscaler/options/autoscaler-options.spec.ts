@@ -241,7 +241,7 @@ describe('parseAutoscalerOptions', () => {
     it(`refuses ${account} as the account of the server, which is no user name`, () => {
       expect(() => parseAutoscalerOptions(['doctor', `--server-account=${account}`])).to.throw(
         FlagError,
-        'must be a user name, which is system:serviceaccount:NAMESPACE:NAME for a service account',
+        'must be a user name; for a service account, system:serviceaccount:NAMESPACE:NAME',
       );
     });
 

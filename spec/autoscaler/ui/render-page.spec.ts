@@ -5,12 +5,16 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('renderOverview', () => {
   for (const [what, summary, shown] of [
-    ['all is well', { unhealthy: 0 }, 'well ScaledObjects 3 none'],
-    ['something is in trouble', { unhealthy: 2 }, 'look here ScaledObjects 3 2 not ready'],
-    ['nothing is done', { unhealthy: 0, waiting: '3 left' }, 'waits ScaledObjects 3 3 left'],
-    ['both are so', { unhealthy: 1, waiting: '2 left' }, 'look here ScaledObjects 3 1 not ready; 2 left'],
+    ['healthy', { unhealthy: 0 }, 'Healthy ScaledObjects 3 none'],
+    ['with problems', { unhealthy: 2 }, 'Needs attention ScaledObjects 3 2 not ready'],
+    ['paused', { unhealthy: 0, waiting: '3 left' }, 'Paused ScaledObjects 3 3 left'],
+    [
+      'partly paused with problems',
+      { unhealthy: 1, waiting: '2 left' },
+      'Needs attention ScaledObjects 3 1 not ready; 2 left',
+    ],
   ] as const)
-    it(`says of a part whether ${what}`, () => {
+    it(`renders a view that is ${what}`, () => {
       expect(overviewOf({ count: 3, problem: 'not ready', ...summary })).to.include(`${shown} what it shows`);
     });
 });
