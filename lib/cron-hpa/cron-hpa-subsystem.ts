@@ -102,7 +102,14 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     const resource = await hpas.served(signal);
     return cronHpaController({
       ...environment,
-      ...{ cronHpas, hpas, cronHpasByTarget, hpasByTarget, series, schedules, clock, newJobId },
+      cronHpas,
+      hpas,
+      cronHpasByTarget,
+      hpasByTarget,
+      series,
+      schedules,
+      clock,
+      newJobId,
       statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
       hpaClient: new ResourceClient({ api: client, resource }),
     });

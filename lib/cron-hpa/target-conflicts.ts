@@ -80,7 +80,13 @@ export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
     (owner) => owner.controller === true || owner.kind === 'ScaledObject',
   );
   return {
-    ...{ namespace, name, resourceVersion, controller, scaleTargetRef, minReplicas, maxReplicas },
+    namespace,
+    name,
+    resourceVersion,
+    controller,
+    scaleTargetRef,
+    minReplicas,
+    maxReplicas,
     annotations: raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax },
   };
 }

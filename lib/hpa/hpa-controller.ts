@@ -253,7 +253,11 @@ export function tell(
   if (options.isDryRun) return;
   const { namespace, name, uid, resourceVersion } = metadata;
   const regarding = {
-    ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', namespace, name, uid },
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    namespace,
+    name,
+    uid,
     resourceVersion,
   };
   events.record({ regarding, action: 'Scale', ...event });

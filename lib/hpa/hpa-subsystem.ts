@@ -108,11 +108,17 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     const isHeldUp = (hpa: Hpa) => targetsOf(hpa).some((one) => pins?.isPinned(hpa.metadata.namespace, one));
     const controller = hpaController({
       ...environment,
-      ...{ hpas, pods, others, decisions, series, scales },
+      hpas,
+      pods,
+      others,
+      decisions,
+      series,
+      scales,
       readWorld: new ReadWorld({ ...environment, pods, reader, scales, config: options.config }),
       statuses: new StatusClient({ hpas: hpaClient, others, clock }),
       memories: new HpaMemories({
-        ...{ store, clock },
+        store,
+        clock,
         onUnread(namespace, error) {
           series.memoryUnread();
           logger.error(
@@ -123,8 +129,13 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
         },
       }),
       autoMin: new AutoMinReplicas({
-        ...{ ...environment, store, isHeldUp, hpas: hpaClient, log: autoMinLog },
-        ...{ options: options.autoMin, isDryRun: options.isDryRun },
+        ...environment,
+        store,
+        isHeldUp,
+        hpas: hpaClient,
+        log: autoMinLog,
+        options: options.autoMin,
+        isDryRun: options.isDryRun,
         weekBefore: weeks && ((hpa, today, signal) => weeks.of(hpa, today, signal)),
         tell: (hpa, event) => tell(hpa, environment, event),
       }),
@@ -189,5 +200,9 @@ function targetsOf({ metadata: { name }, spec: { scaleTargetRef } }: Hpa): reado
 const HPA_NEEDS: HpaNeeds = { fields: ['metadata', 'spec', 'status', 'statusWriters'] };
 
 const CONFIG_MAPS: ApiResource = {
-  ...{ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
 };

@@ -158,7 +158,14 @@ export async function createPipeline(
   pods.start();
   const created = creating.move();
   return {
-    ...{ nodes, pods, sink, manager, telemetry, scrapes, trends, guard },
+    nodes,
+    pods,
+    sink,
+    manager,
+    telemetry,
+    scrapes,
+    trends,
+    guard,
     start: () => {
       stopped = nodes.synced(running.signal).then(
         () => manager.run(running.signal),

@@ -54,7 +54,10 @@ async function lookAt(
     if (forbidden) {
       const { group: GROUP, plural: RESOURCE } = resource;
       return failed(subject, `${described}: ${forbidden} of ${RESOURCE}/scale is not granted`, {
-        ...{ diagnosis: 'cronhpa-target-forbidden', ...names, GROUP, RESOURCE },
+        diagnosis: 'cronhpa-target-forbidden',
+        ...names,
+        GROUP,
+        RESOURCE,
       });
     }
     const permission = `get ${resource.plural}/scale`;

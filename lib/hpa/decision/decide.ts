@@ -106,7 +106,10 @@ function withoutScale(input: DecisionInput, failure: ScaleFailure): Decision {
     status: undefined,
     memory: input.memory,
     explanation: explained(input, {
-      ...{ step: 'no-scale', currentReplicas: undefined, desiredReplicas: undefined, problem: error },
+      step: 'no-scale',
+      currentReplicas: undefined,
+      desiredReplicas: undefined,
+      problem: error,
     }),
   };
 }
@@ -261,7 +264,10 @@ function explainedByMetrics(
 ): Explanation {
   const { maxReplicas } = hpa.spec;
   return {
-    ...{ atMs: nowMs, currentReplicas: specReplicas, minReplicas: minReplicasOf(hpa), maxReplicas },
+    atMs: nowMs,
+    currentReplicas: specReplicas,
+    minReplicas: minReplicasOf(hpa),
+    maxReplicas,
     ...known,
   };
 }

@@ -158,7 +158,11 @@ function proposeByResource(
   const byPods = (measureOf: Parameters<typeof proposeByPods>[1]): Proposal =>
     proposeByPods(
       {
-        ...{ pods, resource, tolerances, currentReplicas: specReplicas, times: { ...config, nowMs } },
+        pods,
+        resource,
+        tolerances,
+        currentReplicas: specReplicas,
+        times: { ...config, nowMs },
         samples: samplesOf(reading, resource, container),
       },
       measureOf,

@@ -36,7 +36,11 @@ export function proposeByPods(input: PodMetricInput, measureOf: () => PodMeasure
   const { average, ratio, utilization } = measure.measure(values);
   const considered = consideredPods(groups, values.size);
   const propose = (replicas: number, why: ProposalReason, assumedRatio?: number): Proposal => ({
-    ...{ replicas, current: average, ratio, tolerances, why },
+    replicas,
+    current: average,
+    ratio,
+    tolerances,
+    why,
     ...(utilization === undefined ? {} : { utilization }),
     pods: assumedRatio === undefined ? considered : { ...considered, assumedRatio },
   });

@@ -28,7 +28,11 @@ export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
     const load = loadAt(curve, atMs);
     const { replicas } = workload;
     const decision = decide({
-      ...{ hpa, memory, config, nowMs, rivals: [] },
+      hpa,
+      memory,
+      config,
+      nowMs,
+      rivals: [],
       scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=scenario' },
       pods: workload.pods(nowMs),
       readings: metrics.map((spec) => workload.reading(spec, load, nowMs)),
@@ -39,8 +43,12 @@ export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
     const readyPods = workload.readyCount(nowMs);
     if (outcome.desiredReplicas !== undefined) workload.scaleTo(outcome.desiredReplicas, nowMs);
     yield {
-      ...{ atMs, load, readyPods, outcome },
-      ...{ replicasBefore: replicas, replicasAfter: workload.replicas },
+      atMs,
+      load,
+      readyPods,
+      outcome,
+      replicasBefore: replicas,
+      replicasAfter: workload.replicas,
     };
   }
 }

@@ -106,12 +106,18 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
     throw refused(`duration: so many decisions times replicas exceed ${MOST_WORK}`);
   const spec = defaultedSpec(hpa.spec);
   return {
-    ...{ replicas, requests, startupMs: startup, syncPeriodMs: syncPeriod, durationMs: read.data.duration },
+    replicas,
+    requests,
+    startupMs: startup,
+    syncPeriodMs: syncPeriod,
+    durationMs: read.data.duration,
     load: loadOf(loadText ?? read.data.load, { file: loadFile, metrics: (spec.metrics ?? []).map(nameOf) }),
     hpa: { metadata: hpa.metadata, spec },
     config: {
       ...DEFAULT_HPA_CONFIG,
-      ...{ tolerance, downscaleStabilizationMs: downscaleStabilization, configurableTolerance: true },
+      tolerance,
+      downscaleStabilizationMs: downscaleStabilization,
+      configurableTolerance: true,
     },
   };
 }

@@ -66,7 +66,9 @@ export class SimulatedWorkload {
     if (spec.type === 'Pods') return { podValues: shares, takenAtMs: nowMs };
     const podUsage = shares.map(
       ({ pod, value: used }): PodUsage => ({
-        ...{ pod, takenAtMs: nowMs, windowMs: 30_000 },
+        pod,
+        takenAtMs: nowMs,
+        windowMs: 30_000,
         containers: [{ name: this.#containerName(), usage: { [name]: used } }],
       }),
     );

@@ -18,15 +18,20 @@ export function timelineSvg(
   const asked = decisions.map(({ atMs, outcome }) => ({ atMs, value: outcome.explanation.proposedReplicas }));
   const replicas = decisions.map(({ atMs, replicasAfter }) => ({ atMs, value: replicasAfter }));
   return timeChart({
-    ...{ title, width: 960, height: 360, style: STYLE },
+    title,
+    width: 960,
+    height: 360,
+    style: STYLE,
     lines: [
       { className: 'replicas', label: 'replicas', points: replicas, isStepped: true },
       { className: 'asked', label: 'what metrics ask for', points: asked, isStepped: true },
     ],
     bounds: [{ value: minReplicas }, { value: maxReplicas }],
     boundsLabel: 'bounds',
-    ...{ fromMs: 0, untilMs: Math.max(decisions.at(-1)?.atMs ?? 0, 1) },
-    ...{ highest: highestReplicas({ replicas, asked, maxReplicas }), isWhole: true },
+    fromMs: 0,
+    untilMs: Math.max(decisions.at(-1)?.atMs ?? 0, 1),
+    highest: highestReplicas({ replicas, asked, maxReplicas }),
+    isWhole: true,
     timeText,
     valueText: String,
   }).toString();

@@ -16,7 +16,8 @@ export class MetricValuesReader {
   constructor({ client, clock }: { readonly client: ApiClient; readonly clock: Clock }) {
     this.#client = client;
     this.#lists = new SharedReads({
-      ...{ clock, mostKept: MOST_VALUES },
+      clock,
+      mostKept: MOST_VALUES,
       weigh: (values) => 1 + values.length,
     });
   }

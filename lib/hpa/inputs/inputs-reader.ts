@@ -87,7 +87,10 @@ export class ReadWorld {
 }
 
 const NOTHING: Pick<World, 'pods' | 'rivals' | 'readings' | 'tookMs'> = {
-  ...{ pods: [], rivals: [], readings: [], tookMs: new Map() },
+  pods: [],
+  rivals: [],
+  readings: [],
+  tookMs: new Map(),
 };
 
 /** `undefined` for a selector that deciding refuses. */

@@ -91,7 +91,9 @@ async function readPodsMetric(
     const version = await customMetrics.version(signal);
     if (version === undefined) return { error: NO_CUSTOM_METRICS };
     const path = podsMetricPath(version, {
-      ...{ namespace, name: metric.name, labelSelector: selector.toString() },
+      namespace,
+      name: metric.name,
+      labelSelector: selector.toString(),
       metricSelector: metricSelectorText,
     });
     const read = await values.of(path, { maxAgeMs, signal });
@@ -148,7 +150,8 @@ async function readExternalMetric(
   { values: reader }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const path = externalMetricPath({
-    ...{ namespace, name: metric.name },
+    namespace,
+    name: metric.name,
     metricSelector: metricSelector(metric.selector),
   });
   try {

@@ -22,7 +22,9 @@ export class NamespaceUsage {
   constructor({ client, clock }: { readonly client: ApiClient; readonly clock: Clock }) {
     this.#client = client;
     this.#lists = new SharedReads({
-      ...{ clock, mostAtOnce: MOST_AT_ONCE, mostKept: MOST_SAMPLES },
+      clock,
+      mostAtOnce: MOST_AT_ONCE,
+      mostKept: MOST_SAMPLES,
       weigh: ({ size }) => 1 + size,
     });
   }

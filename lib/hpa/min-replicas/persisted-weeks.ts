@@ -139,7 +139,9 @@ export class KeptWeeks {
     const isAsked = { before: 'missing', askedAtMs: Number.NEGATIVE_INFINITY } as const;
     if (record?.uid !== uid) return { hpa, week: emptyWeek(today), text: undefined, ...isAsked };
     return {
-      ...{ hpa, week: record.week, text },
+      hpa,
+      week: record.week,
+      text,
       ...isAsked,
       ...(!record.lacksBefore && { before: 'known' }),
     };

@@ -72,7 +72,9 @@ export class DecisionLog {
     const before = this.#hpas.get(key);
     const { atMs } = explanation;
     const decision: LoggedDecision = {
-      ...{ atMs, step: explanation.step, currentReplicas: explanation.currentReplicas },
+      atMs,
+      step: explanation.step,
+      currentReplicas: explanation.currentReplicas,
       proposedReplicas: explanation.proposedReplicas,
       desiredReplicas: explanation.desiredReplicas,
       isScaled: desiredReplicas !== undefined && !isDryRun,
@@ -84,7 +86,11 @@ export class DecisionLog {
     const loads = LoadHistory.after(before?.loads, explanation.metrics, MOST_DECISIONS);
     loads.record(explanation.metrics);
     this.#hpas.set(key, {
-      ...{ namespace, name, explanation, other: undefined, loads },
+      namespace,
+      name,
+      explanation,
+      other: undefined,
+      loads,
       decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
       missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
       atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
@@ -97,14 +103,23 @@ export class DecisionLog {
     const before = this.#hpas.get(key);
     const [namespace = '', name = ''] = key.split('/');
     const decision: LoggedDecision = {
-      ...{ atMs, step: 'controlled-elsewhere', isScaled: false },
-      ...{ currentReplicas: undefined, proposedReplicas: undefined, desiredReplicas: undefined },
+      atMs,
+      step: 'controlled-elsewhere',
+      isScaled: false,
+      currentReplicas: undefined,
+      proposedReplicas: undefined,
+      desiredReplicas: undefined,
     };
     before?.loads?.record([]);
     this.#hpas.set(key, {
-      ...{ namespace, name, other, explanation: before?.explanation, loads: before?.loads },
+      namespace,
+      name,
+      other,
+      explanation: before?.explanation,
+      loads: before?.loads,
       decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
-      ...{ missingSinceMs: undefined, atMaxSinceMs: undefined },
+      missingSinceMs: undefined,
+      atMaxSinceMs: undefined,
     });
   }
 

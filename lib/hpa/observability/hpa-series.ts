@@ -29,11 +29,16 @@ export class HpaSeries {
     const registers = [registry];
     const labelNames = ['action', 'error'] as const;
     this.#reconciliations = new Counter({
-      ...{ name: `${PREFIX}_reconciliations_total`, labelNames, registers },
+      name: `${PREFIX}_reconciliations_total`,
+      labelNames,
+      registers,
       help: 'HPAs that were decided, by what came of it',
     });
     this.#reconciliationDuration = new Histogram({
-      ...{ name: `${PREFIX}_reconciliation_duration_seconds`, labelNames, registers, buckets: BUCKETS_S },
+      name: `${PREFIX}_reconciliation_duration_seconds`,
+      labelNames,
+      registers,
+      buckets: BUCKETS_S,
       help: 'How long it took to decide an HPA and to act on it',
     });
     this.#metricComputations = new Counter({
@@ -169,7 +174,10 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
   });
   const since = (name: string, help: string, key: 'missingSinceMs' | 'atMaxSinceMs') =>
     new Gauge({
-      ...{ name, help, registers, labelNames: ['namespace', 'name'] },
+      name,
+      help,
+      registers,
+      labelNames: ['namespace', 'name'],
       collect() {
         this.reset();
         for (const { namespace, name: hpa, [key]: sinceMs } of decisions.values())

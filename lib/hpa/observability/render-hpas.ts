@@ -148,7 +148,11 @@ function loadChart(
   const highest = Math.min(Math.max(150, ...values), MOST_PERCENT);
   return {
     title: 'Metrics, in % of their targets',
-    ...{ lines, highest, isWhole: true, bounds: [{ value: 100 }], boundsLabel: 'target' },
+    lines,
+    highest,
+    isWhole: true,
+    bounds: [{ value: 100 }],
+    boundsLabel: 'target',
     valueText: (value) => `${value}%`,
   };
 }

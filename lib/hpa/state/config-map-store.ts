@@ -78,7 +78,10 @@ export class MemoryStore {
     let state = this.#namespaces.get(namespace);
     if (!state) {
       const reading = this.#read(namespace).then((read) => ({
-        ...{ ...read, changes: new Map(), next: undefined, last: Promise.resolve() },
+        ...read,
+        changes: new Map(),
+        next: undefined,
+        last: Promise.resolve(),
       }));
       reading.catch(() => this.#namespaces.delete(namespace));
       this.#namespaces.set(namespace, reading);

@@ -57,7 +57,13 @@ export async function runDoctor(
     dialTimeoutMs: kubelet.dialTimeoutMs,
   };
   const context = new DoctorContext({
-    ...{ options, doctor, access, client, clock, signal, serverAccount: doctor.serverAccount },
+    options,
+    doctor,
+    access,
+    client,
+    clock,
+    signal,
+    serverAccount: doctor.serverAccount,
     probe: (nodes) => probeAll(nodes, (node) => probeKubelet(node, probeOptions, signal)),
   });
   return await examine(ALL_CHECKS, context, { output: doctor.output, write });
