@@ -168,21 +168,15 @@ function isOtherNow(seen: Hpa, { hpas, statuses }: ActOptions): boolean {
   return !now || !isSameWish(now, seen);
 }
 
+interface KeepOptions {
+  readonly hpa: Hpa;
+  readonly decision: Decision;
+  readonly nowMs: number;
+  readonly acting: ActOptions;
+}
+
 /** Has the memory outlive this process; where that fails, scaling goes on, for it is needed more. */
-async function keep(
-  memory: HpaMemory,
-  {
-    hpa,
-    decision,
-    nowMs,
-    acting,
-  }: {
-    readonly hpa: Hpa;
-    readonly decision: Decision;
-    readonly nowMs: number;
-    readonly acting: ActOptions;
-  },
-): Promise<void> {
+async function keep(memory: HpaMemory, { hpa, decision, nowMs, acting }: KeepOptions): Promise<void> {
   const { memories, series, options, logger } = acting;
   const { scaleTo, status } = decision;
   const from = status?.currentReplicas;
@@ -238,18 +232,13 @@ interface HpaDependencies {
   readonly options: HpaLoopOptions;
 }
 
+interface TellOptions {
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly options: { readonly isDryRun: boolean };
+}
+
 /** Tells an event of an HPA, unless nothing is to be changed. */
-export function tell(
-  { metadata }: Hpa,
-  {
-    events,
-    options,
-  }: {
-    readonly events: Pick<EventRecorder, 'record'>;
-    readonly options: { readonly isDryRun: boolean };
-  },
-  event: EventText,
-): void {
+export function tell({ metadata }: Hpa, { events, options }: TellOptions, event: EventText): void {
   if (options.isDryRun) return;
   const { namespace, name, uid, resourceVersion } = metadata;
   const regarding = {

@@ -225,16 +225,14 @@ function withMissingMetrics(
 /** The API server gives an HPA without metrics the target of CPU, so only a broken one has none. */
 const NO_METRICS = 'the HPA has no metrics';
 
+interface Undecided extends Pick<Decision, 'conditions' | 'events'> {
+  readonly currentMetrics: NonNullable<Decision['status']>['currentMetrics'];
+  readonly problem: string;
+  readonly explanation: Pick<Explanation, 'step' | 'metrics'>;
+}
+
 /** Leaves the scale alone and says why. */
-function undecided(
-  input: DecisionInput,
-  scale: Scale,
-  found: Pick<Decision, 'conditions' | 'events'> &
-    Pick<NonNullable<Decision['status']>, 'currentMetrics'> & {
-      readonly problem: string;
-      readonly explanation: Pick<Explanation, 'step' | 'metrics'>;
-    },
-): Decision {
+function undecided(input: DecisionInput, scale: Scale, found: Undecided): Decision {
   const { conditions, problem, currentMetrics } = found;
   const failed: EventText = { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: problem };
   return {

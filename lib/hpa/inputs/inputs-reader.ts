@@ -33,6 +33,12 @@ export type World = Pick<DecisionInput, 'scale' | 'pods' | 'rivals' | 'readings'
   readonly isFollowed: boolean;
 };
 
+interface ReadWorldRequest extends Pick<ReadingContext, 'maxAgeMs' | 'signal'> {
+  readonly isFresh?: boolean;
+  /** What was read right before: of the world as it is now, only the scale is read live then. */
+  readonly earlier?: World | undefined;
+}
+
 /** Reads what decisions follow from. */
 export class ReadWorld {
   readonly #options: ReadWorldOptions;
@@ -42,19 +48,7 @@ export class ReadWorld {
     this.#options = options;
   }
 
-  /** @param earlier what was read right before: of the world as it is now, only the scale is read live then */
-  async of(
-    hpa: Hpa,
-    {
-      maxAgeMs,
-      signal,
-      isFresh,
-      earlier,
-    }: Pick<ReadingContext, 'maxAgeMs' | 'signal'> & {
-      readonly isFresh?: boolean;
-      readonly earlier?: World | undefined;
-    },
-  ): Promise<World> {
+  async of(hpa: Hpa, { maxAgeMs, signal, isFresh, earlier }: ReadWorldRequest): Promise<World> {
     const { namespace, name } = hpa.metadata;
     const read = await readTargetScale(hpa, this.#options.scales, { signal, ...(isFresh && { isFresh }) });
     if ('step' in read) return { ...NOTHING, scale: read, target: undefined, isFollowed: false };

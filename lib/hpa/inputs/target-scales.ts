@@ -171,19 +171,17 @@ export async function readTargetScale(
   }
 }
 
+interface WriteScaleOptions {
+  readonly scales: Pick<FollowedScales, 'set'>;
+  readonly cause: ScaleCause;
+  readonly signal: AbortSignal;
+}
+
 /** Writes the scale. @returns why it could not be written */
 export async function writeTargetScale(
   scale: Scale,
   replicas: number,
-  {
-    scales,
-    cause,
-    signal,
-  }: {
-    readonly scales: Pick<FollowedScales, 'set'>;
-    readonly cause: ScaleCause;
-    readonly signal: AbortSignal;
-  },
+  { scales, cause, signal }: WriteScaleOptions,
 ): Promise<string | undefined> {
   try {
     await scales.set(scale, replicas, cause, signal);

@@ -47,6 +47,23 @@ interface Remembered {
   aheadMs: number;
 }
 
+/** When an HPA was decided last, and its scale now. */
+interface LastDecision {
+  /** Of the scale, which tells whether a scaling that was about to be written was; `undefined` where it is not known, and then it counts. */
+  readonly currentReplicas: number | undefined;
+  /** When an HPA that is met for the first time was last decided, by whatever controller. */
+  readonly decidedAtMs: number;
+  /** When another controller has decided it, if one did: what was recommended before that did not go on. */
+  readonly otherDecidedAtMs?: number | undefined;
+}
+
+interface KeepOptions {
+  readonly currentReplicas: number | undefined;
+  readonly windows: KeptWindows;
+  readonly intent?: ScaleIntent | undefined;
+  readonly nowMs: number;
+}
+
 /** What is remembered of HPAs during one term, and kept for the next. */
 export class HpaMemories {
   readonly #options: HpaMemoriesOptions;
@@ -70,22 +87,11 @@ export class HpaMemories {
   }
 
   /**
-   * @param currentReplicas of the scale, which tells whether a scaling that was about to be written was; `undefined`
-   *   where it is not known, and then it counts
-   * @param decidedAtMs when an HPA that is met for the first time was last decided, if somebody did
-   * @param otherDecidedAtMs when another controller has decided it, if one did: what was recommended before that did not go on
+   * What is remembered of an HPA.
    */
   async of(
     hpa: Rememberer,
-    {
-      currentReplicas,
-      decidedAtMs,
-      otherDecidedAtMs = Number.NEGATIVE_INFINITY,
-    }: {
-      readonly currentReplicas: number | undefined;
-      readonly decidedAtMs: number;
-      readonly otherDecidedAtMs?: number | undefined;
-    },
+    { currentReplicas, decidedAtMs, otherDecidedAtMs = Number.NEGATIVE_INFINITY }: LastDecision,
   ): Promise<HpaMemory> {
     const key = `${hpa.namespace}/${hpa.name}`;
     const known = this.#memories.get(key);
@@ -121,17 +127,7 @@ export class HpaMemories {
   async keep(
     hpa: Rememberer,
     memory: HpaMemory,
-    {
-      currentReplicas,
-      windows,
-      intent,
-      nowMs,
-    }: {
-      readonly currentReplicas: number | undefined;
-      readonly windows: KeptWindows;
-      readonly intent?: ScaleIntent | undefined;
-      readonly nowMs: number;
-    },
+    { currentReplicas, windows, intent, nowMs }: KeepOptions,
   ): Promise<void> {
     const known = this.#memories.get(`${hpa.namespace}/${hpa.name}`);
     const kept = keptMemory(memory, windows, nowMs);
@@ -252,15 +248,7 @@ function endedBy(
 /** The same of what is remembered in this term: what was wanted before another controller acted may be older than any window. */
 function endedIn(
   memory: HpaMemory,
-  {
-    currentReplicas,
-    decidedAtMs,
-    otherDecidedAtMs,
-  }: {
-    readonly currentReplicas: number | undefined;
-    readonly decidedAtMs: number;
-    readonly otherDecidedAtMs: number;
-  },
+  { currentReplicas, decidedAtMs, otherDecidedAtMs = Number.NEGATIVE_INFINITY }: LastDecision,
 ): HpaMemory {
   const { recommendations } = memory;
   const latestMs = recommendations.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
