@@ -69,7 +69,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
   const hpas = informers.get(HPAS, {
     needs: HPA_NEEDS,
     view: targetedHpa,
-    indexes: { target: (hpa) => targetsOfHpa(targetedHpa(hpa)) },
+    indexes: { target: targetsOfHpa },
   });
   const disposal = new AbortController();
   const cronHpasByTarget = (target: string) => cronHpaInformer.findBy('target', target);

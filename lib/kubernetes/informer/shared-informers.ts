@@ -29,13 +29,19 @@ export interface InformedKind<T, Needs = undefined> {
 
 /** What one user needs of a kind. */
 export type InformerUse<T, Needs, View = T> = {
-  /** How the user finds objects, by the names of its own indexes. One function is one index, however many use it. */
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /**
+   * How the user finds objects, by the names of its own indexes. One function is one index, however many use it: it finds
+   * an object by the same words in the view of each.
+   */
+  readonly indexes?: Readonly<Record<string, IndexFunction<NoInfer<View>>>>;
   /** Where objects are cached; everywhere if there are none. */
   readonly namespaces?: readonly string[];
   /** How often objects are listed where they may be listed and not be watched; by default such a refusal is a failure. */
   readonly relistMs?: number;
-  /** What the user sees of an object; `undefined` hides it. An object that all users hide is not cached. */
+  /**
+   * What the user sees of an object; `undefined` hides it. An object that all users hide is not cached, and where all users
+   * have a view, their views are cached in place of the object.
+   */
   readonly view?: (object: T) => View | undefined;
 } & (undefined extends Needs ? { readonly needs?: Needs } : { readonly needs: Needs });
 
@@ -144,8 +150,8 @@ class CachedKind<T, Needs> {
     const scopes = (isNamespaced ? [...new Set(namespaces)] : ['']).map((namespace) => {
       const scope = this.#scopes.get(namespace) ?? new Scope(this, { ...this.#options, namespace });
       this.#scopes.set(namespace, scope);
-      scope.declare(use as InformerUse<T, Needs, unknown>);
-      return scope;
+      const see = scope.declare(use as InformerUse<T, Needs, unknown>);
+      return { scope, see: see as Part<T, Needs, View>['see'] };
     });
     return new Share(this, scopes, use);
   }
@@ -163,12 +169,15 @@ class CachedKind<T, Needs> {
   }
 }
 
+/** An object or, where each user has a view, the view of the one user or the views of all in their order. */
+type Cached<T> = T | NonNullable<unknown> | readonly unknown[];
+
 /** The informer of one kind in one namespace, or in all. */
 class Scope<T, Needs> {
-  readonly informer: Informer<T>;
+  readonly informer: Informer<Cached<T>>;
   readonly #kind: CachedKind<T, Needs>;
   readonly #uses: InformerUse<T, Needs, unknown>[] = [];
-  readonly #indexes = new Map<IndexFunction<T>, string>();
+  readonly #indexes = new Map<IndexFunction<never>, string>();
   #decode: (value: unknown) => T | undefined = () => undefined;
   #hasStarted = false;
   #relistMs: number | undefined;
@@ -176,8 +185,9 @@ class Scope<T, Needs> {
   constructor(kind: CachedKind<T, Needs>, options: CachedKindOptions & { readonly namespace: string }) {
     const { namespace, client, clock, logger } = options;
     this.#kind = kind;
-    this.informer = new Informer<T>({
-      ...{ client, clock, logger, relistMs: () => this.#relistMs, budget: kind.kind.budget },
+    this.informer = new Informer<Cached<T>>({
+      ...{ client, clock, logger, relistMs: () => this.#relistMs },
+      budget: kind.kind.budget as NamespaceBudgetOptions<Cached<T>> | undefined,
       collection: {
         resource: kind.kind.resource.plural,
         locate: async (signal) => {
@@ -192,19 +202,24 @@ class Scope<T, Needs> {
     });
   }
 
-  /** @throws once it has started */
-  declare(use: InformerUse<T, Needs, unknown>): void {
+  /** @returns what the user sees of what is cached; @throws once it has started */
+  declare(use: InformerUse<T, Needs, unknown>): (cached: Cached<T> | undefined) => unknown {
     const { plural } = this.#kind.kind.resource;
     if (this.#hasStarted) throw new Error(`Cannot add a user of ${plural}: the informer runs already`);
-    this.#uses.push(use);
+    const position = this.#uses.push(use) - 1;
+    const see = (cached: Cached<T> | undefined) => this.#seen(cached, position);
     for (const index of Object.values(use.indexes ?? {})) {
       if (this.#indexes.has(index)) continue;
       const name = `${this.#indexes.size}`;
       this.#indexes.set(index, name);
-      this.informer.addIndex(name, index);
+      this.informer.addIndex(name, (cached) => {
+        const seen = see(cached);
+        return seen === undefined ? [] : index(seen);
+      });
     }
     const periods = this.#uses.flatMap(({ relistMs }) => relistMs ?? []);
     if (periods.length > 0) this.#relistMs = Math.min(...periods);
+    return see;
   }
 
   start(): void {
@@ -212,52 +227,77 @@ class Scope<T, Needs> {
     this.informer.start();
   }
 
-  findBy(index: IndexFunction<T>, word: string): readonly T[] {
+  findBy(index: IndexFunction<never>, word: string): readonly Cached<T>[] {
     return this.informer.findBy(this.#indexes.get(index) ?? '', word);
   }
 
-  #keep(value: unknown): T | undefined {
-    const object = this.#decode(value);
-    if (object === undefined) return undefined;
-    return this.#uses.some(({ view }) => !view || view(object) !== undefined) ? object : undefined;
+  /** Whether some user sees objects as they are decoded, or a budget counts them. */
+  get #cachesObjects(): boolean {
+    return this.#kind.kind.budget !== undefined || this.#uses.some(({ view }) => !view);
   }
+
+  #keep(value: unknown): Cached<T> | undefined {
+    const object = this.#decode(value);
+    if (object === undefined || this.#cachesObjects) return object;
+    const [first, ...others] = this.#uses.map(({ view }) => view?.(object));
+    if (others.length === 0) return first as Cached<T> | undefined;
+    return [first, ...others].some((view) => view !== undefined) ? [first, ...others] : undefined;
+  }
+
+  #seen(cached: Cached<T> | undefined, position: number): unknown {
+    if (cached === undefined) return undefined;
+    if (!this.#cachesObjects)
+      return this.#uses.length === 1 ? cached : (cached as readonly unknown[])[position];
+    const { view } = this.#uses[position] ?? {};
+    return view ? view(cached as T) : cached;
+  }
+}
+
+/** One scope as a user sees it. */
+interface Part<T, Needs, View> {
+  readonly scope: Scope<T, Needs>;
+  readonly see: (cached: Cached<T> | undefined) => View | undefined;
 }
 
 class Share<T, Needs, View> implements SharedInformer<View> {
   readonly #kind: CachedKind<T, Needs>;
-  readonly #scopes: readonly Scope<T, Needs>[];
-  readonly #indexes: ReadonlyMap<string, IndexFunction<T>>;
-  readonly #view: ((object: T) => View | undefined) | undefined;
+  readonly #parts: readonly Part<T, Needs, View>[];
+  readonly #indexes: ReadonlyMap<string, IndexFunction<View>>;
+  readonly #hasView: boolean;
 
   constructor(
     kind: CachedKind<T, Needs>,
-    scopes: readonly Scope<T, Needs>[],
+    parts: readonly Part<T, Needs, View>[],
     { indexes = {}, view }: InformerUse<T, Needs, View>,
   ) {
     this.#kind = kind;
-    this.#scopes = scopes;
+    this.#parts = parts;
     this.#indexes = new Map(Object.entries(indexes));
-    this.#view = view;
+    this.#hasView = view !== undefined;
+  }
+
+  get #informers(): readonly Informer<Cached<T>>[] {
+    return this.#parts.map(({ scope }) => scope.informer);
   }
 
   get state(): InformerState {
-    const behind = this.#scopes.find(({ informer }) => !informer.isSynced) ?? this.#scopes[0];
-    return behind?.informer.state ?? 'idle';
+    const informers = this.#informers;
+    return (informers.find(({ isSynced }) => !isSynced) ?? informers[0])?.state ?? 'idle';
   }
 
   get isSynced(): boolean {
-    return this.#scopes.every(({ informer }) => informer.isSynced);
+    return this.#parts.every(({ scope }) => scope.informer.isSynced);
   }
 
   get size(): number {
-    if (!this.#view) return this.#scopes.reduce((sum, { informer }) => sum + informer.size, 0);
+    if (!this.#hasView) return this.#informers.reduce((sum, { size }) => sum + size, 0);
     let size = 0;
     for (const _ of this.values()) size++;
     return size;
   }
 
   start(): void {
-    for (const scope of this.#scopes) scope.start();
+    for (const { scope } of this.#parts) scope.start();
   }
 
   async served(signal: AbortSignal): Promise<ApiResource> {
@@ -265,13 +305,13 @@ class Share<T, Needs, View> implements SharedInformer<View> {
   }
 
   async synced(signal?: AbortSignal): Promise<void> {
-    await Promise.all(this.#scopes.map(({ informer }) => informer.synced(signal)));
+    await Promise.all(this.#informers.map((informer) => informer.synced(signal)));
   }
 
   find(key: string): View | undefined {
-    for (const { informer } of this.#scopes) {
-      const found = informer.find(key);
-      if (found !== undefined) return this.#seen(found);
+    for (const { scope, see } of this.#parts) {
+      const found = scope.informer.find(key);
+      if (found !== undefined) return see(found);
     }
     return undefined;
   }
@@ -279,15 +319,15 @@ class Share<T, Needs, View> implements SharedInformer<View> {
   findBy(name: string, word: string): readonly View[] {
     const index = this.#indexes.get(name);
     if (!index) throw new Error(`Cannot look up "${word}": there is no index ${name}`);
-    return this.#scopes.flatMap((scope) =>
-      scope.findBy(index, word).flatMap((object) => this.#seen(object) ?? []),
+    return this.#parts.flatMap(({ scope, see }) =>
+      scope.findBy(index, word).flatMap((cached) => see(cached) ?? []),
     );
   }
 
   *values(): Iterable<View> {
-    for (const { informer } of this.#scopes)
-      for (const object of informer.values()) {
-        const seen = this.#seen(object);
+    for (const { scope, see } of this.#parts)
+      for (const cached of scope.informer.values()) {
+        const seen = see(cached);
         if (seen !== undefined) yield seen;
       }
   }
@@ -296,19 +336,15 @@ class Share<T, Needs, View> implements SharedInformer<View> {
     listener: (change: ObjectChange<View>) => void,
     options: { readonly replay?: boolean } = {},
   ): () => void {
-    const viewed = (change: ObjectChange<T>) => {
-      const [previous, current] = [this.#seen(change.previous), this.#seen(change.current)];
-      const isSame = this.#view !== undefined && isDeepStrictEqual(previous, current);
-      if (!isSame) listener({ key: change.key, previous, current });
-    };
-    const endings = this.#scopes.map(({ informer }) => informer.onChange(viewed, options));
+    const endings = this.#parts.map(({ scope, see }) =>
+      scope.informer.onChange((change) => {
+        const [previous, current] = [see(change.previous), see(change.current)];
+        const isSame = this.#hasView && isDeepStrictEqual(previous, current);
+        if (!isSame) listener({ key: change.key, previous, current });
+      }, options),
+    );
     return () => {
       for (const end of endings) end();
     };
-  }
-
-  #seen(object: T | undefined): View | undefined {
-    if (object === undefined || !this.#view) return object as View | undefined;
-    return this.#view(object);
   }
 }

@@ -101,49 +101,51 @@ describe('SharedInformers', () => {
     expect(some.find('shop/c')?.fields).to.deep.equal({});
   });
 
-  it('shows each user its own view, and caches what any of them sees', async () => {
-    const sizeOf = ({ fields }: CachedWidget) => fields.size;
-    const large = informers.get(KIND, {
-      needs: ['size', 'colour'],
-      view: (widget) => (Number(sizeOf(widget)) >= 5 ? { size: sizeOf(widget) } : undefined),
-      indexes: { size: (widget) => [`${sizeOf(widget)}`] },
+  for (const others of [0, 1])
+    it(`shows each user its own view, beside ${others} users of whole objects`, async () => {
+      for (let user = 0; user < others; user++) informers.get(KIND, { needs: [] });
+      const sizeOf = ({ fields }: CachedWidget) => fields.size;
+      const large = informers.get(KIND, {
+        needs: ['size', 'colour'],
+        view: (widget) => (Number(sizeOf(widget)) >= 5 ? { size: sizeOf(widget) } : undefined),
+        indexes: { size: ({ size }) => [`${size}`] },
+      });
+      const red = informers.get(KIND, {
+        needs: [],
+        view: (widget) => (widget.fields.colour === 'red' ? widget.key : undefined),
+      });
+      const [seen, reds]: [unknown[], string[]] = [[], []];
+      large.onChange(({ previous, current }) => seen.push([previous?.size, current?.size]));
+      const leave = red.onChange(({ key, current }) => reds.push(`${key} ${current !== undefined}`));
+      large.start();
+      await large.synced();
+      await eventually(() => large.state === 'watching');
+      await create('a', { size: 9, colour: 'blue' });
+      await create('b', { size: 1, colour: 'red' });
+      await create('c', { size: 1, colour: 'blue' });
+      await change('a', { size: 9, colour: 'green' });
+      await change('a', { size: 8, colour: 'red' });
+      await change('a', { size: 3, colour: 'red' });
+      await eventually(() => large.size === 0 && red.find('default/a') !== undefined);
+      expect(seen).to.deep.equal([
+        [undefined, 9],
+        [9, 8],
+        [8, undefined],
+      ]);
+      expect(reds).to.deep.equal(['default/b true', 'default/a true']);
+      expect(large.findBy('size', '1')).to.deep.equal([]);
+      expect(() => large.findBy('colour', 'red')).to.throw('Cannot look up "red": there is no index colour');
+      await change('b', { size: 6, colour: 'red' });
+      await eventually(() => large.findBy('size', '6').length === 1);
+      leave();
+      const replayed: unknown[] = [];
+      red.onChange(({ key, current }) => replayed.push([key, current]), { replay: true });
+      expect(replayed).to.deep.equal([
+        ['default/a', 'default/a'],
+        ['default/b', 'default/b'],
+      ]);
+      expect(reds).to.have.lengthOf(2);
     });
-    const red = informers.get(KIND, {
-      needs: [],
-      view: (widget) => (widget.fields.colour === 'red' ? widget.key : undefined),
-    });
-    const [seen, reds]: [unknown[], string[]] = [[], []];
-    large.onChange(({ previous, current }) => seen.push([previous?.size, current?.size]));
-    const leave = red.onChange(({ key, current }) => reds.push(`${key} ${current !== undefined}`));
-    large.start();
-    await large.synced();
-    await eventually(() => large.state === 'watching');
-    await create('a', { size: 9, colour: 'blue' });
-    await create('b', { size: 1, colour: 'red' });
-    await create('c', { size: 1, colour: 'blue' });
-    await change('a', { size: 9, colour: 'green' });
-    await change('a', { size: 8, colour: 'red' });
-    await change('a', { size: 3, colour: 'red' });
-    await eventually(() => large.size === 0 && red.find('default/a') !== undefined);
-    expect(seen).to.deep.equal([
-      [undefined, 9],
-      [9, 8],
-      [8, undefined],
-    ]);
-    expect(reds).to.deep.equal(['default/b true', 'default/a true']);
-    expect(large.findBy('size', '1')).to.deep.equal([]);
-    expect(() => large.findBy('colour', 'red')).to.throw('Cannot look up "red": there is no index colour');
-    await change('b', { size: 6, colour: 'red' });
-    await eventually(() => large.findBy('size', '6').length === 1);
-    leave();
-    const replayed: unknown[] = [];
-    red.onChange(({ key, current }) => replayed.push([key, current]), { replay: true });
-    expect(replayed).to.deep.equal([
-      ['default/a', 'default/a'],
-      ['default/b', 'default/b'],
-    ]);
-    expect(reds).to.have.lengthOf(2);
-  });
 
   it('waits for a kind that is served later', async () => {
     await api.api.requestJson({ method: 'DELETE', path: `${DEFINITIONS}/widgets.spec.example.com` });
