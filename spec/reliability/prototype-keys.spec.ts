@@ -9,7 +9,7 @@ import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import { requestsOf } from '#lib/scaled-objects/api/annotations.ts';
 import { HealthCounter } from '#lib/scaled-objects/metrics/fallback.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
-import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { resolveAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { scalerName } from '#lib/scaled-objects/triggers/scaler-names.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
@@ -38,7 +38,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const reader = { secretData: data, configMapData: data };
     const environmentWith = async (env: readonly object[]) => {
       const workload = { spec: { template: { spec: { containers: [{ name: 'main', env }] } } } };
-      return await containerEnvironment(workload, '', reader);
+      return await containerEnvironments({ readWorkload: async () => workload, reader })();
     };
     const poison = ['configMapKeyRef', 'secretKeyRef'].map((kind) => ({
       name: `POISON_${kind}`,

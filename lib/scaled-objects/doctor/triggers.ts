@@ -14,7 +14,7 @@ import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
 import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
-import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints, listPods } from '../triggers/cluster-lookups.ts';
 import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
@@ -101,12 +101,11 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
   const { name, namespace = '' } = object.metadata;
   const { signal } = context;
   const names = { KIND: kind.toLowerCase(), NAMESPACE: namespace, NAME: name };
-  const environment = async (container = '') =>
-    await containerEnvironment(
-      await workloadOf(examined, context),
-      container,
-      reader.environmentOf(namespace, signal),
-    );
+  const environment = containerEnvironments({
+    readWorkload: () => workloadOf(examined, context),
+    container: envSourceContainer(examined),
+    reader: reader.environmentOf(namespace, signal),
+  });
   const hasFormula = kind === 'ScaledObject' && Boolean(object.spec.advanced?.scalingModifiers?.formula);
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
   const planned = await planTriggers(object.spec.triggers, {
@@ -162,6 +161,11 @@ async function ask(
       ...{ diagnosis: 'scaledobjects-trigger-failing', ...names },
     });
   }
+}
+
+function envSourceContainer({ kind, object }: Examined): string | undefined {
+  const { envSourceContainerName } = kind === 'ScaledJob' ? object.spec : object.spec.scaleTargetRef;
+  return envSourceContainerName;
 }
 
 async function workloadOf(examined: Examined, { client, mapper, signal }: ApiContext): Promise<unknown> {

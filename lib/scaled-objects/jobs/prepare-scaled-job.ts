@@ -10,7 +10,7 @@ import { tellStarted } from '../metrics/scaler-events.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
 import { keepGood, REREAD_MS } from '../preparation/prepared-objects.ts';
 import { type PlannedObject, planError, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
-import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import { GENERATION_ANNOTATION, type JobClient } from './job-client.ts';
@@ -38,8 +38,11 @@ export async function plannedFor(
   const namespace = metadata.namespace ?? '';
   const isChanged = memory.plan !== undefined && !(isSame && isCurrent);
   const reader = readerOfOne(isChanged ? options.reader.fresh : options.reader);
-  const environment = (containerName = spec.envSourceContainerName ?? '') =>
-    containerEnvironment({ spec: spec.jobTargetRef }, containerName, reader.environmentOf(namespace, signal));
+  const environment = containerEnvironments({
+    readWorkload: async () => ({ spec: spec.jobTargetRef }),
+    container: spec.envSourceContainerName,
+    reader: reader.environmentOf(namespace, signal),
+  });
   const planned = await planTriggers(spec.triggers, {
     ...{ objectKind: 'ScaledJob', objectName: metadata.name, namespace, hasFormula: false },
     ...{ types, reader, share, environment, signal },

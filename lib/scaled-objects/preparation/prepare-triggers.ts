@@ -45,9 +45,8 @@ export async function planTriggers(
   options: PlanTriggersOptions,
 ): Promise<readonly PlannedTrigger[]> {
   if (triggers.length > MAX_TRIGGERS) return [];
-  const environment = onceForEach(options.environment);
   const planned = await runForTenant(options.namespace, () =>
-    Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, { ...options, environment }))),
+    Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, options))),
   );
   const where = `${options.objectKind} ${options.objectName}`;
   const names = new Set<string>();
@@ -59,18 +58,6 @@ export async function planTriggers(
     for (const { metricName } of one.metrics) names.add(metricName);
     return twice ? failed(`metricName ${twice.metricName} defined multiple times in ${where}`) : one;
   });
-}
-
-/** Works the environment of each container out once, however many triggers and parameters come out of it. */
-function onceForEach(
-  environment: AuthenticationContext['environment'],
-): AuthenticationContext['environment'] {
-  const known = new Map<string | undefined, ReturnType<AuthenticationContext['environment']>>();
-  return (containerName) => {
-    const reading = known.get(containerName) ?? environment(containerName);
-    known.set(containerName, reading);
-    return reading;
-  };
 }
 
 async function planTrigger(

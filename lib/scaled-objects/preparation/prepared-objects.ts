@@ -3,7 +3,7 @@ import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import { containerEnvironment } from '../triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
@@ -118,15 +118,11 @@ export class KeptPlans {
     const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
     const { spec, metadata } = object;
     const namespace = metadata.namespace ?? '';
-    let workload: Promise<unknown> | undefined;
-    const environment = async (containerName = spec.scaleTargetRef.envSourceContainerName ?? '') => {
-      workload ??= readTarget(targetOf(object), signal);
-      return await containerEnvironment(
-        await workload,
-        containerName,
-        reader.environmentOf(namespace, signal),
-      );
-    };
+    const environment = containerEnvironments({
+      readWorkload: () => readTarget(targetOf(object), signal),
+      container: spec.scaleTargetRef.envSourceContainerName,
+      reader: reader.environmentOf(namespace, signal),
+    });
     return await planTriggers(spec.triggers, {
       ...{ objectKind: 'ScaledObject', objectName: metadata.name, namespace },
       hasFormula: Boolean(spec.advanced?.scalingModifiers?.formula),

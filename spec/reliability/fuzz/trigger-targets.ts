@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
-import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import {
   parseMysqlConnection,
   parsePostgresConnection,
@@ -144,7 +144,8 @@ export const TRIGGER_TARGETS: readonly FuzzTarget[] = [
     ],
     read: (text) => {
       const data = async () => ({ user: 'guest', constructor: 'x' });
-      return containerEnvironment(parseJson(text), '', { secretData: data, configMapData: data });
+      const readWorkload = async () => parseJson(text);
+      return containerEnvironments({ readWorkload, reader: { secretData: data, configMapData: data } })();
     },
     isRefusal: isPlainError,
   },

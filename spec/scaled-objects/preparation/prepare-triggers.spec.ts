@@ -30,49 +30,6 @@ describe('planTriggers', () => {
     expect(iterations.size).to.equal(200);
   });
 
-  it('works the environment of each container out once for all triggers and parameters', async () => {
-    const asked: (string | undefined)[] = [];
-    const names = ['', 'side', 'side', ''];
-    const planned = await planTriggers(
-      [0, 1, 2].map(() => ({
-        ...{ type: 'any', metadata: { passwordFromEnv: 'A' }, authenticationRef: { name: 'login' } },
-      })),
-      {
-        ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false },
-        types: {
-          get: () => ({
-            ...{ parameters: z.object({}), takesAnyKey: true },
-            plan: async () => ({ kind: 'external', metrics: [] }),
-          }),
-        } as unknown as TriggerTypes,
-        async environment(containerName) {
-          asked.push(containerName);
-          return { A: 'value' };
-        },
-        signal: new AbortController().signal,
-        share: new FairShare(new ManualClock()),
-        reader: {
-          clusterNamespace: 'default',
-          authentication: () => ({
-            metadata: { name: 'login' },
-            spec: {
-              env: names.map((name, index) => ({
-                ...{ parameter: `p${index}`, name: 'A' },
-                ...(name !== '' && { containerName: name }),
-              })),
-            },
-          }),
-          secretData: async () => undefined,
-          configMapData: async () => undefined,
-          serviceAccountToken: async () => '',
-          file: async () => ({}),
-        },
-      },
-    );
-    expect(planned.map(({ error }) => error)).to.deep.equal([undefined, undefined, undefined]);
-    expect(asked).to.deep.equal([undefined, 'side']);
-  });
-
   it('takes 500 metrics of one object, and refuses the trigger with which there are more', async () => {
     const plan = async (...counts: readonly number[]) => {
       const planned = await planTriggers(

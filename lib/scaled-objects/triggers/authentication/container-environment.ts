@@ -31,8 +31,11 @@ const WORKLOAD = z.object({
   spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(container) }) }) }),
 });
 
+type Container = z.infer<typeof container>;
+type Environment = Readonly<Record<string, string>>;
+
 /** Of all names and values: variables in variables multiply, and the kernel passes no more to a program, by far. */
-const MOST_LENGTH = 4 * 1024 * 1024;
+const MAX_LENGTH = 4 * 1024 * 1024;
 
 /** Reads what environments refer to; `undefined` where there is none. */
 export interface EnvironmentReader {
@@ -40,27 +43,59 @@ export interface EnvironmentReader {
   configMapData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
+interface ContainerEnvironmentsOptions {
+  /** Reads any object; one without a pod template has no environment. */
+  readonly readWorkload: () => Promise<unknown>;
+  /** The container that counts where none is named; by default, and where it is empty, the first. */
+  readonly container?: string | undefined;
+  /** For one object: every variable asks it for what it refers to. */
+  readonly reader: EnvironmentReader;
+}
+
 /**
- * The environment of a container as a workload's pod template says it, without what only a running pod knows.
+ * The environments of a workload's containers as its pod template has them, without what only a running pod knows. The
+ * workload is read, and each environment built, once and only where it is requested.
  *
- * @param workload any object; one without a pod template has no environment
- * @param containerName empty for the first
- * @param reader for one object: every variable asks it for what it refers to
- * @throws where there is no such container, or its environment is larger than it may be
+ * @returns builds that of a container; throws where there is no such container, or all that were requested are together
+ * larger than they may be
  */
-export async function containerEnvironment(
-  workload: unknown,
-  containerName: string,
-  reader: EnvironmentReader,
-): Promise<Readonly<Record<string, string>>> {
+export function containerEnvironments({
+  readWorkload,
+  container: usual = '',
+  reader,
+}: ContainerEnvironmentsOptions): (containerName?: string) => Promise<Environment> {
+  const environments = new Map<string, Promise<Environment>>();
+  const budget = new LengthBudget();
+  let containers: Promise<ReadonlyMap<string, Container> | undefined> | undefined;
+  const build = async (containerName: string) => {
+    containers ??= readWorkload().then(containersOf);
+    const found = await containers;
+    if (!found) return {};
+    const meant = containerName === '' ? found.values().next().value : found.get(containerName);
+    if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
+    return await buildEnvironment(meant, reader, budget);
+  };
+  return async (containerName = usual) => {
+    const environment = environments.get(containerName) ?? build(containerName);
+    environments.set(containerName, environment);
+    return await environment;
+  };
+}
+
+/** The containers of a pod template by name, in their order; `undefined` for what has no pod template. */
+function containersOf(workload: unknown): ReadonlyMap<string, Container> | undefined {
   const read = WORKLOAD.safeParse(workload);
-  if (!read.success) return {};
-  const { containers } = read.data.spec.template.spec;
-  const meant = containerName === '' ? containers[0] : containers.find(({ name }) => name === containerName);
-  if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
+  if (!read.success) return undefined;
+  return new Map(read.data.spec.template.spec.containers.map((one) => [one.name, one]));
+}
+
+async function buildEnvironment(
+  { envFrom = [], env = [] }: Container,
+  reader: EnvironmentReader,
+  budget: LengthBudget,
+): Promise<Environment> {
   const environment = new Map<string, string>();
-  let length = 0;
-  for (const { prefix = '', configMapRef, secretRef } of meant.envFrom ?? []) {
+  for (const { prefix = '', configMapRef, secretRef } of envFrom) {
     const data = configMapRef?.name
       ? await reader.configMapData(configMapRef.name)
       : secretRef?.name
@@ -68,9 +103,9 @@ export async function containerEnvironment(
         : undefined;
     for (const [key, value] of Object.entries(data ?? {})) take(prefix + key, value);
   }
-  for (const { name, value, valueFrom } of meant.env ?? []) {
+  for (const { name, value, valueFrom } of env) {
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
-    if (valueFrom === undefined) take(name, expand(value ?? '', environment));
+    if (valueFrom === undefined) take(name, expand(value ?? '', environment, budget));
     else if (configMapKeyRef?.name)
       take(name, getOwn(await reader.configMapData(configMapKeyRef.name), configMapKeyRef.key));
     else if (secretKeyRef?.name)
@@ -80,14 +115,27 @@ export async function containerEnvironment(
 
   function take(name: string, value: string | undefined): void {
     if (value === undefined) return;
-    length += name.length + value.length;
-    if (!(length <= MOST_LENGTH)) throw tooLong();
+    budget.spend(name.length + value.length);
     environment.set(name, value);
   }
 }
 
-function tooLong(): Error {
-  return new Error(`the environment of the target is longer than ${MOST_LENGTH} characters`);
+/** What the environments of one target may still take: one that a pod template multiplies is as long as its containers are many. */
+class LengthBudget {
+  #left = MAX_LENGTH;
+
+  /** @throws where more is to be spent than is left; then nothing is left */
+  spend(length: number): void {
+    this.check(length);
+    this.#left -= length;
+  }
+
+  /** @throws as {@link spend} */
+  check(length: number): void {
+    if (length <= this.#left) return;
+    this.#left = 0;
+    throw new Error(`the environment of the target is longer than ${MAX_LENGTH} characters`);
+  }
 }
 
 const REFERENCE = /\$\$|\$\(([^()$]+)\)/g;
@@ -97,12 +145,12 @@ const REFERENCE = /\$\$|\$\(([^()$]+)\)/g;
  *
  * @throws before it makes what is too long
  */
-function expand(value: string, environment: ReadonlyMap<string, string>): string {
+function expand(value: string, environment: ReadonlyMap<string, string>, budget: LengthBudget): string {
   let length = value.length;
   return value.replace(REFERENCE, (whole, name: string | undefined) => {
     const put = name === undefined ? '$' : (environment.get(name) ?? whole);
     length += put.length;
-    if (!(length <= MOST_LENGTH)) throw tooLong();
+    budget.check(length);
     return put;
   });
 }

@@ -1,15 +1,31 @@
 import { expect } from 'chai';
-import { containerEnvironment } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
+import { containerEnvironments } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
-describe('containerEnvironment', () => {
+const podTemplate = (containers: readonly object[]) => ({ spec: { template: { spec: { containers } } } });
+
+/** Each variable twice the one before. */
+const doubling = (count: number) => [
+  { name: 'V0', value: 'x'.repeat(64) },
+  ...Array.from({ length: count }, (_, index) => ({
+    name: `V${index + 1}`,
+    value: `$(V${index})$(V${index})`,
+  })),
+];
+
+const TOO_LONG = 'the environment of the target is longer than 4194304 characters';
+
+describe('containerEnvironments', () => {
   const read = async (env: readonly object[]) => {
-    const workload = { spec: { template: { spec: { containers: [{ name: 'main', env }] } } } };
     const data = (kind: string) => async (name: string) => ({
       user: `guest of ${kind} ${name}`,
       password: `told of ${kind} ${name}`,
     });
-    return await containerEnvironment(workload, '', { secretData: data('s'), configMapData: data('c') });
+    const reader = { secretData: data('s'), configMapData: data('c') };
+    return await containerEnvironments({
+      readWorkload: async () => podTemplate([{ name: 'main', env }]),
+      reader,
+    })();
   };
   const from = (kind: 'secretKeyRef' | 'configMapKeyRef', name: string, key: string) => ({
     name: `${name}-${key}`,
@@ -26,17 +42,33 @@ describe('containerEnvironment', () => {
   });
 
   it('refuses one whose variables multiply, before it takes memory', async () => {
-    const double = (count: number) => [
-      { name: 'V0', value: 'x'.repeat(64) },
-      ...Array.from({ length: count }, (_, index) => ({
-        name: `V${index + 1}`,
-        value: `$(V${index})$(V${index})`,
-      })),
-    ];
-    expect((await read(double(10))).V10).to.have.length(64 * 2 ** 10);
-    const tooLong = 'the environment of the target is longer than 4194304 characters';
-    expect(await errorOf(read(double(40)))).to.equal(tooLong);
-    const wide = [...double(12), { name: 'wide', value: '$(V12)'.repeat(1_000) }];
-    expect(await errorOf(read(wide))).to.equal(tooLong);
+    expect((await read(doubling(10))).V10).to.have.length(64 * 2 ** 10);
+    expect(await errorOf(read(doubling(40)))).to.equal(TOO_LONG);
+    const wide = [...doubling(12), { name: 'wide', value: '$(V12)'.repeat(1_000) }];
+    expect(await errorOf(read(wide))).to.equal(TOO_LONG);
+  });
+
+  it('refuses containers that are together longer than one may be, each of them within the bound', async () => {
+    let reads = 0;
+    const containers = Array.from({ length: 8 }, (_, index) => ({ name: `c${index}`, env: doubling(13) }));
+    const environment = containerEnvironments({
+      readWorkload: async () => {
+        reads++;
+        return podTemplate(containers);
+      },
+      container: 'c1',
+      reader: { secretData: async () => ({}), configMapData: async () => ({}) },
+    });
+    expect((await environment('c0')).V13).to.have.length(64 * 2 ** 13);
+    expect(await environment()).to.equal(await environment('c1'));
+    await environment('c2');
+    await environment('c3'); // 1 MiB each with all variables
+    expect(await errorOf(environment('c4'))).to.equal(TOO_LONG);
+    expect(await errorOf(environment('c5')), 'though it is short enough for what was left').to.equal(
+      TOO_LONG,
+    );
+    expect(await errorOf(environment('other'))).to.equal('cannot find container "other" in the target');
+    expect(await environment('c0'), 'what was built stays').to.have.property('V0');
+    expect(reads).to.equal(1);
   });
 });
