@@ -15,7 +15,9 @@ import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { readHpa as readWholeHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readWorkload, readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import { parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
@@ -30,6 +32,7 @@ import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary, parseRfc3339 } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
+import { readCachedObject } from '#lib/scaled-objects/api/cached-objects.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
@@ -66,7 +69,7 @@ const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resource
 export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'summary',
-    files: ['summary-decoder.ts', 'summary-decoder.ts'],
+    files: ['summary-decoder.ts', 'complete-pod.ts'],
     bound: KUBELET,
     shapes: {
       pods: distinct(
@@ -143,7 +146,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'pod',
-    files: ['doctor-context.ts', 'kubernetes-object.ts', 'pod.ts'],
+    files: ['doctor-context.ts', 'kubernetes-object.ts', 'pod.ts', 'target-pods.ts'],
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
@@ -162,7 +165,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'autoscalers and leases',
-    files: ['cron-hpa.ts', 'target-conflicts.ts', 'lease.ts'],
+    files: ['cron-hpa.ts', 'target-conflicts.ts', 'lease.ts', 'cached-objects.ts', 'workload.ts'],
     bound: OBJECT,
     shapes: {
       annotations: distinct((index) => `"a${index}":"v",`, {
@@ -176,7 +179,14 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     },
     read: (text) => {
       const object: unknown = JSON.parse(text);
-      return [readCronHpa(object), readHpa(object), attempt(() => readLease(object))];
+      return [
+        readCronHpa(object),
+        readHpa(object),
+        attempt(() => readLease(object)),
+        attempt(() => readCachedObject(object)),
+        attempt(() => readWorkload(object)),
+        attempt(() => readWorkloadScale(object)),
+      ];
     },
   },
   {
@@ -390,7 +400,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'HPAs and their metrics',
-    files: ['collected-metrics.ts'],
+    files: ['collected-metrics.ts', 'hpa-versions.ts'],
     bound: OBJECT,
     shapes: {
       metrics: repeated('{"type":"External","external":{"metric":{"name":"a"}}},', {
@@ -404,7 +414,9 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       }),
     },
     read: (text) => {
-      const hpa = readScaledHpa(JSON.parse(text));
+      const object: unknown = JSON.parse(text);
+      attempt(() => readWholeHpa(object, 'v2'));
+      const hpa = readScaledHpa(object);
       if (!hpa) throw new Error('the shape is no HPA');
       return readAnnotations(hpa.annotations);
     },
