@@ -9,6 +9,8 @@ export interface AuditEvent {
   readonly name: string | undefined;
   /** Of the response. */
   readonly status: number;
+  /** Whether the response has ended. A request that takes long, such as a watch, has an event of its beginning, too. */
+  readonly isComplete: boolean;
 }
 
 /** Reads the API server's audit log: one JSON object a line, the last of which may still be on its way. */
@@ -18,7 +20,7 @@ export function parseAuditLog(text: string): readonly AuditEvent[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const { user, verb, objectRef, requestURI, responseStatus } = JSON.parse(line);
+      const { user, verb, objectRef, requestURI, responseStatus, stage } = JSON.parse(line);
       const group = objectRef?.apiGroup ? `.${objectRef.apiGroup}` : '';
       const subresource = objectRef?.subresource ? `/${objectRef.subresource}` : '';
       return {
@@ -28,6 +30,7 @@ export function parseAuditLog(text: string): readonly AuditEvent[] {
         namespace: objectRef?.namespace,
         name: objectRef?.name,
         status: responseStatus?.code ?? 0,
+        isComplete: stage === 'ResponseComplete',
       };
     });
 }

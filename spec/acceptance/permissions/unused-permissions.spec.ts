@@ -25,7 +25,7 @@ const MANIFEST = `
 
 const event = (verb: string, resource: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   ...{ user: 'system:serviceaccount:s:a', verb, resource, namespace: undefined, name: undefined },
-  ...{ status: 200, ...more },
+  ...{ status: 200, isComplete: true, ...more },
 });
 
 describe('unusedPermissions', () => {
