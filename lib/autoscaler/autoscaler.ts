@@ -96,10 +96,8 @@ export async function startAutoscaler(
     isReporting: () => leading.length === 0 || isLeader() || election?.holder === undefined,
   };
   const subsystems: AutoscalerSubsystem[] = [];
-  for (const open of SUBSYSTEMS) {
-    const subsystem = await open(runtime, options, starting);
-    if (subsystem) subsystems.push(starting.use(subsystem));
-  }
+  for (const { isChosen, open } of SUBSYSTEMS)
+    if (isChosen(options)) subsystems.push(starting.use(await open(runtime, options, starting)));
   const leading = subsystems.filter(({ lead }) => lead !== undefined);
   if (options.controllers.size === 0 && options.metricsAdapter)
     logger.info('No controller runs, but metrics APIs are served: --controllers chooses none');

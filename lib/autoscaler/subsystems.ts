@@ -7,15 +7,17 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { TargetPins } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { HpaEnvironment } from '#lib/hpa/hpa-subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { AutoscalerOptions } from './options/autoscaler-options.ts';
+import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
 import type { AutoscalerUiPart } from './ui/render-page.ts';
 
 /** What subsystems share: one of each in the process. */
@@ -44,56 +46,100 @@ export interface Runtime {
 
 export type AutoscalerSubsystem = Subsystem<AutoscalerUiPart>;
 
-/**
- * Loads and composes a subsystem, where flags choose it: what is loaded takes memory for as long as the program runs.
- *
- * @param stack takes what the subsystem works with, to be disposed of after it
- * @returns `undefined` where flags do not choose it
- */
-type OpenSubsystem = (
-  runtime: Runtime,
-  options: AutoscalerOptions,
-  stack: AsyncDisposableStack,
-) => Promise<AutoscalerSubsystem | undefined>;
+/** A subsystem as flags choose it. What it consists of is loaded then: that takes memory for as long as the program runs. */
+interface SubsystemDefinition {
+  isChosen(options: AutoscalerOptions): boolean;
+  /** @param stack takes what the subsystem works with, to be disposed of after it */
+  open(
+    runtime: Runtime,
+    options: AutoscalerOptions,
+    stack: AsyncDisposableStack,
+  ): Promise<AutoscalerSubsystem>;
+  /** Checks of the `doctor` command, which runs without the subsystem. */
+  doctor?(options: AutoscalerOptions, doctor: Pick<DoctorOptions, 'namespace'>): Promise<DoctorPart>;
+}
 
-/** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
-export const SUBSYSTEMS: readonly OpenSubsystem[] = [
-  async (runtime, { metricsAdapter: options }, stack) => {
-    if (!options) return undefined;
+const METRICS_ADAPTER: SubsystemDefinition = {
+  isChosen: ({ metricsAdapter }) => metricsAdapter !== undefined,
+  async open(runtime, options, stack) {
     const { openMetricsAdapter } = await import('#lib/metrics-adapter/metrics-adapter.ts');
-    return await openMetricsAdapter(options, runtime, stack);
+    return await openMetricsAdapter(metricsAdapterOf(options), runtime, stack);
   },
-  async (runtime, { controllers, cronHpa: options }) => {
-    if (!controllers.has('cronhpa')) return undefined;
+  async doctor(options, { namespace }) {
+    const { doctorCollectors, metricsAdapterDoctor } = await import(
+      '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts'
+    );
+    const metricsAdapter = metricsAdapterOf(options);
+    const openCollectors = doctorCollectors(metricsAdapter);
+    return metricsAdapterDoctor({ ...metricsAdapter, namespace, openCollectors });
+  },
+};
+
+const CRON_HPA: SubsystemDefinition = {
+  isChosen: ({ controllers }) => controllers.has('cronhpa'),
+  async open(runtime, { cronHpa: options }) {
     const { cronHpaSubsystem } = await import('#lib/cron-hpa/cron-hpa-subsystem.ts');
     const cronHpa = cronHpaSubsystem({ ...runtime, ...options });
     runtime.pins.add(cronHpa.isPinned);
     return cronHpa;
   },
-  async (runtime, { controllers, hpa: options }, stack) => {
-    if (!controllers.has('hpa')) return undefined;
-    const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
-    return hpaSubsystem({
-      ...runtime,
-      options: options.options,
-      askPrometheus: await openPrometheus(options, runtime, stack),
-    });
+  async doctor({ cronHpa: { timeZone } }, { namespace }) {
+    const { cronHpaDoctor } = await import('#lib/cron-hpa/doctor/cron-hpa-doctor.ts');
+    return cronHpaDoctor({ timeZone, namespace });
   },
-  async (runtime, { controllers, scaledObjects: options }, stack) => {
-    if (!controllers.has('scaledobjects')) return undefined;
+};
+
+const HPA: SubsystemDefinition = {
+  isChosen: ({ controllers }) => controllers.has('hpa'),
+  async open(runtime, { hpa }, stack) {
+    const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
+    const askPrometheus = await openPrometheus(hpa, runtime, stack);
+    return hpaSubsystem({ ...runtime, options: hpa.options, askPrometheus });
+  },
+  async doctor({ hpa: { options } }, { namespace }) {
+    const { hpaDoctor } = await import('#lib/hpa/doctor/hpa-doctor.ts');
+    return hpaDoctor({ syncPeriodMs: options.syncPeriodMs, namespace });
+  },
+};
+
+const SCALED_OBJECTS: SubsystemDefinition = {
+  isChosen: ({ controllers }) => controllers.has('scaledobjects'),
+  async open(runtime, { scaledObjects: options }, stack) {
     const { openScaledObjects } = await import('#lib/scaled-objects/scaled-objects-subsystem.ts');
     return await openScaledObjects({ ...runtime, ...options }, stack);
   },
-  async (runtime, { metricsAdapter, hpa }) => {
-    if (!metricsAdapter?.scalingSchedule) return undefined;
+  async doctor({ scaledObjects: options }, { namespace }) {
+    const { scaledObjectsDoctor } = await import('#lib/scaled-objects/doctor/scaled-objects-doctor.ts');
+    return scaledObjectsDoctor({ ...options, namespace });
+  },
+};
+
+const SCALING_SCHEDULES: SubsystemDefinition = {
+  isChosen: ({ metricsAdapter }) => metricsAdapter?.scalingSchedule !== undefined,
+  async open(runtime, options) {
     const { scalingScheduleSubsystem } = await import(
       '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts'
     );
-    const { scalingSchedule: defaults, relistMs } = metricsAdapter;
-    const { tolerance } = hpa.options.config;
+    const { scalingSchedule: defaults, relistMs } = metricsAdapterOf(options);
+    if (!defaults) throw new Error('no flag chooses scaling schedules');
+    const { tolerance } = options.hpa.options.config;
     return scalingScheduleSubsystem({ ...runtime, defaults, relistMs, tolerance });
   },
+};
+
+/** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
+export const SUBSYSTEMS: readonly SubsystemDefinition[] = [
+  CRON_HPA,
+  HPA,
+  SCALED_OBJECTS,
+  SCALING_SCHEDULES,
+  METRICS_ADAPTER,
 ];
+
+function metricsAdapterOf({ metricsAdapter }: AutoscalerOptions): MetricsAdapterPartOptions {
+  if (!metricsAdapter) throw new Error('no flag chooses the metrics adapter');
+  return metricsAdapter;
+}
 
 /** What asks the Prometheus server that flags name, if they name one. */
 async function openPrometheus(

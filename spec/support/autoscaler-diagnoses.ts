@@ -2,10 +2,11 @@ import { doctorParts } from '#lib/autoscaler/doctor/doctor.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Diagnosis } from '#lib/doctor/check.ts';
 
+const command = parseAutoscalerOptions(['doctor', '--controllers=*,hpa,scaledobjects']);
+if (command.kind !== 'doctor') throw new Error('these flags examine nothing');
+const parts = await doctorParts(command.options, command.doctor);
+
 /** Everything that the doctor of an autoscaler can find wrong which runs all that there is. */
 export function autoscalerDiagnoses(): Readonly<Record<string, Diagnosis>> {
-  const command = parseAutoscalerOptions(['doctor', '--controllers=*,hpa,scaledobjects']);
-  if (command.kind !== 'doctor') throw new Error('these flags examine nothing');
-  const parts = doctorParts(command.options, command.doctor);
   return Object.assign({}, ...parts.map(({ diagnoses }) => diagnoses));
 }

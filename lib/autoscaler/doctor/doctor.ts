@@ -1,22 +1,14 @@
-import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
-import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { apiServer } from '#lib/doctor/api-server-check.ts';
 import { type Check, ok } from '#lib/doctor/check.ts';
 import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { type DoctorPart, examine } from '#lib/doctor/doctor.ts';
 import { type Permission, permissionsCheck } from '#lib/doctor/permissions.ts';
-import { hpaDoctor } from '#lib/hpa/doctor/hpa-doctor.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
-import type { OpenCollectors } from '#lib/metrics-adapter/doctor/examined-metrics.ts';
-import { metricsAdapterDoctor } from '#lib/metrics-adapter/doctor/metrics-adapter-doctor.ts';
-import { metricCollectors } from '#lib/metrics-adapter/metric-collectors.ts';
-import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
-import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-options.ts';
+import { SUBSYSTEMS } from '../subsystems.ts';
 import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader.ts';
 
 /** What the doctor needs from outside. */
@@ -41,7 +33,7 @@ export async function runDoctor(
 ): Promise<boolean> {
   await using client = new ApiClient(environment);
   const context = new ApiContext({ ...environment, client, serverAccount: doctor.serverAccount });
-  const parts = doctorParts(options, doctor);
+  const parts = await doctorParts(options, doctor);
   const permissionsOf = async () => {
     const ofParts = parts.map(async ({ permissions, isNeeded }) =>
       (await isNeeded?.(context)) === false ? [] : permissions,
@@ -57,38 +49,15 @@ export async function runDoctor(
   return await examine(checks, context, { output: doctor.output, write });
 }
 
-const LOOKUP_TIMEOUT_MS = 5000;
-
 /** What the doctor looks at: the autoscaler itself, and what each subsystem brings that the flags chose. */
-export function doctorParts(options: AutoscalerOptions, { namespace }: DoctorOptions): readonly DoctorPart[] {
+export async function doctorParts(
+  options: AutoscalerOptions,
+  doctor: DoctorOptions,
+): Promise<readonly DoctorPart[]> {
   const parts = [autoscalerItself(options)];
-  if (options.controllers.has('cronhpa'))
-    parts.push(cronHpaDoctor({ timeZone: options.cronHpa.timeZone, namespace }));
-  if (options.controllers.has('hpa'))
-    parts.push(hpaDoctor({ syncPeriodMs: options.hpa.options.syncPeriodMs, namespace }));
-  if (options.controllers.has('scaledobjects'))
-    parts.push(scaledObjectsDoctor({ ...options.scaledObjects, namespace }));
-  const { metricsAdapter } = options;
-  if (metricsAdapter) {
-    const openCollectors = collectorsOf(metricsAdapter);
-    parts.push(metricsAdapterDoctor({ ...metricsAdapter, namespace, openCollectors }));
-  }
+  for (const subsystem of SUBSYSTEMS)
+    if (subsystem.doctor && subsystem.isChosen(options)) parts.push(await subsystem.doctor(options, doctor));
   return parts;
-}
-
-/** Collectors of the doctor's own, which ask as those of the autoscaler do; what they would log, findings tell. */
-function collectorsOf(options: MetricsAdapterPartOptions): OpenCollectors {
-  const logger = { info() {}, warning() {}, error() {} };
-  return async ({ client, mapper, clock }, stack) => {
-    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
-    const environment = { client, mapper, informers, clock, logger, stack, schedules: undefined };
-    const { collectors } = await metricCollectors(options, {
-      ...environment,
-      userAgent: 'autoscaler-doctor',
-      findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
-    });
-    return collectors;
-  };
 }
 
 function autoscalerItself({ controllers, leaderElection }: AutoscalerOptions): DoctorPart {

@@ -14,9 +14,13 @@ import { type PageQuery, pageAddress, readPageQuery } from '#lib/ui/page-query.t
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
 
+/** Views in the order of the page. */
+const VIEWS: readonly AutoscalerUiPart['view'][] = ['metrics', 'cronhpas', 'hpas', 'scaledobjects'];
+
 /** Renders the page that the address selects. @throws {StatusError} 404 for an unknown view or object */
 export function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Buffer {
-  const { parts, clock } = source;
+  const { clock } = source;
+  const parts = source.parts.toSorted((one, other) => VIEWS.indexOf(one.view) - VIEWS.indexOf(other.view));
   const query = readPageQuery(
     address,
     parts.map(({ view }) => view),

@@ -1,5 +1,9 @@
+import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
+import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { metricCollectors } from '../metric-collectors.ts';
+import type { MetricsAdapterPartOptions } from '../metrics-adapter-options.ts';
 import { apiServices } from './api-services.ts';
 import { configurations } from './configurations.ts';
 import {
@@ -49,3 +53,20 @@ const OF_PODS: readonly Permission[] = [
     { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each is read by itself' } },
   ]),
 ];
+
+const LOOKUP_TIMEOUT_MS = 5000;
+
+/** Collectors of the doctor's own, which query as those of the autoscaler do; what they would log is in the findings. */
+export function doctorCollectors(options: MetricsAdapterPartOptions): OpenCollectors {
+  const logger = { info() {}, warning() {}, error() {} };
+  return async ({ client, mapper, clock }, stack) => {
+    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
+    const environment = { client, mapper, informers, clock, logger, stack, schedules: undefined };
+    const { collectors } = await metricCollectors(options, {
+      ...environment,
+      userAgent: 'autoscaler-doctor',
+      findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
+    });
+    return collectors;
+  };
+}
