@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { currentTenant } from '#lib/concurrency/tenant.ts';
 import type { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort, raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -110,7 +111,7 @@ export class ApiClient {
       stream.abort();
     };
     try {
-      await this.#options.rateLimit?.take(stream.signal, namespaceOf(path));
+      await this.#options.rateLimit?.take(stream.signal, tenantOf(path));
       using deadline = this.#startDeadline({ ...options, signal: stream.signal });
       onAbort(deadline.signal, () => stream.abort(deadline.signal.reason));
       const { body } = await this.#send(call, options, stream.signal);
@@ -141,7 +142,7 @@ export class ApiClient {
   }
 
   async #attempt(call: ApiRequest, options: RequestOptions): Promise<unknown> {
-    await this.#options.rateLimit?.take(options.signal, namespaceOf(call.path));
+    await this.#options.rateLimit?.take(options.signal, tenantOf(call.path));
     using deadline = this.#startDeadline(options);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
@@ -232,9 +233,12 @@ function describe({ method, path }: ApiRequest): string {
   return `Cannot ${method.toLowerCase()} ${path.split('?', 1)[0]}`;
 }
 
-/** Of what a path is, or is in; empty where it is of the cluster. */
-function namespaceOf(path: string): string {
-  return /^[^?]*?\/namespaces\/([^/?]+)/.exec(path)?.[1] ?? '';
+/**
+ * The tenant whose token a request takes: the one that the work is for, which may name objects of any namespace; else the
+ * namespace of the path, empty where it is of the cluster.
+ */
+function tenantOf(path: string): string {
+  return currentTenant() ?? /^[^?]*?\/namespaces\/([^/?]+)/.exec(path)?.[1] ?? '';
 }
 
 /** The body of a response, as it comes. */

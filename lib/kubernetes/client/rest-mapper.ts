@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
@@ -106,7 +107,8 @@ export class RestMapper {
     if (version.resources) return version.resources;
     let asking = resources.get(version);
     if (!asking) {
-      asking = discoverResources(this.#options.api, version).catch((error: unknown) => {
+      const discover = () => discoverResources(this.#options.api, version);
+      asking = runForTenant(undefined, discover).catch((error: unknown) => {
         if (isNotFound(error)) return []; // gone since
         throw error;
       });
@@ -137,9 +139,9 @@ export class RestMapper {
     return clock.monotonicMs() - known.askedAtMs < minRenewalMs ? known : await this.#ask(signal);
   }
 
-  /** Asks once for all who wait, and goes on though one of them does not wait any more. */
+  /** Asks once for all who wait, and not for a tenant among them; goes on though one of them does not wait any more. */
   async #ask(signal: AbortSignal | undefined): Promise<Discovery> {
-    this.#asking ??= this.#discover().finally(() => {
+    this.#asking ??= runForTenant(undefined, () => this.#discover()).finally(() => {
       this.#asking = undefined;
     });
     return await (signal ? raceAbort(this.#asking, signal) : this.#asking);

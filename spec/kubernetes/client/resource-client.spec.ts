@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isConflict } from '#lib/kubernetes/client/api-error.ts';
@@ -181,6 +182,25 @@ describe('ResourceClient', () => {
     await served.clock.advance(150_000);
     await late; // after longer than a request may take: that time runs from when it has its token
     expect(served.asked).to.have.length(3);
+  });
+
+  it('takes tokens as the tenant that it works for, whatever namespace it requests objects of', async () => {
+    await serve(undefined, (clock) => ({ rateLimit: new TokenBucket({ clock, perSecond: 1, burst: 1 }) }));
+    await client.get(WEB);
+    const ended: string[] = [];
+    const get = async (name: string) => {
+      await client.get({ ...WEB, name }).catch(() => {});
+      ended.push(name);
+    };
+    const greedy = Array.from({ length: 9 }, (_, index) =>
+      runForTenant('greedy', () => get(`of-another-${index}`)),
+    );
+    const own = get('own');
+    await served.clock.advance(2000);
+    await own;
+    expect(ended).to.deep.equal(['of-another-0', 'own']);
+    await served.clock.advance(9000);
+    await Promise.all(greedy);
   });
 
   it('asks whether it may write before each request that may change something, and before no other', async () => {

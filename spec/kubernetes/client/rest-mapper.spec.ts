@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
@@ -24,6 +25,22 @@ describe('RestMapper', () => {
     const resource = await mapper.find({ apiVersion, kind });
     return resource && `${resource.group}/${resource.version} ${resource.plural}`;
   };
+
+  it('discovers for all, and not for the tenant whose work is the first to need it', async () => {
+    for (const discovery of [AGGREGATED, PLAIN]) {
+      responses = { ...discovery };
+      const tenants = new Set<string | undefined>();
+      const api = {
+        getJson: (...call: Parameters<JsonApi['api']['getJson']>) => {
+          tenants.add(currentTenant());
+          return served.api.getJson(...call);
+        },
+      } as JsonApi['api'];
+      const { clock } = served;
+      await runForTenant('greedy', () => new RestMapper({ api, clock }).find(DEPLOYMENT));
+      expect([...tenants]).to.deep.equal([undefined]);
+    }
+  });
 
   for (const [what, discovery] of [
     ['aggregated', () => AGGREGATED],
