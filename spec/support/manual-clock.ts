@@ -58,17 +58,24 @@ export class ManualClock implements Clock {
     this.#wallOffsetMs += byMs;
   }
 
-  /** Moves both clocks on, waking sleepers in order and letting each one's consequences play out. */
-  async advance(durationMs: number): Promise<void> {
+  /**
+   * Moves both clocks on, waking sleepers in order and letting each one's consequences play out.
+   *
+   * @returns the number of sleepers that woke
+   */
+  async advance(durationMs: number): Promise<number> {
     const untilMs = this.#monotonicMs + durationMs;
+    let count = 0;
     await settle();
     for (let next = this.#nextUntil(untilMs); next; next = this.#nextUntil(untilMs)) {
       this.#monotonicMs = Math.max(this.#monotonicMs, next.wakesAtMs);
       this.#sleepers.delete(next);
       next.wake();
+      count++;
       await settle();
     }
     this.#monotonicMs = untilMs;
+    return count;
   }
 
   /** Moves both clocks on at once, as for a process that stood still: sleepers wake up late. */

@@ -23,6 +23,7 @@ import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { readDefinition } from './definition-file.ts';
+import { elapseSeconds } from './elapse-seconds.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -262,12 +263,7 @@ export async function startScaledObjectsCluster(
         return await condition();
       });
     },
-    async elapse(seconds) {
-      for (let second = 0; second < seconds; second++) {
-        await clock.advance(1000);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-    },
+    elapse: (seconds) => elapseSeconds(clock, seconds, 2),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

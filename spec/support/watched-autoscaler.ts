@@ -6,6 +6,7 @@ import { startAutoscaler } from '#lib/autoscaler/autoscaler.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { versionInfo } from '#lib/program.ts';
 import { readDefinition } from './definition-file.ts';
+import { elapseSeconds } from './elapse-seconds.ts';
 import { eventually } from './eventually.ts';
 import { type HttpsResponse, requestHttps } from './https-request.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -87,12 +88,7 @@ export async function startWatchedAutoscaler(flags: readonly string[] = []): Pro
     },
     get: (path, token = VIEWER_TOKEN) =>
       requestHttps(`${origin}${path}`, { rejectUnauthorized: false, ...(token !== '' && { token }) }),
-    async elapse(seconds) {
-      for (let second = 0; second < seconds; second++) {
-        await clock.advance(1000);
-        await new Promise((resolve) => setTimeout(resolve, 4));
-      }
-    },
+    elapse: (seconds) => elapseSeconds(clock, seconds, 4),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
