@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
@@ -37,7 +38,7 @@ export class ExternalScalers implements Disposable {
   /** Of messages that streams push, by namespaces. */
   readonly #messages: TokenBuckets;
   /** By server, the one that sent its flood the longest ago first. */
-  readonly #flooded = new Map<string, Flooded>();
+  readonly #flooded = new LruMap<string, Flooded>({ max: MAX_FLOODED });
 
   constructor(options: ExternalScalersOptions) {
     this.#options = options;
@@ -132,7 +133,7 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<T> {
     const name = `${server.host}:${server.port}`;
-    const { error, untilMs = 0 } = this.#flooded.get(name) ?? {};
+    const { error, untilMs = 0 } = this.#flooded.peek(name) ?? {};
     if (error && this.#options.clock.monotonicMs() < untilMs) throw error;
     try {
       const connect = (connecting: AbortSignal) => this.#connect(server, connecting);
@@ -145,15 +146,12 @@ export class ExternalScalers implements Disposable {
 
   /** All calls of one channel fail by the same error, and count once. */
   #backOff(name: string, error: ScalerFlood): void {
-    const before = this.#flooded.get(name);
+    const before = this.#flooded.peek(name);
     if (before?.error === error) return;
     const nowMs = this.#options.clock.monotonicMs();
     const isRepeated = before !== undefined && nowMs - before.untilMs < LONGEST_REOPEN_MS;
     const waitMs = isRepeated ? Math.min(2 * before.waitMs, LONGEST_REOPEN_MS) : REOPEN_MS;
-    this.#flooded.delete(name);
     this.#flooded.set(name, { error, waitMs, untilMs: nowMs + waitMs });
-    const [oldest = name] = this.#flooded.keys();
-    if (this.#flooded.size > MAX_FLOODED) this.#flooded.delete(oldest);
   }
 
   /** gRPC looks names up itself, and dials what it finds; so it is given addresses. */
