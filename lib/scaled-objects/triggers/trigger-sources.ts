@@ -1,6 +1,7 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { LongResponses } from '#lib/sources/http/receive-response.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
@@ -38,7 +39,7 @@ export function openTriggerSources(
   const network = { allowedHosts, findAddresses };
   const stack = new AsyncDisposableStack();
   const share = new FairShare(clock);
-  const http = { clock, userAgent, ...network, share };
+  const http = { clock, userAgent, ...network, share, longResponses: new LongResponses() };
   const durations = requestDurations(clock);
   return {
     ...{ clock, ...network, timeoutMs, listPods, listEndpoints, durations, share },

@@ -1,4 +1,5 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { currentTenant } from '#lib/concurrency/tenant.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -26,7 +27,7 @@ export interface HttpClientOptions extends NetworkOptions {
   readonly credentials?: CredentialSource;
   /** By default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Bounds what is held of responses together with other clients; by default each is bounded alone. */
+  /** Bounds what is held of responses together with other clients, shared by tenants; by default each is bounded alone. */
   readonly longResponses?: LongResponses;
   /** By which long responses are handed out one by one, together with those of other clients; by default alone. */
   readonly share?: FairShare | undefined;
@@ -96,7 +97,7 @@ export class HttpClient implements AsyncDisposable {
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
-    using held = this.#options.longResponses?.begin(url.host);
+    using held = this.#options.longResponses?.begin(currentTenant() ?? url.host);
     const { onLength = held?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs

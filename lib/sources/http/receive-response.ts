@@ -112,7 +112,7 @@ export class LongResponses {
   /**
    * A response begins; dispose of it when it has ended, however that may be.
    *
-   * @param whose of those of one, no more are read at once than leave as many to others
+   * @param whose the tenant, or the host where there is none: of those of one, no more are read at once than leave as many to others
    */
   begin(whose: string): HeldResponse {
     let ended: AbortController | undefined; // most responses are short, and never make one

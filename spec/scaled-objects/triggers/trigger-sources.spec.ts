@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
+import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
+import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { eventually } from '#spec/support/eventually.ts';
+import { LoopbackServer } from '#spec/support/loopback-server.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const LONG = Buffer.alloc(128 * 1024);
+
+describe('openTriggerSources', () => {
+  it('reads eight long responses of a namespace at once, whatever hosts and credentials they have', async () => {
+    const servers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        LoopbackServer.start(({ url }, response) => {
+          response.write(LONG);
+          if (url.pathname === '/whole') response.end();
+        }),
+      ),
+    );
+    await using _servers = ended(servers);
+    await using sources = openTriggerSources({
+      ...{ clock: new ManualClock(), userAgent: 'spec', timeoutMs: 1000, findAddresses: undefined },
+      ...{ allowedHosts: ['127.0.0.1'], listPods: async () => [], listEndpoints: async () => [] },
+    });
+    const leaving = new AbortController();
+    const read = (tenant: string, index: number, path: string) =>
+      runForTenant(tenant, async () => {
+        const http = sources.clients.find(fixedCredentials({ authorization: `${tenant} ${index}` }));
+        return await http.read({ url: new URL(path, servers[index]?.url) }, leaving.signal);
+      });
+    const endless = Array.from({ length: 8 }, (_, index) => read('greedy', index, '/').catch(() => {}));
+    await eventually(() => servers.flatMap(({ requests }) => requests).length === 8);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // until all of them are long here, too
+    let isRead = false;
+    const ninth = read('greedy', 8, '/whole').catch(() => {});
+    ninth.then(() => {
+      isRead = true;
+    });
+    expect(await read('other', 9, '/whole')).to.have.length(LONG.length);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // in which the ninth would have come
+    expect(isRead).to.equal(false);
+    leaving.abort(new Error('gone'));
+    await Promise.all([...endless, ninth]);
+  });
+});
+
+function ended(all: readonly AsyncDisposable[]): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  for (const one of all) stack.use(one);
+  return stack;
+}
