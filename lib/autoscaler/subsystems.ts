@@ -153,5 +153,5 @@ async function openPrometheus(
   const noOther = { influxdb: undefined, zmon: undefined, nakadi: undefined, awsRegions: undefined };
   const named = { ...noOther, prometheus, additionalPrometheus: new Map(), sourceTls };
   const { server } = await namedSources(named, { ...runtime, stack });
-  return server && ((query, signal) => server.query(query).ask(signal));
+  return server && ((query, signal) => server.query(query).run(signal));
 }

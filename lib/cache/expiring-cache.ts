@@ -18,13 +18,13 @@ export interface Computation<T> {
 }
 
 interface Pending<T> {
-  readonly response: Promise<T>;
-  readonly leaving: AbortController;
+  readonly result: Promise<T>;
+  readonly unused: AbortController;
   waiting: number;
 }
 
 /** Made once: an abort without a reason makes one each time, with a stack. */
-const NOBODY_WAITS = new Error('nobody waits for the result any more');
+const NO_CALLERS = new Error('nobody waits for the result any more');
 
 /**
  * Results that are expensive to compute, each remembered for a while; a caller that asks for one that is being computed waits
@@ -69,34 +69,34 @@ export class ExpiringCache<T> {
     const signal = computation.signal?.();
     for (;;) {
       const pending = this.#pending.get(key) ?? this.#begin(key, computation);
-      const wasLeft = pending.leaving.signal.aborted;
+      const wasLeft = pending.unused.signal.aborted;
       pending.waiting++;
       try {
-        return await (signal ? raceAbort(pending.response, signal) : pending.response);
+        return await (signal ? raceAbort(pending.result, signal) : pending.result);
       } catch (error) {
         if (!wasLeft || signal?.aborted) throw error; // else it failed because those before had left
       } finally {
-        if (--pending.waiting === 0) pending.leaving.abort(NOBODY_WAITS);
+        if (--pending.waiting === 0) pending.unused.abort(NO_CALLERS);
       }
     }
   }
 
   #begin(key: string, { compute, lifetimeMs }: Computation<T>): Pending<T> {
-    const leaving = new AbortController();
-    const response = compute(leaving.signal);
-    const pending: Pending<T> = { response, leaving, waiting: 0 };
+    const unused = new AbortController();
+    const result = compute(unused.signal);
+    const pending: Pending<T> = { result, unused, waiting: 0 };
     this.#pending.set(key, pending);
-    response.then(
+    result.then(
       (value) => {
         this.#pending.delete(key);
-        this.#remember(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });
+        this.#cache(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });
       },
       () => this.#pending.delete(key), // told to those who wait
     );
     return pending;
   }
 
-  #remember(key: string, entry: Entry<T>): void {
+  #cache(key: string, entry: Entry<T>): void {
     if (entry.expiresAtMs > this.#clock.monotonicMs()) this.#entries.set(key, entry);
   }
 }

@@ -3,7 +3,7 @@ interface InternerOptions {
   /** How many keys are remembered at least. */
   readonly capacity: number;
   /** Longer ones, in UTF-16 units, are not remembered: strangers may make as many as they like. */
-  readonly longestKey: number;
+  readonly maxKeyLength: number;
 }
 
 /**
@@ -28,9 +28,9 @@ export class Interner<T> {
   intern(key: string): T {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
-    const { capacity, longestKey } = this.#options;
-    const ownKey = ownCopy(key);
-    if (key.length > longestKey) return this.#make(ownKey);
+    const { capacity, maxKeyLength } = this.#options;
+    const ownKey = copyString(key);
+    if (key.length > maxKeyLength) return this.#make(ownKey);
     const value = this.#old.get(key) ?? this.#make(ownKey);
     if (this.#young.size >= capacity) {
       this.#old = this.#young;
@@ -42,12 +42,12 @@ export class Interner<T> {
 }
 
 /** Holds equal texts once. */
-export function stringInterner(options: InternerOptions): Interner<string> {
+export function createStringInterner(options: InternerOptions): Interner<string> {
   return new Interner(options, (text) => text);
 }
 
 /** The same text with memory of its own: what V8 cuts out of a longer text keeps all of that alive. */
-export function ownCopy(text: string): string {
+export function copyString(text: string): string {
   const encoding = text.isWellFormed() ? 'utf8' : 'utf16le';
   return Buffer.from(text, encoding).toString(encoding);
 }

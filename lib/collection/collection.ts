@@ -1,19 +1,19 @@
 import type { Query } from '#lib/sources/query.ts';
 import type { LineBudgets } from '#lib/telemetry/line-budget.ts';
-import { Poll, type PollEnvironment, type PollWant } from './poll.ts';
+import { Poll, type PollEnvironment, type PollSubscription } from './poll.ts';
 import { PollLimits } from './poll-limits.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 
 /** What collections work with. */
 export interface CollectionEnvironment extends PollEnvironment {
   /** How much the log says of the failures of each tenant; by default all of them. */
-  readonly linesOfTenants?: LineBudgets;
+  readonly tenantLineBudgets?: LineBudgets;
   /** Those of the process, shared with its other collections; by default it is alone. */
   readonly limits?: PollLimits;
 }
 
 /** What somebody wants to know, and how often. */
-export interface Collector extends PollWant {
+export interface Collector extends PollSubscription {
   readonly query: Query;
   /** For how long what was told counts, from when the response was there; three intervals unless told otherwise. */
   readonly validForMs?: number;
@@ -86,13 +86,13 @@ export class Collection implements AsyncDisposable {
   }
 
   /** How often a collector's source was asked so far, by who wanted to know. */
-  askedCount(owner: string, name: string): number {
-    return this.#owners.get(owner)?.get(name)?.poll.results.askedCount ?? 0;
+  pollCount(owner: string, name: string): number {
+    return this.#owners.get(owner)?.get(name)?.poll.results.pollCount ?? 0;
   }
 
   /** Has a collector's source asked at once, or again as soon as it has responded. */
-  askSoon(owner: string, name: string): void {
-    this.#owners.get(owner)?.get(name)?.poll.askSoon();
+  pollNow(owner: string, name: string): void {
+    this.#owners.get(owner)?.get(name)?.poll.pollNow();
   }
 
   /** How requests of a collector's source have gone; `undefined` before the first has ended. */
@@ -113,7 +113,7 @@ export class Collection implements AsyncDisposable {
   /** Whether every collector has been asked once, or has had 30 s for it. */
   get isWarm(): boolean {
     if (this.#environment.clock.monotonicMs() - this.#startedAtMs >= WARM_AFTER_MS) return true;
-    return this.#polls.values().every((poll) => poll.results.askedCount > 0);
+    return this.#polls.values().every((poll) => poll.results.pollCount > 0);
   }
 
   /** How many queries are asked; fewer than there are collectors where some are equal. */
@@ -149,17 +149,17 @@ export class Collection implements AsyncDisposable {
     const poll = this.#polls.get(query.key) ?? this.#newPoll(query, tenant);
     this.#polls.set(query.key, poll);
     const running = { collector, poll };
-    poll.want(running, collector);
+    poll.subscribe(running, collector);
     return running;
   }
 
   #newPoll(query: Query, tenant: string | undefined): Poll {
-    const lines = tenant === undefined ? undefined : this.#environment.linesOfTenants?.of(tenant);
+    const lines = tenant === undefined ? undefined : this.#environment.tenantLineBudgets?.of(tenant);
     return new Poll(query, { ...this.#environment, limits: this.#limits, lines });
   }
 
   #stop(running: Running): void {
-    if (running.poll.leave(running)) this.#polls.delete(running.poll.query.key);
+    if (running.poll.unsubscribe(running)) this.#polls.delete(running.poll.query.key);
   }
 }
 
@@ -169,6 +169,6 @@ function isEqual(a: Collector, b: Collector): boolean {
     a.intervalMs === b.intervalMs &&
     a.validForMs === b.validForMs &&
     a.isSteady === b.isSteady &&
-    a.onAsked === b.onAsked
+    a.onPolled === b.onPolled
   );
 }

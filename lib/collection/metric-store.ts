@@ -34,13 +34,13 @@ export interface StoredObjectMetric {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Reads the values of those of its objects that are wanted and have one, at the moment of a request. */
-  values(isWanted: IsWanted): readonly ObjectValue[];
+  values(isWanted: ObjectFilter): readonly ObjectValue[];
   /** Why none of them has a value, for the client; `undefined` where they have some, or it is not known. */
-  failure?(isWanted: IsWanted): Error | undefined;
+  failure?(isWanted: ObjectFilter): Error | undefined;
 }
 
 /** Whether a request is about an object. */
-type IsWanted = (object: {
+type ObjectFilter = (object: {
   readonly name: string;
   /** `undefined` where nobody knows them, so that no selector selects it. */
   readonly labels: Readonly<Record<string, string>> | undefined;
@@ -70,7 +70,7 @@ export class MetricStore implements ExternalMetricsProvider {
     this.#owners.set(owner, metrics);
     for (const one of external) addTo(this.#external, one.name.toLowerCase(), one);
     for (const one of objects) addTo(this.#objects, `${one.resource}/${one.name}`, one);
-    this.#forgetNames();
+    this.#invalidateNames();
   }
 
   /** Has nothing of an owner served any more. */
@@ -78,14 +78,14 @@ export class MetricStore implements ExternalMetricsProvider {
     const metrics = this.#owners.get(owner);
     if (!metrics) return;
     this.#owners.delete(owner);
-    for (const one of metrics.external ?? []) takeFrom(this.#external, one.name.toLowerCase(), one);
-    for (const one of metrics.objects ?? []) takeFrom(this.#objects, `${one.resource}/${one.name}`, one);
-    this.#forgetNames();
+    for (const one of metrics.external ?? []) removeFrom(this.#external, one.name.toLowerCase(), one);
+    for (const one of metrics.objects ?? []) removeFrom(this.#objects, `${one.resource}/${one.name}`, one);
+    this.#invalidateNames();
   }
 
   metrics(): readonly string[] {
     this.#externalNames ??= [
-      ...new Set([...this.#external.values()].flatMap((served) => allOf(served).map(({ name }) => name))),
+      ...new Set([...this.#external.values()].flatMap((served) => listAll(served).map(({ name }) => name))),
     ].sort();
     return this.#externalNames;
   }
@@ -100,10 +100,10 @@ export class MetricStore implements ExternalMetricsProvider {
     const candidates = served.get(namespace)?.candidates(selector);
     if (!candidates) return [];
     const [only] = candidates;
-    if (only && candidates.size === 1) return externalValues(only, selector); // autoscalers ask for one of their own
+    if (only && candidates.size === 1) return readValues(only, selector); // autoscalers ask for one of their own
     const values = new Map<string, readonly ExternalValue[]>();
     for (const one of candidates) {
-      const read = externalValues(one, selector);
+      const read = readValues(one, selector);
       if (read.length > 0) values.set(one.identity, read);
     }
     return [...values.values()].flat();
@@ -118,7 +118,7 @@ export class MetricStore implements ExternalMetricsProvider {
     this.#objectNames ??= [...this.#objects]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .flatMap(([, served]) => {
-        const [first] = allOf(served);
+        const [first] = listAll(served);
         return first
           ? { resource: first.resource, metric: first.name, isNamespaced: first.isNamespaced }
           : [];
@@ -130,7 +130,7 @@ export class MetricStore implements ExternalMetricsProvider {
     const { namespace, name, labelSelector, metricSelector } = query;
     const served = this.#objects.get(`${query.resource}/${query.metric}`);
     if (!served) return undefined;
-    const isWanted: IsWanted = ({ name: of, labels }) =>
+    const isWanted: ObjectFilter = ({ name: of, labels }) =>
       name === undefined ? selects(labelSelector, labels) : of === name;
     const values = new Map<string, ObjectValue>();
     let failure: Error | undefined;
@@ -147,14 +147,14 @@ export class MetricStore implements ExternalMetricsProvider {
     return [...values.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
   }
 
-  #forgetNames(): void {
+  #invalidateNames(): void {
     this.#externalNames = undefined;
     this.#objectNames = undefined;
   }
 }
 
 /** The values of a metric that a selector matches, with all labels of each. */
-function externalValues(one: StoredExternalMetric, selector: LabelSelector): readonly ExternalValue[] {
+function readValues(one: StoredExternalMetric, selector: LabelSelector): readonly ExternalValue[] {
   const values: ExternalValue[] = [];
   if (!mayMatch(selector, one.labels)) return values;
   for (const { value, takenAtMs, windowSeconds, sourceLabels } of one.values()) {
@@ -179,7 +179,7 @@ function selects(selector: LabelSelector, labels: Readonly<Record<string, string
 type ByNamespace<T extends Served> = Map<string, LabelledSet<T>>;
 type Served = StoredExternalMetric | StoredObjectMetric;
 
-function allOf<T extends Served>(served: ByNamespace<T>): readonly T[] {
+function listAll<T extends Served>(served: ByNamespace<T>): readonly T[] {
   return [...served.values()].flatMap((ofOne) => [...ofOne]);
 }
 
@@ -191,7 +191,7 @@ function addTo<T extends Served>(names: Map<string, ByNamespace<T>>, name: strin
   ofOne.add(one);
 }
 
-function takeFrom<T extends Served>(names: Map<string, ByNamespace<T>>, name: string, one: T): void {
+function removeFrom<T extends Served>(names: Map<string, ByNamespace<T>>, name: string, one: T): void {
   const served = names.get(name);
   const ofOne = served?.get(one.namespace);
   ofOne?.delete(one);
@@ -248,7 +248,7 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
       const byValue = this.#byKey.get(key);
       // One without this label may get it from its source.
       if (!isOneValue || value === undefined || byValue?.count !== this.#members.size) continue;
-      const having = byValue.having(value);
+      const having = byValue.get(value);
       if (having.size < fewest.size) fewest = having;
     }
     return fewest;
@@ -260,7 +260,7 @@ class ByValue<T> {
   readonly #members = new Map<string, Set<T>>();
   count = 0;
 
-  having(value: string): ReadonlySet<T> {
+  get(value: string): ReadonlySet<T> {
     return this.#members.get(value) ?? NONE;
   }
 

@@ -77,12 +77,12 @@ export class PollLimits {
   async #acquireOfSource(
     source: string,
     {
-      query: { mostAtOnce = MAX_CONCURRENT_OF_SOURCE },
+      query: { maxConcurrent = MAX_CONCURRENT_OF_SOURCE },
       tenant,
       signal,
     }: { readonly query: Query; readonly tenant: string; readonly signal: AbortSignal },
   ): Promise<Disposable> {
-    const semaphore = this.#bySource.get(source) ?? new FairSemaphore(mostAtOnce);
+    const semaphore = this.#bySource.get(source) ?? new FairSemaphore(maxConcurrent);
     this.#bySource.set(source, semaphore);
     using cleanup = new DisposableStack();
     cleanup.defer(() => {

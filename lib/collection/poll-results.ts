@@ -1,4 +1,4 @@
-import { EmptyResponse, type Sample } from '#lib/sources/sample.ts';
+import { EmptyResponseError, type Sample } from '#lib/sources/sample.ts';
 
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { LineBudget } from '#lib/telemetry/line-budget.ts';
@@ -55,7 +55,7 @@ export class PollResults {
   readonly #clock: Clock;
   readonly #description: string;
   readonly #failures: FailureLog;
-  #askedCount = 0;
+  #pollCount = 0;
   #record: PollRecord | undefined;
   #reading: Reading | undefined;
   #failure: PollFailure | undefined;
@@ -82,8 +82,8 @@ export class PollResults {
   }
 
   /** How many requests have ended, with a result or without. */
-  get askedCount(): number {
-    return this.#askedCount;
+  get pollCount(): number {
+    return this.#pollCount;
   }
 
   /** `undefined` before the first request has ended. */
@@ -96,7 +96,7 @@ export class PollResults {
     const error = 'error' in outcome ? outcome.error : undefined;
     if ('error' in outcome) this.#fail(outcome.error);
     else this.#succeed(outcome);
-    this.#askedCount++;
+    this.#pollCount++;
     const { failedCount = 0, emptyCount = 0 } = this.#record ?? {};
     this.#record = {
       ...{ ...took, failedCount: failedCount + (error ? 1 : 0) },
@@ -106,8 +106,8 @@ export class PollResults {
 
   /** Whether the last response had no value. */
   #isEmpty(error: Error | undefined): boolean {
-    if (error) return error instanceof EmptyResponse;
-    return this.#reading?.samples.some(({ isStandIn }) => isStandIn) ?? false;
+    if (error) return error instanceof EmptyResponseError;
+    return this.#reading?.samples.some(({ isPlaceholder }) => isPlaceholder) ?? false;
   }
 
   #succeed({ samples, notes }: Extract<PollOutcome, { readonly samples: unknown }>): void {

@@ -19,7 +19,7 @@ export interface PollEnvironment {
   /** Bounds one request whose query says nothing else. */
   readonly timeoutMs: number;
   /** Told of every request that ended, with its error where it failed. */
-  readonly onAsked: (
+  readonly onPolled: (
     query: Query,
     durationMs: number,
     error: Error | undefined,
@@ -34,19 +34,19 @@ interface SharedByPolls {
 }
 
 /** How somebody wants a query asked. */
-export interface PollWant {
+export interface PollSubscription {
   readonly intervalMs: number;
   /** Who is to share the source fairly with others, by the name of a namespace; absent where nobody is told apart. */
   readonly tenant?: string | undefined;
   /** Asks a source that fails no less often than one that responds: somebody counts its failures. */
   readonly isSteady?: boolean | undefined;
   /** Called whenever a request has ended, with a result or without. */
-  readonly onAsked?: (() => void) | undefined;
+  readonly onPolled?: (() => void) | undefined;
 }
 
 /** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
-const LONGEST_WAIT_MS = 60_000;
-const MOST_INTERVALS = 4;
+const MAX_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_INTERVALS = 4;
 const MAX_NOTES = 10;
 const MAX_NOTE_LENGTH = 500;
 /** How much a wait after a failure is drawn out at random, so that not all come back at once. */
@@ -61,13 +61,13 @@ const JITTER = 0.2;
 export class Poll {
   readonly #query: Query;
   readonly #environment: PollEnvironment & SharedByPolls;
-  readonly #ended = new AbortController();
-  readonly #wants = new Map<object, PollWant>();
+  readonly #unsubscribed = new AbortController();
+  readonly #subscriptions = new Map<object, PollSubscription>();
   readonly #results: PollResults;
   #timer: Disposable | undefined;
   #nextAtMonotonicMs: number;
-  #isAsking = false;
-  #isWantedAgain = false;
+  #isPolling = false;
+  #isPollRequested = false;
   /** How many waits have led away from the times of others that began or recovered together with it. */
   #spreadingWaits = 0;
   #hasBegun = false;
@@ -84,7 +84,7 @@ export class Poll {
   }
 
   /** What has come of its requests. */
-  get results(): Pick<PollResults, 'reading' | 'failure' | 'askedCount' | 'record'> {
+  get results(): Pick<PollResults, 'reading' | 'failure' | 'pollCount' | 'record'> {
     return this.#results;
   }
 
@@ -94,71 +94,71 @@ export class Poll {
   }
 
   /** Has the query asked at least once an interval, from now on; each user wants one interval. */
-  want(user: object, want: PollWant): void {
-    this.#wants.set(user, want);
+  subscribe(user: object, want: PollSubscription): void {
+    this.#subscriptions.set(user, want);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
     if (!this.#hasBegun) this.#schedule(this.#nextAtMonotonicMs);
     else if (!this.#results.failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
   }
 
   /** Asks at once, or again as soon as there is a response. */
-  askSoon(): void {
-    if (this.#isAsking) this.#isWantedAgain = true;
+  pollNow(): void {
+    if (this.#isPolling) this.#isPollRequested = true;
     else this.#schedule(this.#environment.clock.monotonicMs());
   }
 
   /** @returns whether nobody wants the result any more: the poll has ended then, with the request that is under way */
-  leave(user: object): boolean {
-    this.#wants.delete(user);
-    if (this.#wants.size > 0) return false;
+  unsubscribe(user: object): boolean {
+    this.#subscriptions.delete(user);
+    if (this.#subscriptions.size > 0) return false;
     this.#timer?.[Symbol.dispose]();
-    this.#ended.abort(new Error('nobody wants to know any more'));
+    this.#unsubscribed.abort(new Error('nobody wants to know any more'));
     return true;
   }
 
   /** A query that several want is asked as if they were one of their own: none of them keeps it from the others. */
   get #tenant(): string | undefined {
-    const tenants = new Set([...this.#wants.values()].flatMap(({ tenant }) => tenant ?? []));
+    const tenants = new Set([...this.#subscriptions.values()].flatMap(({ tenant }) => tenant ?? []));
     return tenants.size === 0 ? undefined : [...tenants].sort().join(' ');
   }
 
   get #intervalMs(): number {
-    return Math.min(...[...this.#wants.values()].map(({ intervalMs }) => intervalMs));
+    return Math.min(...[...this.#subscriptions.values()].map(({ intervalMs }) => intervalMs));
   }
 
   #schedule(atMonotonicMs: number): void {
     this.#nextAtMonotonicMs = atMonotonicMs;
     this.#timer?.[Symbol.dispose]();
     const delayMs = Math.max(0, atMonotonicMs - this.#environment.clock.monotonicMs());
-    this.#timer = this.#environment.clock.startTimer(delayMs, () => void this.#ask());
+    this.#timer = this.#environment.clock.startTimer(delayMs, () => void this.#poll());
   }
 
-  async #ask(): Promise<void> {
-    const { clock, onAsked } = this.#environment;
+  async #poll(): Promise<void> {
+    const { clock, onPolled } = this.#environment;
     const startedAtMs = clock.monotonicMs();
     const dueAtMs = this.#nextAtMonotonicMs;
-    this.#isAsking = true;
+    this.#isPolling = true;
     this.#hasBegun = true;
-    const { outcome, begunAtMs } = await this.#outcome();
-    this.#isAsking = false;
-    if (this.#ended.signal.aborted) return; // nobody failed: it is we who left
+    const { outcome, begunAtMs } = await this.#runQuery();
+    this.#isPolling = false;
+    if (this.#unsubscribed.signal.aborted) return; // nobody failed: it is we who left
     const durationMs = clock.monotonicMs() - begunAtMs;
     this.#results.add(outcome, { durationMs, latenessMs: Math.max(0, begunAtMs - dueAtMs) });
-    onAsked(this.#query, durationMs, 'error' in outcome ? outcome.error : undefined, this.#results.reading);
+    onPolled(this.#query, durationMs, 'error' in outcome ? outcome.error : undefined, this.#results.reading);
     // From when it was due: those that one hold-up made late together would go on together from when they began.
     const fromMs = startedAtMs - dueAtMs < this.#intervalMs ? dueAtMs : startedAtMs;
     if (fromMs > dueAtMs) this.#spreadingWaits = 0;
-    const waitMs = this.#isWantedAgain ? 0 : this.#waitMs();
-    this.#isWantedAgain = false;
+    const waitMs = this.#isPollRequested ? 0 : this.#waitMs();
+    this.#isPollRequested = false;
     this.#schedule(Math.max(clock.monotonicMs(), fromMs + waitMs));
-    for (const want of this.#wants.values()) want.onAsked?.();
+    for (const want of this.#subscriptions.values()) want.onPolled?.();
   }
 
   /** Polls once it may, for which it has all of its time however long it waited. */
-  async #outcome(): Promise<{ readonly outcome: PollOutcome; readonly begunAtMs: number }> {
+  async #runQuery(): Promise<{ readonly outcome: PollOutcome; readonly begunAtMs: number }> {
     const { clock, limits } = this.#environment;
     const { timeoutMs = this.#environment.timeoutMs } = this.#query;
-    const { signal } = this.#ended;
+    const { signal } = this.#unsubscribed;
     const tenant = this.#tenant;
     let begunAtMs: number | undefined;
     const notes: string[] = [];
@@ -171,7 +171,7 @@ export class Poll {
       using _permit = await limits.acquire(this.#query, tenant, { timeoutMs, signal });
       begunAtMs = clock.monotonicMs();
       using deadline = startDeadline(clock, timeoutMs, { signal, expired });
-      const asking = runForTenant(tenant, () => this.#query.ask(deadline.signal, note));
+      const asking = runForTenant(tenant, () => this.#query.run(deadline.signal, note));
       return { outcome: { samples: await raceAbort(asking, deadline.signal), notes }, begunAtMs };
     } catch (cause) {
       const error = toError(cause);
@@ -183,12 +183,12 @@ export class Poll {
     const { random } = this.#environment;
     const { failure } = this.#results;
     const intervalMs = this.#intervalMs;
-    const isSteady = this.#wants.values().some((want) => want.isSteady);
+    const isSteady = this.#subscriptions.values().some((want) => want.isSteady);
     if (failure) {
       this.#spreadingWaits = 0;
       if (isSteady) return intervalMs;
-      const intervals = Math.min(2 ** (failure.count - 1), MOST_INTERVALS);
-      const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, LONGEST_WAIT_MS));
+      const intervals = Math.min(2 ** (failure.count - 1), MAX_BACKOFF_INTERVALS);
+      const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, MAX_BACKOFF_MS));
       return waitMs * (1 + JITTER * random());
     }
     this.#spreadingWaits++;

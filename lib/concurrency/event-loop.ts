@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts';
 import { currentTenant } from './tenant.ts';
 
 /** As many objects as are made, or encoded, in a time slice of some milliseconds. */
-export const OBJECTS_A_SLICE = 500;
+export const OBJECTS_PER_SLICE = 500;
 
 /**
  * The time slices that long work of one server is cut into, so that short requests are served in between: who deals
@@ -19,9 +19,9 @@ export class TimeSlices {
   #longWork: Promise<void> = Promise.resolve();
 
   /** Counts objects that were dealt with; says whether it is time to {@link yieldToEventLoop}. */
-  sliceIsSpent(dealtWith = 1): boolean {
+  isSliceSpent(dealtWith = 1): boolean {
     this.#objects += dealtWith;
-    return this.#objects >= OBJECTS_A_SLICE;
+    return this.#objects >= OBJECTS_PER_SLICE;
   }
 
   /**
@@ -88,24 +88,24 @@ export class FairShare {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     using _aborted = onAbort(signal, () => reject(signal.reason));
     this.#waiting.push(currentTenant() ?? '', resolve);
-    if (!this.#isBusy) this.#goOn();
+    if (!this.#isBusy) this.#startNext();
     await promise;
     signal.throwIfAborted();
   }
 
-  #goOn(): void {
+  #startNext(): void {
     const next = this.#waiting.shift();
     this.#isBusy = next !== undefined;
-    if (next) setImmediate(() => this.#letOneGo(next));
+    if (next) setImmediate(() => this.#run(next));
   }
 
-  #letOneGo(next: () => void): void {
+  #run(next: () => void): void {
     const startMs = this.#clock.monotonicMs();
     next();
     setImmediate(() => {
       const tookMs = this.#clock.monotonicMs() - startMs;
-      if (tookMs <= SHORT_MS) this.#goOn();
-      else this.#clock.startTimer(Math.min(tookMs, MAX_PAUSE_MS), () => this.#goOn());
+      if (tookMs <= SHORT_MS) this.#startNext();
+      else this.#clock.startTimer(Math.min(tookMs, MAX_PAUSE_MS), () => this.#startNext());
     });
   }
 }

@@ -5,7 +5,7 @@ import { TokenBucket } from './token-bucket.ts';
 /** What a set of listeners works with. */
 interface ListenersOptions {
   /** What the listeners hear of, as a log line names it. */
-  readonly of: string;
+  readonly event: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -38,7 +38,7 @@ export class Listeners<T> {
   }
 
   /** Calls every listener, and never throws. */
-  tell(event: T): void {
+  notify(event: T): void {
     for (const listener of this.#listeners.keys()) this.#call(listener, event);
   }
 
@@ -51,8 +51,8 @@ export class Listeners<T> {
   }
 
   #log(listener: (event: T) => void, error: unknown): void {
-    const { of, logger } = this.#options;
+    const { event, logger } = this.#options;
     if (this.#listeners.get(listener)?.tryTake() !== true) return;
-    logger.error('A listener failed; the others go on', error, { of });
+    logger.error('A listener failed; the others go on', error, { event });
   }
 }

@@ -1,7 +1,7 @@
 /** Lets a bounded number of holders in at once, the others in the order in which they came. */
 export class Semaphore {
   readonly #limit: number;
-  #held = 0;
+  #acquired = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(limit: number) {
@@ -21,8 +21,8 @@ export class Semaphore {
    */
   async acquire(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    if (this.#held >= this.#limit) await this.#wait(signal);
-    else this.#held++;
+    if (this.#acquired >= this.#limit) await this.#wait(signal);
+    else this.#acquired++;
     let isReleased = false;
     return {
       [Symbol.dispose]: () => {
@@ -51,7 +51,7 @@ export class Semaphore {
   #release(): void {
     const [next] = this.#waiting;
     if (!next) {
-      this.#held--;
+      this.#acquired--;
       return;
     }
     this.#waiting.delete(next);
@@ -60,7 +60,7 @@ export class Semaphore {
 }
 
 interface Tenant {
-  held: number;
+  acquired: number;
   /** In the order in which they came. */
   readonly waiting: Set<() => void>;
 }
@@ -73,7 +73,7 @@ interface Tenant {
 export class FairSemaphore {
   readonly #limit: number;
   readonly #tenants = new Map<string, Tenant>();
-  #held = 0;
+  #acquired = 0;
   #waiting = 0;
 
   constructor(limit: number) {
@@ -93,9 +93,9 @@ export class FairSemaphore {
    */
   async acquire(name: string, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    const tenant: Tenant = this.#tenants.get(name) ?? { held: 0, waiting: new Set() };
+    const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
     this.#tenants.set(name, tenant);
-    if (this.#mayHave(tenant)) this.#give(tenant);
+    if (this.#mayAcquire(tenant)) this.#grant(tenant);
     else await this.#wait(name, tenant, signal);
     return this.#permit(name, tenant, 1);
   }
@@ -106,10 +106,10 @@ export class FairSemaphore {
    * @returns `undefined` when the tenant would hold more than it leaves free to others
    */
   tryAcquire(name: string, permits: number): Disposable | undefined {
-    const tenant: Tenant = this.#tenants.get(name) ?? { held: 0, waiting: new Set() };
-    if (!this.#mayHave(tenant, permits)) return undefined;
+    const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
+    if (!this.#mayAcquire(tenant, permits)) return undefined;
     this.#tenants.set(name, tenant);
-    this.#give(tenant, permits);
+    this.#grant(tenant, permits);
     return this.#permit(name, tenant, permits);
   }
 
@@ -119,10 +119,10 @@ export class FairSemaphore {
       [Symbol.dispose]: () => {
         if (isReleased) return;
         isReleased = true;
-        tenant.held -= permits;
-        this.#held -= permits;
-        this.#forget(name, tenant);
-        this.#letIn();
+        tenant.acquired -= permits;
+        this.#acquired -= permits;
+        this.#removeIfUnused(name, tenant);
+        this.#admitWaiting();
       },
     };
   }
@@ -131,7 +131,7 @@ export class FairSemaphore {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (tenant.waiting.delete(admit)) this.#waiting--;
-        this.#forget(name, tenant);
+        this.#removeIfUnused(name, tenant);
         reject(signal.reason);
       };
       const admit = () => {
@@ -145,31 +145,31 @@ export class FairSemaphore {
   }
 
   /** The same as for one after the other. Fails closed: a number of permits that is no number is never given. */
-  #mayHave({ held }: Tenant, permits = 1): boolean {
-    return held + 2 * permits - 1 <= this.#limit - this.#held;
+  #mayAcquire({ acquired }: Tenant, permits = 1): boolean {
+    return acquired + 2 * permits - 1 <= this.#limit - this.#acquired;
   }
 
-  #give(tenant: Tenant, permits = 1): void {
-    tenant.held += permits;
-    this.#held += permits;
+  #grant(tenant: Tenant, permits = 1): void {
+    tenant.acquired += permits;
+    this.#acquired += permits;
   }
 
   /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */
-  #letIn(): void {
+  #admitWaiting(): void {
     while (this.#waiting > 0) {
       const [next] = [...this.#tenants.values()]
-        .filter((tenant) => tenant.waiting.size > 0 && this.#mayHave(tenant))
-        .sort((a, b) => a.held - b.held);
+        .filter((tenant) => tenant.waiting.size > 0 && this.#mayAcquire(tenant))
+        .sort((a, b) => a.acquired - b.acquired);
       const [admit] = next?.waiting ?? [];
       if (!next || !admit) return;
       next.waiting.delete(admit);
       this.#waiting--;
-      this.#give(next);
+      this.#grant(next);
       admit();
     }
   }
 
-  #forget(name: string, { held, waiting }: Tenant): void {
-    if (held === 0 && waiting.size === 0) this.#tenants.delete(name);
+  #removeIfUnused(name: string, { acquired, waiting }: Tenant): void {
+    if (acquired === 0 && waiting.size === 0) this.#tenants.delete(name);
   }
 }

@@ -12,7 +12,7 @@ export interface TokenBucketOptions {
 
 interface Waiter {
   readonly admit: () => void;
-  isGone: boolean;
+  isAborted: boolean;
 }
 
 /** What is left to a whole token by rounding. */
@@ -87,12 +87,12 @@ export class TokenBucket {
     if (this.#waitingCount === 0 && this.tryTake()) return;
     await new Promise<void>((resolve, reject) => {
       const onAbort = () => {
-        waiter.isGone = true;
+        waiter.isAborted = true;
         this.#leave();
         reject(signal?.reason);
       };
       const waiter: Waiter = {
-        isGone: false,
+        isAborted: false,
         admit: () => {
           signal?.removeEventListener('abort', onAbort);
           resolve();
@@ -129,7 +129,7 @@ export class TokenBucket {
     while (this.#waitingCount > 0 && this.#tokens >= 1 - ROUNDING) {
       const waiter = this.#waiting.shift();
       if (!waiter) return;
-      if (waiter.isGone) continue;
+      if (waiter.isAborted) continue;
       this.#tokens--;
       waiter.admit();
       this.#leave();

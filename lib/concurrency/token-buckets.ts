@@ -19,7 +19,7 @@ export class TokenBuckets {
   }
 
   /** The bucket of a name, for one use: it is looked up again for the next. */
-  of(name: string): TokenBucket {
+  get(name: string): TokenBucket {
     const known = this.#buckets.get(name);
     if (known) return known;
     if (this.#buckets.size >= this.#sweepAt) this.#sweep();

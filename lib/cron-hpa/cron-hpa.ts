@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { stringInterner } from '#lib/cache/interner.ts';
+import { createStringInterner } from '#lib/cache/interner.ts';
 import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -305,14 +305,14 @@ export function formatStatus({ jobs, ready, ...rest }: CronHpaStatus): Record<st
 export const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresources: ['status'] };
 
 /** Names, schedules and times that objects have in common are held once; messages of activations are longer, and differ. */
-const SHARED_TEXTS = { capacity: 5_000, longestKey: 80 };
+const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 
 /** CronHorizontalPodAutoscalers as informers cache them. */
 export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   resource: CRON_HPAS,
   versions: [CRON_HPA.version],
   decoder() {
-    const texts = stringInterner(SHARED_TEXTS);
+    const texts = createStringInterner(SHARED_TEXTS);
     return (value) => readCronHpa(value, (text) => texts.intern(text));
   },
 };

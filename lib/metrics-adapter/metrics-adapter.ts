@@ -107,11 +107,11 @@ export function metricsAdapter(
     nowMs: () => clock.nowMs(),
     collected: () => collectedStates(hpaCollectors, collection),
   });
-  const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
+  const tenantLineBudgets = new LineBudgets(clock, LINES_AN_HOUR);
   const collection = new Collection({
-    ...{ clock, logger, linesOfTenants, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
+    ...{ clock, logger, tenantLineBudgets, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     limits: environment.pollLimits,
-    onAsked: (query, durationMs, error, reading) => {
+    onPolled: (query, durationMs, error, reading) => {
       series.asked(query.source, { durationMs, error });
       if (!error) severalSamples.update(query.key, severalSamplesNote(reading?.notes));
       failures.update(query.key, error && failureText(error));
@@ -130,7 +130,7 @@ export function metricsAdapter(
       failures.changed(key);
     },
     onProblem: (hpa, { error }) => {
-      const line = linesOfTenants.of(hpa.namespace).take(true);
+      const line = tenantLineBudgets.of(hpa.namespace).take(true);
       const fields = { hpa: `${hpa.namespace}/${hpa.name}`, ...line };
       if (line) logger.error('Cannot collect a metric of an HPA', error, fields);
       warn(hpa, {
@@ -141,7 +141,7 @@ export function metricsAdapter(
   });
   const severalSamples = new QueryNotices(hpaCollectors.known, (hpa, { metric }, note) => {
     const message = `${nameOfMetric(metric)}: ${note}`;
-    const line = linesOfTenants.of(hpa.namespace).take(true);
+    const line = tenantLineBudgets.of(hpa.namespace).take(true);
     const fields = { hpa: `${hpa.namespace}/${hpa.name}`, note: message, ...line };
     if (line) logger.warning('A query gives more than counts', fields);
     warn(hpa, { reason: 'SeveralSamples', message });

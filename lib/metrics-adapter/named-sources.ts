@@ -5,7 +5,7 @@ import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
   type CredentialSource,
   fixedCredentials,
-  joinedCredentials,
+  joinCredentials,
   openCredentials,
   openTlsFolder,
 } from '#lib/sources/http/http-credentials.ts';
@@ -122,7 +122,7 @@ function influxdbAt(
   );
   const clientFor = (own: string) =>
     clients.find({
-      credentials: joinedCredentials(fixedCredentials({ authorization: `Token ${own}` }), tls),
+      credentials: joinCredentials(fixedCredentials({ authorization: `Token ${own}` }), tls),
     });
   return ({ organization: org = organization, token: own }) =>
     new InfluxdbServer({ http: own === undefined ? http : clientFor(own), url, org });
@@ -163,7 +163,7 @@ function clientOf(
   given: CredentialSource | undefined,
 ): HttpClient {
   const allowedHosts = new AllowedHosts(EVERYWHERE);
-  const credentials = joinedCredentials(given, tls);
+  const credentials = joinCredentials(given, tls);
   const http = { clock, userAgent, allowedHosts, share, findAddresses };
   return stack.use(new HttpClient({ ...http, ...(credentials && { credentials }) }));
 }

@@ -79,7 +79,7 @@ export class StageGuard {
   report(stage: Stage, error: unknown): void {
     const { logger, onFailure } = this.#options;
     onFailure(stage);
-    if (!this.#lines.of(stage).tryTake()) return;
+    if (!this.#lines.get(stage).tryTake()) return;
     const stack = error instanceof Error ? error.stack : undefined;
     logger.error('Pipeline stage failed with an internal error; other stages continue', error, {
       stage,

@@ -137,12 +137,12 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const { informers } = environment;
   const followed = followObjects({ informers, namespaces: options.namespaces, logger, clock });
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = followed;
-  const linesOfTenants = new LineBudgets(clock, LINES_AN_HOUR);
+  const tenantLineBudgets = new LineBudgets(clock, LINES_AN_HOUR);
   const newCollection = () =>
     new Collection({
-      ...{ clock, logger, random, linesOfTenants, timeoutMs: SOURCE_TIMEOUT_MS },
+      ...{ clock, logger, random, tenantLineBudgets, timeoutMs: SOURCE_TIMEOUT_MS },
       limits: environment.pollLimits,
-      onAsked: () => {},
+      onPolled: () => {},
     });
   const collection = newCollection();
   const reader = sharedReader(

@@ -33,7 +33,7 @@ export class CalendarSchedule implements Schedule {
     while (foundMs === undefined) {
       segment = this.#zone.segmentAt(segment.endMs);
       if (yearOf(segment.startMs + segment.offsetMs) > lastYear) return undefined;
-      foundMs = this.#isDueAfterGap(segment)
+      foundMs = this.#isDueAtGap(segment)
         ? segment.startMs
         : this.#firstIn(segment, Number.NEGATIVE_INFINITY);
     }
@@ -71,20 +71,20 @@ export class CalendarSchedule implements Schedule {
     const endMs = segment.endMs + segment.offsetMs;
     const civilMs = this.#calendar.previous(Math.min(beforeCivilMs, endMs));
     if (civilMs !== undefined && civilMs >= this.#firstCivilMs(segment)) return civilMs - segment.offsetMs;
-    return this.#isDueAfterGap(segment) ? segment.startMs : undefined;
+    return this.#isDueAtGap(segment) ? segment.startMs : undefined;
   }
 
   /** The first civil time of a segment that counts. */
-  #firstCivilMs({ startMs, offsetMs, reachedMs }: ZoneSegment): number {
+  #firstCivilMs({ startMs, offsetMs, previousMaxMs }: ZoneSegment): number {
     const civilStartMs = startMs + offsetMs;
-    return this.#followsClock ? civilStartMs : Math.max(civilStartMs, reachedMs);
+    return this.#followsClock ? civilStartMs : Math.max(civilStartMs, previousMaxMs);
   }
 
   /** Whether the clock skipped a time right before a segment that means an activation. */
-  #isDueAfterGap({ startMs, offsetMs, reachedMs }: ZoneSegment): boolean {
+  #isDueAtGap({ startMs, offsetMs, previousMaxMs }: ZoneSegment): boolean {
     const civilStartMs = startMs + offsetMs;
-    if (this.#followsClock || reachedMs >= civilStartMs) return false;
-    const civilMs = this.#calendar.next(reachedMs - SECOND_MS);
+    if (this.#followsClock || previousMaxMs >= civilStartMs) return false;
+    const civilMs = this.#calendar.next(previousMaxMs - SECOND_MS);
     return civilMs !== undefined && civilMs < civilStartMs;
   }
 }
@@ -154,7 +154,7 @@ class CivilCalendar {
     let dayMs = fromMs;
     while (Math.abs(yearOf(dayMs) - fromYear) <= MAX_GAP_YEARS) {
       if (this.#isNamed(dayMs)) return dayMs;
-      dayMs = this.#isInNamedMonth(dayMs) ? dayMs + step * DAY_MS : besideMonth(dayMs, step);
+      dayMs = this.#isInNamedMonth(dayMs) ? dayMs + step * DAY_MS : adjacentMonth(dayMs, step);
     }
     return undefined;
   }
@@ -203,7 +203,7 @@ function midnightOf(civilMs: number): number {
 }
 
 /** The first day of the month after that of a day, or, backwards, the last of the month before. */
-function besideMonth(dayMs: number, step: 1 | -1): number {
+function adjacentMonth(dayMs: number, step: 1 | -1): number {
   const date = new Date(dayMs);
   return step === 1
     ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
@@ -231,7 +231,7 @@ interface FieldKind {
   readonly first: number;
   readonly last: number;
   /** Names of the values, beginning with the first. */
-  readonly valueNames?: readonly string[];
+  readonly names?: readonly string[];
 }
 
 /** What one field of a schedule says. */
@@ -251,8 +251,8 @@ const FIELD_KINDS = {
   minute: { name: 'minute', first: 0, last: 59 },
   hour: { name: 'hour', first: 0, last: 23 },
   dayOfMonth: { name: 'day of month', first: 1, last: 31 },
-  month: { name: 'month', first: 1, last: 12, valueNames: MONTHS },
-  dayOfWeek: { name: 'day of week', first: 0, last: 6, valueNames: WEEKDAYS },
+  month: { name: 'month', first: 1, last: 12, names: MONTHS },
+  dayOfWeek: { name: 'day of week', first: 0, last: 6, names: WEEKDAYS },
 } as const satisfies Readonly<Record<string, FieldKind>>;
 
 /**
@@ -294,7 +294,7 @@ function parseRange(
 }
 
 function parseValue(text: string, kind: FieldKind): number {
-  const named = kind.valueNames?.indexOf(text.toLowerCase()) ?? -1;
+  const named = kind.names?.indexOf(text.toLowerCase()) ?? -1;
   const value = named >= 0 ? kind.first + named : parseNumber(text, kind.name);
   if (value < kind.first || value > kind.last)
     throw new ScheduleError(`${kind.name} "${text}" is not between ${kind.first} and ${kind.last}`);

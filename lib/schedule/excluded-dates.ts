@@ -5,7 +5,7 @@ import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
 /** A schedule all of whose activations are excluded for five years is given up. */
-const MOST_MS = 5 * 366 * DAY_MS;
+const MAX_SEARCH_MS = 5 * 366 * DAY_MS;
 
 /**
  * Takes the activations on some calendar days out of a schedule.
@@ -14,32 +14,32 @@ const MOST_MS = 5 * 366 * DAY_MS;
  *   themselves (`24-26 DEC *`) or as the last three fields of a schedule, whose time of day then counts for nothing
  * @throws ScheduleError when one cannot be read, or when there are too many
  */
-export function withoutDates(schedule: Schedule, dates: readonly string[], zone: TimeZone): Schedule {
+export function excludeDates(schedule: Schedule, dates: readonly string[], zone: TimeZone): Schedule {
   if (dates.length === 0) return schedule;
-  const isExcluded = excludedDays(dates);
+  const isExcluded = parseExcludedDays(dates);
   const dayOf = (atMs: number) => Math.floor(zone.civilMs(atMs) / DAY_MS) * DAY_MS;
   return {
     next(afterMs) {
-      const lastMs = afterMs + MOST_MS;
+      const lastMs = afterMs + MAX_SEARCH_MS;
       let atMs = schedule.next(afterMs);
       while (atMs !== undefined && atMs <= lastMs) {
         let dayMs = dayOf(atMs);
         if (!isExcluded(dayMs)) return atMs;
         do dayMs += DAY_MS;
         while (isExcluded(dayMs) && dayMs <= lastMs);
-        atMs = schedule.next(startOf(dayMs, zone) - 1000);
+        atMs = schedule.next(findStart(dayMs, zone) - 1000);
       }
       return undefined;
     },
     previous(beforeMs) {
-      const firstMs = beforeMs - MOST_MS;
+      const firstMs = beforeMs - MAX_SEARCH_MS;
       let atMs = schedule.previous(beforeMs);
       while (atMs !== undefined && atMs >= firstMs) {
         let dayMs = dayOf(atMs);
         if (!isExcluded(dayMs)) return atMs;
         do dayMs -= DAY_MS;
         while (isExcluded(dayMs) && dayMs >= firstMs);
-        atMs = schedule.previous(startOf(dayMs + DAY_MS, zone));
+        atMs = schedule.previous(findStart(dayMs + DAY_MS, zone));
       }
       return undefined;
     },
@@ -48,7 +48,7 @@ export function withoutDates(schedule: Schedule, dates: readonly string[], zone:
 }
 
 /** The first moment at which the clock shows a day, or a later one where that day is skipped. */
-function startOf(civilDayMs: number, zone: TimeZone): number {
+function findStart(civilDayMs: number, zone: TimeZone): number {
   let segment = zone.segmentAt(civilDayMs - DAY_MS);
   while (segment.endMs + segment.offsetMs <= civilDayMs) segment = zone.segmentAt(segment.endMs);
   return Math.max(segment.startMs, civilDayMs - segment.offsetMs);
@@ -58,10 +58,10 @@ function startOf(civilDayMs: number, zone: TimeZone): number {
 type DayTest = (civilDayMs: number) => boolean;
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const LONGEST_TEXT = 256;
-const SHOWN_TEXT = 80;
+const MAX_LENGTH = 256;
+const MAX_SHOWN_LENGTH = 80;
 /** As many as the definition of a scheduled object allows for all of its jobs, and as many for one of them. */
-const MOST_DATES = 2 * 366;
+const MAX_DATES = 2 * 366;
 
 /**
  * Reads days as `2026-12-25` and patterns of days. However many there are, a day is looked up at once: a schedule all of
@@ -69,34 +69,36 @@ const MOST_DATES = 2 * 366;
  *
  * @throws ScheduleError when one cannot be read, or when there are too many
  */
-export function excludedDays(dates: readonly string[]): DayTest {
-  if (dates.length > MOST_DATES)
-    throw new ScheduleError(`Cannot read ${dates.length} excluded dates: more than ${MOST_DATES}`);
+export function parseExcludedDays(dates: readonly string[]): DayTest {
+  if (dates.length > MAX_DATES)
+    throw new ScheduleError(`Cannot read ${dates.length} excluded dates: more than ${MAX_DATES}`);
   const days = new Set<number>();
   const patterns = new DayPatterns();
   for (const text of new Set(dates)) {
-    explained(text, () => {
-      if (text.length > LONGEST_TEXT) throw new ScheduleError(`it is longer than ${LONGEST_TEXT} characters`);
+    wrapError(text, () => {
+      if (text.length > MAX_LENGTH) throw new ScheduleError(`it is longer than ${MAX_LENGTH} characters`);
       const trimmed = text.trim();
       const date = DATE.exec(trimmed);
-      if (date) days.add(calendarDay(date));
+      if (date) days.add(parseDate(date));
       else patterns.add(trimmed);
     });
   }
   return (civilDayMs) => days.has(civilDayMs) || patterns.has(new Date(civilDayMs));
 }
 
-function explained(text: string, read: () => void): void {
+function wrapError(text: string, read: () => void): void {
   try {
     read();
   } catch (cause) {
     if (!(cause instanceof ScheduleError)) throw cause;
-    const shown = JSON.stringify(text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text);
+    const shown = JSON.stringify(
+      text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text,
+    );
     throw new ScheduleError(`Cannot read excluded date ${shown}: ${cause.message}`, { cause });
   }
 }
 
-function calendarDay([text, year, month, day]: RegExpExecArray): number {
+function parseDate([text, year, month, day]: RegExpExecArray): number {
   const dayMs = Date.UTC(Number(year), Number(month) - 1, Number(day));
   if (new Date(dayMs).toISOString().slice(0, 10) !== text) throw new ScheduleError('there is no such day');
   return dayMs;
@@ -115,15 +117,15 @@ class DayPatterns {
     const needsBoth = needsBothDays(fields);
     const named = dayOfWeek.values.reduce((bits, weekday) => bits | (1 << weekday), 0);
     const [onDate, onOthers] = needsBoth ? [named, 0] : [EACH_WEEKDAY, named];
-    this.#weekdays ??= new Uint8Array(placeOf(12, 31) + 1);
+    this.#weekdays ??= new Uint8Array(indexOfDay(12, 31) + 1);
     for (const one of month.values) {
-      for (let day = 1; day <= 31; day++) this.#mark(placeOf(one, day), onOthers);
-      for (const day of dayOfMonth.values) this.#mark(placeOf(one, day), onDate);
+      for (let day = 1; day <= 31; day++) this.#mark(indexOfDay(one, day), onOthers);
+      for (const day of dayOfMonth.values) this.#mark(indexOfDay(one, day), onDate);
     }
   }
 
   has(day: Date): boolean {
-    const weekdays = this.#weekdays?.[placeOf(day.getUTCMonth() + 1, day.getUTCDate())] ?? 0;
+    const weekdays = this.#weekdays?.[indexOfDay(day.getUTCMonth() + 1, day.getUTCDate())] ?? 0;
     return (weekdays & (1 << day.getUTCDay())) !== 0;
   }
 
@@ -132,6 +134,6 @@ class DayPatterns {
   }
 }
 
-function placeOf(month: number, dayOfMonth: number): number {
+function indexOfDay(month: number, dayOfMonth: number): number {
   return (month - 1) * 31 + dayOfMonth - 1;
 }

@@ -1,16 +1,16 @@
 import { LruMap } from '#lib/cache/lru-map.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
-import { withoutDates } from './excluded-dates.ts';
+import { excludeDates as removeDates } from './excluded-dates.ts';
 import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** So many schedules are kept, of some 3 KB each; one that is read again takes as long as one search in it. */
-const MOST_KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
 /** Reads schedules, those that were asked for lately once: objects are looked at far more often than they change. */
 export class Schedules {
-  readonly #kept = new LruMap<string, Schedule>({ max: MOST_KEPT });
+  readonly #cache = new LruMap<string, Schedule>({ max: MAX_CACHED });
 
   /** @throws ScheduleError */
   read(
@@ -19,8 +19,8 @@ export class Schedules {
   ): Schedule {
     const { timeZone, anchorMs } = options;
     const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
-    return this.#kept.getOrSet(key, () =>
-      withLastResults(withoutDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
+    return this.#cache.getOrSet(key, () =>
+      cacheLastResults(removeDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
     );
   }
 }
@@ -33,8 +33,8 @@ interface ScheduleOptions {
   readonly anchorMs: number;
 }
 
-const LONGEST_TEXT = 256;
-const SHOWN_TEXT = 80;
+const MAX_LENGTH = 256;
+const MAX_SHOWN_LENGTH = 80;
 const OWN_ZONE = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s;
 const EVERY = /^@every\s+(\S+)$/;
 const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
@@ -55,13 +55,15 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
  */
 export function parseSchedule(text: string, { timeZone, anchorMs }: ScheduleOptions): Schedule {
   try {
-    if (text.length > LONGEST_TEXT) throw new ScheduleError(`it is longer than ${LONGEST_TEXT} characters`);
+    if (text.length > MAX_LENGTH) throw new ScheduleError(`it is longer than ${MAX_LENGTH} characters`);
     const trimmed = text.trim();
     const [, zone = timeZone, rest = trimmed] = OWN_ZONE.exec(trimmed) ?? [];
     return parseTimes(rest.trim(), TimeZone.named(zone), anchorMs);
   } catch (cause) {
     if (!(cause instanceof ScheduleError)) throw cause;
-    const shown = JSON.stringify(text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text);
+    const shown = JSON.stringify(
+      text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text,
+    );
     throw new ScheduleError(`Cannot read schedule ${shown}: ${cause.message}`, { cause });
   }
 }
@@ -84,7 +86,7 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
  * A schedule that need not search again for what it found last: the next activation of an object is asked for at each look at it, and
  * mostly it is still the same.
  */
-export function withLastResults(schedule: Schedule): Schedule {
+export function cacheLastResults(schedule: Schedule): Schedule {
   let [fromMs, nextMs] = [0, Number.NEGATIVE_INFINITY];
   let [previousMs, untilMs] = [Number.POSITIVE_INFINITY, 0];
   return {

@@ -12,7 +12,7 @@ export interface ZoneSegment {
    * The first civil time that the clock had not yet shown before this segment. Above the segment's first civil time, where
    * the clock was set back; below it, where it was set forward.
    */
-  readonly reachedMs: number;
+  readonly previousMaxMs: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -21,11 +21,11 @@ const STEP_MS = 7 * DAY_MS;
 /** What a year's segments look back for, as the clock may have been set back shortly before. */
 const LEAD_MS = 2 * DAY_MS;
 /** A zone's years that are kept. */
-const MOST_YEARS = 32;
+const MAX_YEARS = 32;
 /** Zones that are kept: there are about 600. */
-const MOST_ZONES = 1000;
+const MAX_ZONES = 1000;
 const NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,3}$/;
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 const zones = new Map<string, TimeZone>();
@@ -40,14 +40,14 @@ export class TimeZone {
   constructor(name: string) {
     this.name = name;
     try {
-      if (name.length > LONGEST_NAME || !NAME.test(name)) throw new RangeError('not the form of a name');
+      if (name.length > MAX_NAME_LENGTH || !NAME.test(name)) throw new RangeError('not the form of a name');
       this.#format = new Intl.DateTimeFormat('en-US', {
         timeZone: name,
         timeZoneName: 'longOffset',
         year: 'numeric',
       });
     } catch (cause) {
-      const shown = JSON.stringify(name.slice(0, LONGEST_NAME));
+      const shown = JSON.stringify(name.slice(0, MAX_NAME_LENGTH));
       throw new ScheduleError(`time zone ${shown} is not in the IANA database`, { cause });
     }
   }
@@ -57,7 +57,7 @@ export class TimeZone {
     const known = zones.get(name);
     if (known) return known;
     const zone = new TimeZone(name);
-    if (zones.size >= MOST_ZONES) zones.clear();
+    if (zones.size >= MAX_ZONES) zones.clear();
     zones.set(name, zone);
     return zone;
   }
@@ -70,37 +70,38 @@ export class TimeZone {
   /** The segment that holds a moment; a segment never goes beyond a year. */
   segmentAt(atMs: number): ZoneSegment {
     const year = new Date(atMs).getUTCFullYear();
-    const segments = this.#years.get(year) ?? this.#keep(year, this.#segmentsOf(year));
+    const segments = this.#years.get(year) ?? this.#cacheYear(year, this.#findSegments(year));
     const segment = segments.find(({ endMs }) => atMs < endMs);
     if (!segment) throw new RangeError(`Cannot tell the time in ${this.name} at ${atMs}: no such moment`);
     return segment;
   }
 
-  #keep(year: number, segments: readonly ZoneSegment[]): readonly ZoneSegment[] {
-    if (this.#years.size >= MOST_YEARS) this.#years.clear();
+  #cacheYear(year: number, segments: readonly ZoneSegment[]): readonly ZoneSegment[] {
+    if (this.#years.size >= MAX_YEARS) this.#years.clear();
     this.#years.set(year, segments);
     return segments;
   }
 
-  #segmentsOf(year: number): readonly ZoneSegment[] {
+  #findSegments(year: number): readonly ZoneSegment[] {
     const yearMs = Date.UTC(year);
     const untilMs = Date.UTC(year + 1);
     const segments: ZoneSegment[] = [];
     let startMs = yearMs - LEAD_MS;
-    let reachedMs = startMs + this.#offsetAt(startMs);
+    let previousMaxMs = startMs + this.#offsetAt(startMs);
     while (startMs < untilMs) {
       const offsetMs = this.#offsetAt(startMs);
-      const endMs = this.#changeAfter(startMs, untilMs) ?? untilMs;
-      if (startMs < yearMs) reachedMs = Math.max(reachedMs, Math.min(yearMs, endMs) + offsetMs);
-      if (endMs > yearMs) segments.push({ startMs: Math.max(startMs, yearMs), endMs, offsetMs, reachedMs });
-      reachedMs = Math.max(reachedMs, endMs + offsetMs);
+      const endMs = this.#findChange(startMs, untilMs) ?? untilMs;
+      if (startMs < yearMs) previousMaxMs = Math.max(previousMaxMs, Math.min(yearMs, endMs) + offsetMs);
+      if (endMs > yearMs)
+        segments.push({ startMs: Math.max(startMs, yearMs), endMs, offsetMs, previousMaxMs });
+      previousMaxMs = Math.max(previousMaxMs, endMs + offsetMs);
       startMs = endMs;
     }
     return segments;
   }
 
   /** When the clock is next changed, if that is before the end given. */
-  #changeAfter(startMs: number, untilMs: number): number | undefined {
+  #findChange(startMs: number, untilMs: number): number | undefined {
     const offsetMs = this.#offsetAt(startMs);
     for (let beforeMs = startMs; beforeMs < untilMs; beforeMs += STEP_MS) {
       let afterMs = Math.min(beforeMs + STEP_MS, untilMs);

@@ -13,7 +13,7 @@ export interface Query {
    */
   readonly source?: string;
   /** How many requests its source takes at once; 32 unless given. */
-  readonly mostAtOnce?: number;
+  readonly maxConcurrent?: number;
   /** Its requests by HTTP, where somebody counts them. */
   readonly requests?: RequestTally | undefined;
   /** How long a request may take; absent where the default counts. */
@@ -22,7 +22,7 @@ export interface Query {
    * @param note takes what people should know of a result that there is nevertheless: a line without secrets
    * @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error
    */
-  ask(signal: AbortSignal, note?: (text: string) => void): Promise<readonly Sample[]>;
+  run(signal: AbortSignal, note?: (text: string) => void): Promise<readonly Sample[]>;
 }
 
 /** What queries have that say nothing, and what they have beyond their request: for a connection, and to be read. */
@@ -30,13 +30,13 @@ const USUAL_MS = 15_000;
 const MARGIN_MS = 1_000;
 
 /** A query that waits as long as its one request may take, where that is longer than queries usually wait. */
-export function patientQuery(query: Query, requestTimeoutMs: number): Query {
+export function extendTimeout(query: Query, requestTimeoutMs: number): Query {
   const timeoutMs = requestTimeoutMs + MARGIN_MS;
   return timeoutMs > USUAL_MS ? { ...query, timeoutMs } : query;
 }
 
 /** Tells values apart that must not be shown: a part of a digest of their JSON. */
-export function digestOf(value: unknown): string {
+export function digest(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
@@ -57,7 +57,7 @@ export class RequestTally {
     return this.#counts;
   }
 
-  note(status: string): void {
+  increment(status: string): void {
     this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
   }
 }

@@ -3,13 +3,13 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const MAX_LENGTH = 400;
 
 /** The finite number that a server wrote as text; `undefined` for what is none, as NaN, hexadecimal digits and blanks. */
-export function decimalNumber(text: string): number | undefined {
+export function parseDecimal(text: string): number | undefined {
   const value = text.length <= MAX_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
 /** A source that responded, but has nothing to tell. */
-export class EmptyResponse extends Error {
+export class EmptyResponseError extends Error {
   override readonly name = 'EmptyResponse';
 }
 
@@ -46,5 +46,5 @@ export interface Sample {
   /** The time that it covers; absent where the source does not tell. */
   readonly windowSeconds?: number;
   /** It stands for nothing: the source responded without a value, and is to be taken so. */
-  readonly isStandIn?: true;
+  readonly isPlaceholder?: true;
 }

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { Interner, ownCopy, stringInterner } from '#lib/cache/interner.ts';
+import { copyString, createStringInterner, Interner } from '#lib/cache/interner.ts';
 
-const interner = () => new Interner<{ key: string }>({ capacity: 2, longestKey: 10 }, (key) => ({ key }));
+const interner = () => new Interner<{ key: string }>({ capacity: 2, maxKeyLength: 10 }, (key) => ({ key }));
 
 describe('Interner', () => {
   it('gives the first of equal values', () => {
@@ -31,7 +31,7 @@ describe('Interner', () => {
   });
 
   it('holds nothing of the long texts that its keys were cut out of', () => {
-    const strings = stringInterner({ capacity: 1000, longestKey: 100 });
+    const strings = createStringInterner({ capacity: 1000, maxKeyLength: 100 });
     const heldBytes = bytesHeldBy(() =>
       Array.from({ length: 100 }, (_, index) => {
         const long = Buffer.alloc(200_000, `a text of which a part is kept: ${index} `).toString();
@@ -42,10 +42,10 @@ describe('Interner', () => {
   });
 });
 
-describe('ownCopy', () => {
+describe('copyString', () => {
   it('is the same text, whatever it is written in', () => {
     for (const text of ['', 'a', 'größe', '漢字', '😀', '\ud800 alone', '\udc00'])
-      expect(ownCopy(text)).to.equal(text);
+      expect(copyString(text)).to.equal(text);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Collection, type Collector } from '#lib/collection/collection.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { EmptyResponse, type Sample } from '#lib/sources/sample.ts';
+import { EmptyResponseError, type Sample } from '#lib/sources/sample.ts';
 
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -25,7 +25,7 @@ describe('Collection', () => {
     const { clock, collection, source } = setUp();
     collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
     await clock.advance(7000);
-    collection.askSoon('a', 'rate');
+    collection.pollNow('a', 'rate');
     await clock.advance(13_000);
     expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
   });
@@ -35,8 +35,8 @@ describe('Collection', () => {
     source.takeMs('slow', 4000);
     collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
     await clock.advance(1000);
-    collection.askSoon('a', 'slow');
-    collection.askSoon('a', 'slow');
+    collection.pollNow('a', 'slow');
+    collection.pollNow('a', 'slow');
     collection.replace('b', collectors({ slow: source.collector('slow', 9000) }));
     await clock.advance(30_000);
     expect(source.requestedAtMs('slow')).to.deep.equal([0, 4000, 8500, 13_000, 22_000, 31_000]);
@@ -49,7 +49,7 @@ describe('Collection', () => {
     expect(collection.query('a', 'rate')).to.equal(rate.query);
     expect(collection.record('a', 'rate')).to.equal(undefined);
     expect(collection.nextInMs('a', 'rate')).to.equal(0);
-    expect(collection.askedCount('a', 'rate')).to.equal(0);
+    expect(collection.pollCount('a', 'rate')).to.equal(0);
     await clock.advance(0);
     source.takeMs('rate', 250);
     await clock.advance(6000);
@@ -68,13 +68,13 @@ describe('Collection', () => {
       ['b', 'rate'],
       ['a', 'absent'],
     ] as const) {
-      collection.askSoon(owner, name);
+      collection.pollNow(owner, name);
       expect(collection.reading(owner, name)).to.equal(undefined);
       expect(collection.failure(owner, name)).to.equal(undefined);
       expect(collection.record(owner, name)).to.equal(undefined);
       expect(collection.query(owner, name)).to.equal(undefined);
       expect(collection.nextInMs(owner, name)).to.equal(undefined);
-      expect(collection.askedCount(owner, name)).to.equal(0);
+      expect(collection.pollCount(owner, name)).to.equal(0);
     }
   });
 
@@ -82,17 +82,17 @@ describe('Collection', () => {
     const { clock, collection } = setUp();
     const counts = async (response: Behaviour) => {
       current = response;
-      collection.askSoon('a', 'a');
+      collection.pollNow('a', 'a');
       await clock.advance(0);
       const { emptyCount, failedCount } = collection.record('a', 'a') ?? {};
       return [emptyCount, failedCount];
     };
     let current = responding(1);
-    const query = { key: 'a', description: 'what a is', ask: (signal: AbortSignal) => current(signal) };
+    const query = { key: 'a', description: 'what a is', run: (signal: AbortSignal) => current(signal) };
     collection.replace('a', collectors({ a: { query, intervalMs: 3_600_000 } }));
     expect(await counts(responding(0))).to.deep.equal([0, 0]);
-    expect(await counts(async () => [{ value: 0, labels: {}, isStandIn: true }])).to.deep.equal([1, 0]);
-    expect(await counts(() => Promise.reject(new EmptyResponse('nothing')))).to.deep.equal([2, 1]);
+    expect(await counts(async () => [{ value: 0, labels: {}, isPlaceholder: true }])).to.deep.equal([1, 0]);
+    expect(await counts(() => Promise.reject(new EmptyResponseError('nothing')))).to.deep.equal([2, 1]);
     expect(await counts(() => Promise.reject(new Error('refused')))).to.deep.equal([2, 2]);
     expect(await counts(responding(0))).to.deep.equal([2, 2]);
   });
@@ -129,7 +129,7 @@ describe('Collection', () => {
   describe('of a source that takes two requests at once', () => {
     const want = (source: ScriptedSource, tenant: string | undefined, key: string, timeoutMs?: number) => {
       const { query, intervalMs } = source.collector(key, 60_000);
-      const bounded = { ...query, source: 's', mostAtOnce: 2, ...(timeoutMs && { timeoutMs }) };
+      const bounded = { ...query, source: 's', maxConcurrent: 2, ...(timeoutMs && { timeoutMs }) };
       return collectors({ [key]: { query: bounded, intervalMs, ...(tenant && { tenant }) } });
     };
 
@@ -215,7 +215,7 @@ describe('Collection', () => {
       for (let index = 0; index < 12; index++) note?.(`${index}`.repeat(400));
       return [{ value: 1, labels: {} }];
     };
-    const query = { key: 'told', description: 'what is told', ask: tell };
+    const query = { key: 'told', description: 'what is told', run: tell };
     collection.replace('a', collectors({ told: { query, intervalMs: 10_000 } }));
     await clock.advance(0);
     expect(collection.reading('a', 'told')?.notes).to.deep.equal(
@@ -227,7 +227,7 @@ describe('Collection', () => {
     };
     collection.replace(
       'a',
-      collectors({ long: { query: { ...query, key: 'long', ask: long }, intervalMs: 10_000 } }),
+      collectors({ long: { query: { ...query, key: 'long', run: long }, intervalMs: 10_000 } }),
     );
     await clock.advance(0);
     expect(collection.reading('a', 'long')?.notes).to.deep.equal(['a'.repeat(500)]);
@@ -344,7 +344,7 @@ describe('Collection', () => {
       const { clock, collection, source } = setUp();
       const heard: string[] = [];
       const kept = source.collector('rate', 10_000);
-      const heardBy = (name: string) => ({ ...kept, onAsked: () => void heard.push(name) });
+      const heardBy = (name: string) => ({ ...kept, onPolled: () => void heard.push(name) });
       collection.replace('a', collectors({ rate: heardBy('first') }));
       await clock.advance(0);
       collection.replace('a', collectors({ rate: heardBy('second') }));
@@ -646,12 +646,12 @@ function setUp(options: Partial<SetUp> = {}) {
   const { clock = new ManualClock(), random = () => 0 } = options;
   const logger = new RecordingLogger();
   const asked: string[] = [];
-  const onAsked = ({ key }: Query, durationMs: number, error?: Error) =>
+  const onPolled = ({ key }: Query, durationMs: number, error?: Error) =>
     void asked.push(`${key}: ${durationMs}${error ? `, ${error.message}` : ''}`);
   const linesAnHour = 'linesAnHour' in options ? options.linesAnHour : 1_000;
   const collection = new Collection({
-    ...{ clock, logger, random, timeoutMs: 5000, onAsked },
-    ...(linesAnHour !== undefined && { linesOfTenants: new LineBudgets(clock, linesAnHour) }),
+    ...{ clock, logger, random, timeoutMs: 5000, onPolled },
+    ...(linesAnHour !== undefined && { tenantLineBudgets: new LineBudgets(clock, linesAnHour) }),
   });
   return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
 }
@@ -685,12 +685,12 @@ class ScriptedSource {
   }
 
   collector(key: string, intervalMs: number): Collector {
-    const ask = (signal: AbortSignal) => {
+    const run = (signal: AbortSignal) => {
       this.#asked.set(key, [...this.requestedAtMs(key), this.#clock.monotonicMs()]);
       signal.addEventListener('abort', () => this.#aborted.set(key, this.abortedCount(key) + 1));
       return (this.#behaviours.get(key) ?? responding(1))(signal);
     };
-    return { query: { key, description: `what ${key} is`, ask }, intervalMs };
+    return { query: { key, description: `what ${key} is`, run }, intervalMs };
   }
 
   requestedAtMs(key: string): readonly number[] {

@@ -65,7 +65,7 @@ describe('PollLimits', () => {
       count: 3,
       intervalMs: 600_000,
       takesMs: Number.POSITIVE_INFINITY,
-      source: { mostAtOnce: 2 },
+      source: { maxConcurrent: 2 },
     });
     await clock.advance(TIMEOUT_MS);
     expect(errors()).to.deep.equal([
@@ -100,7 +100,7 @@ interface PolledQueries {
   readonly intervalMs: number;
   readonly takesMs?: number;
   /** By default each has its own. */
-  readonly source?: { readonly mostAtOnce: number };
+  readonly source?: { readonly maxConcurrent: number };
 }
 
 function setUp({ random = () => 1 - Number.EPSILON, ...limits }: SetUp) {
@@ -110,7 +110,7 @@ function setUp({ random = () => 1 - Number.EPSILON, ...limits }: SetUp) {
   const collection = new Collection({
     ...{ clock, logger: new RecordingLogger(), random, timeoutMs: TIMEOUT_MS },
     limits: new PollLimits(clock, limits),
-    onAsked: (_, __, error) => void (error && errors.push(error.message)),
+    onPolled: (_, __, error) => void (error && errors.push(error.message)),
   });
   const poll = (tenant: string, { count, intervalMs, takesMs = 0, source }: PolledQueries) => {
     const collectors = Array.from({ length: count }, (_, index): [string, Collector] => {
@@ -119,7 +119,7 @@ function setUp({ random = () => 1 - Number.EPSILON, ...limits }: SetUp) {
       begun.set(key, atMs);
       const query = {
         ...{ key, description: key, source: source ? tenant : key, ...source },
-        async ask(signal: AbortSignal) {
+        async run(signal: AbortSignal) {
           atMs.push(clock.monotonicMs());
           if (takesMs > 0 && takesMs < Number.POSITIVE_INFINITY) await clock.sleep(takesMs, { signal });
           if (takesMs === Number.POSITIVE_INFINITY) await new Promise(() => {});

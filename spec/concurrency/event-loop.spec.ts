@@ -3,24 +3,24 @@ import { FairShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-const OBJECTS_A_SLICE = 500;
+const OBJECTS_PER_SLICE = 500;
 
 describe('TimeSlices', () => {
   describe('sliceIsSpent', () => {
     it('says so once many objects were dealt with, one by one or many at once, until the next slice begins', async () => {
       const slices = new TimeSlices();
-      const ones = Array.from({ length: OBJECTS_A_SLICE + 1 }, () => slices.sliceIsSpent());
-      expect(ones.indexOf(true)).to.equal(OBJECTS_A_SLICE - 1);
+      const ones = Array.from({ length: OBJECTS_PER_SLICE + 1 }, () => slices.isSliceSpent());
+      expect(ones.indexOf(true)).to.equal(OBJECTS_PER_SLICE - 1);
       expect(ones.at(-1)).to.equal(true);
       await slices.yieldToEventLoop();
-      expect(slices.sliceIsSpent(OBJECTS_A_SLICE - 1)).to.equal(false);
-      expect(slices.sliceIsSpent()).to.equal(true);
+      expect(slices.isSliceSpent(OBJECTS_PER_SLICE - 1)).to.equal(false);
+      expect(slices.isSliceSpent()).to.equal(true);
     });
 
     it('counts what others of the same server deal with, and of no other server', () => {
       const [one, other] = [new TimeSlices(), new TimeSlices()];
-      expect(one.sliceIsSpent(OBJECTS_A_SLICE)).to.equal(true);
-      expect(other.sliceIsSpent()).to.equal(false);
+      expect(one.isSliceSpent(OBJECTS_PER_SLICE)).to.equal(true);
+      expect(other.isSliceSpent()).to.equal(false);
     });
   });
 

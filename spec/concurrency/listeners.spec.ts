@@ -11,7 +11,7 @@ describe('Listeners', () => {
   beforeEach(() => {
     clock = new ManualClock();
     logger = new RecordingLogger();
-    listeners = new Listeners({ of: 'pods', clock, logger });
+    listeners = new Listeners({ event: 'pods', clock, logger });
   });
 
   it('calls each that was added, in their order, until it leaves', () => {
@@ -19,9 +19,9 @@ describe('Listeners', () => {
     const listener = (event: string) => heard.push(event);
     const leave = listeners.add(listener);
     listeners.add(listener);
-    listeners.tell('a');
+    listeners.notify('a');
     leave();
-    listeners.tell('b');
+    listeners.notify('b');
     expect(heard).to.deep.equal(['a', 'a', 'b']);
   });
 
@@ -32,8 +32,8 @@ describe('Listeners', () => {
       leave();
     });
     listeners.add((event) => heard.push(event));
-    listeners.tell('a');
-    listeners.tell('b');
+    listeners.notify('a');
+    listeners.notify('b');
     expect(heard).to.deep.equal(['a', 'a', 'b']);
   });
 
@@ -43,12 +43,12 @@ describe('Listeners', () => {
         throw new Error(`${name} cannot take ${event}`);
       });
     }
-    listeners.tell('a');
-    listeners.tell('b');
+    listeners.notify('a');
+    listeners.notify('b');
     await clock.advance(59_999);
-    listeners.tell('c');
+    listeners.notify('c');
     await clock.advance(1);
-    listeners.tell('d');
+    listeners.notify('d');
     expect(logger.lines.map(({ fields }) => fields.err)).to.deep.equal([
       'first cannot take a',
       'second cannot take a',

@@ -47,7 +47,7 @@ describe('docs/reference/annotations.md', () => {
     for (let sent = 0; sent < 42; sent++) await sqs.send(queue);
     const shop = {
       allows: () => true,
-      query: () => ({ key: 'a', description: 'a', ask: async () => [{ value: 42, labels: {} }] }),
+      query: () => ({ key: 'a', description: 'a', run: async () => [{ value: 42, labels: {} }] }),
       onChange: () => {},
     };
     collectors = allCollectors({
@@ -123,7 +123,7 @@ describe('docs/reference/annotations.md', () => {
     const { planned, problems } = planCollectors(hpa, collectors);
     expect(problems.map(({ error }) => error.message)).to.deep.equal([]);
     expect(planned.map(({ notes }) => notes)).to.deep.equal([[]]);
-    const samples = (await planned[0]?.query.ask(signal)) ?? [];
+    const samples = (await planned[0]?.query.run(signal)) ?? [];
     expect(samples).to.have.lengthOf(1);
     return samples[0]?.value;
   }

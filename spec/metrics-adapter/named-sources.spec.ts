@@ -35,16 +35,16 @@ describe('namedSources', () => {
       await using system = await setUp();
       await using named = await system.open(name);
       const query = queryOf(named.sources);
-      await query?.ask(signal).catch(() => {}); // what it responds with is of no matter here
+      await query?.run(signal).catch(() => {}); // what it responds with is of no matter here
       expect(system.shown()).to.deep.equal(['first', authorization]);
       await system.writeCertificate('second');
       await elapseUntil(system.clock, 5_000, async () => {
-        await query?.ask(signal).catch(() => {});
+        await query?.run(signal).catch(() => {});
         return system.shown()[0] === 'second';
       });
       expect(system.shown()).to.deep.equal(['second', authorization]);
       await using strange = await system.open();
-      expect(await errorOf(queryOf(strange.sources)?.ask(signal) ?? Promise.resolve())).to.match(
+      expect(await errorOf(queryOf(strange.sources)?.run(signal) ?? Promise.resolve())).to.match(
         /certificate/,
       );
     });
@@ -58,7 +58,7 @@ describe('namedSources, of InfluxDB', () => {
       await named.sources
         .influxdb?.(own)
         .query('from(b)')
-        .ask(signal)
+        .run(signal)
         .catch(() => {});
       return [...system.shown(), system.asked()?.searchParams.get('org')];
     };

@@ -14,7 +14,7 @@ import { resolveAuthentication } from '#lib/scaled-objects/triggers/authenticati
 import { scalerName } from '#lib/scaled-objects/triggers/scaler-names.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
-import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
+import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { builtPod } from '#spec/hpa/built-world.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -124,7 +124,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     it('is no operator of a selector and no value at a path', () => {
       const selector = { matchExpressions: [{ key: 'a', operator: key, values: ['b'] }] };
       expect(() => metricSelector(selector as never)).to.throw(SelectorError);
-      expect(valueAtPath({ a: {} }, `a.${key}`)).to.equal(undefined);
+      expect(findValueAtPath({ a: {} }, `a.${key}`)).to.equal(undefined);
     });
 
     it('is a name like others of triggers, metrics, formulas and annotations', () => {

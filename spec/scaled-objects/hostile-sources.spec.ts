@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
+import { encodeMethod, encodeShortString, METHODS, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { ExternalScalerServer } from '#spec/support/external-scaler-server.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { playBroker } from '#spec/support/played-broker.ts';
@@ -51,7 +51,14 @@ describe('scaledObjectsSubsystem, among sources that hang and lie', () => {
       }),
     );
     const echo = await raw((socket) => void socket.write(`-ERR is it ${SECRET}?\r\n`));
-    const refuse = encodeMethod(0, METHODS.close, u16(403), shortText(`is it ${SECRET}?`), u16(0), u16(0));
+    const refuse = encodeMethod(
+      0,
+      METHODS.close,
+      u16(403),
+      encodeShortString(`is it ${SECRET}?`),
+      u16(0),
+      u16(0),
+    );
     const refusing = stack.use(
       await playBroker({ [METHODS.startOk]: (socket) => void socket.write(refuse) }),
     );

@@ -119,7 +119,7 @@ describe('sources that namespaces share', () => {
       const trigger = new TriggerTypes(allTriggers(opened)).get(type);
       const { query } = await planned(trigger, { metadata, authentication: metadata });
       expect(query.source).to.match(source instanceof RegExp ? source : new RegExp(`^${source}$`));
-      expect(query.mostAtOnce).to.equal(mostAtOnce);
+      expect(query.maxConcurrent).to.equal(mostAtOnce);
       expect(query.source).to.not.contain('p@');
     });
 });

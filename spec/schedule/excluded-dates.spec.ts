@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { needsBothDays, parseFields } from '#lib/schedule/calendar-schedule.ts';
-import { excludedDays, withoutDates } from '#lib/schedule/excluded-dates.ts';
+import { excludeDates, parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 
-describe('withoutDates', () => {
+describe('excludeDates', () => {
   for (const [what, dates, expected] of [
     ['a calendar day', ['2026-11-15'], ['14', '16', '17']],
     ['a day pattern', ['15 11 *'], ['14', '16', '17']],
@@ -55,7 +55,7 @@ describe('withoutDates', () => {
       },
       delayMs: () => 0,
     };
-    const never = withoutDates(counted, ['1 1 *'], TimeZone.named('UTC'));
+    const never = excludeDates(counted, ['1 1 *'], TimeZone.named('UTC'));
     expect([never.next(1.7e12), never.previous(1.7e12)]).to.deep.equal([undefined, undefined]);
     expect(calls.next).to.be.below(10);
     expect(calls.previous).to.be.below(10);
@@ -76,7 +76,7 @@ describe('withoutDates', () => {
 function without(text: string, dates: readonly string[]) {
   const timeZone = 'Asia/Shanghai';
   const schedule = parseSchedule(text, { timeZone, anchorMs: 0 });
-  return withoutDates(schedule, dates, TimeZone.named(timeZone));
+  return excludeDates(schedule, dates, TimeZone.named(timeZone));
 }
 
 const DAY_MS = 86_400_000;
@@ -84,7 +84,7 @@ const FIRST_DAY_MS = Date.UTC(2027, 0, 1);
 /** With a 29 February. */
 const DAYS = Array.from({ length: 2 * 366 }, (_, index) => FIRST_DAY_MS + index * DAY_MS);
 
-describe('excludedDays', () => {
+describe('parseExcludedDays', () => {
   it('excludes the days that any of the patterns or dates names by itself', () => {
     const field = (first: number, last: number) =>
       fc.oneof(
@@ -98,7 +98,7 @@ describe('excludedDays', () => {
     const date = fc.constantFrom(...DAYS).map(isoDate);
     fc.assert(
       fc.property(fc.array(fc.oneof(pattern, date), { maxLength: 5 }), (dates) => {
-        const isExcluded = excludedDays(dates);
+        const isExcluded = parseExcludedDays(dates);
         expect(DAYS.filter(isExcluded)).to.deep.equal(
           DAYS.filter((dayMs) => dates.some((text) => isNamed(text, dayMs))),
         );
@@ -114,15 +114,15 @@ describe('excludedDays', () => {
     // The least of several, which alternate: other load only ever adds.
     let [fewMs, allMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let attempt = 0; attempt < 7 && !(allMs < 20 * fewMs); attempt++) {
-      fewMs = Math.min(fewMs, await centuryMs(excludedDays(patterns.slice(0, 8))));
-      allMs = Math.min(allMs, await centuryMs(excludedDays([...patterns, '* * *'])));
+      fewMs = Math.min(fewMs, await centuryMs(parseExcludedDays(patterns.slice(0, 8))));
+      allMs = Math.min(allMs, await centuryMs(parseExcludedDays([...patterns, '* * *'])));
     }
     expect(allMs).to.be.below(20 * fewMs);
-    expect(DAYS.every(excludedDays([...patterns, '* * *']))).to.equal(true);
+    expect(DAYS.every(parseExcludedDays([...patterns, '* * *']))).to.equal(true);
   });
 
   it('refuses more of them, without reading any', () => {
-    expect(() => excludedDays(Array(100_000).fill('no date'))).to.throw(
+    expect(() => parseExcludedDays(Array(100_000).fill('no date'))).to.throw(
       ScheduleError,
       'Cannot read 100000 excluded dates: more than 732',
     );

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
-import { parseSchedule, Schedules, withLastResults } from '#lib/schedule/schedules.ts';
+import { cacheLastResults, parseSchedule, Schedules } from '#lib/schedule/schedules.ts';
 import { CRON_DIFFERENCES, compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
 const UTC = { timeZone: 'UTC', anchorMs: 0, excludeDates: [] };
@@ -170,10 +170,10 @@ function counting(schedule: Schedule) {
       return schedule.previous(beforeMs);
     },
   };
-  return { asked, schedule: withLastResults(counted) };
+  return { asked, schedule: cacheLastResults(counted) };
 }
 
-describe('withLastResults', () => {
+describe('cacheLastResults', () => {
   it('tells what the schedule tells, whatever it was asked before', () => {
     const texts = ['0 30 2 * * *', '*/7 * * * * *', '@every 90s', '0 0 0 29 2 *', '0 0 0 30 2 *'];
     const moment = fc.integer({ min: -3_600_000, max: 3 * 86_400_000 });
@@ -181,7 +181,7 @@ describe('withLastResults', () => {
     fc.assert(
       fc.property(fc.constantFrom(...texts), fc.array(ask, { maxLength: 20 }), (text, asks) => {
         const plain = parseSchedule(text, options);
-        const remembered = withLastResults(parseSchedule(text, options));
+        const remembered = cacheLastResults(parseSchedule(text, options));
         for (const { next, moment: ms } of asks) {
           const how = next ? 'next' : 'previous';
           expect(remembered[how](BEGIN_MS + ms)).to.equal(plain[how](BEGIN_MS + ms));

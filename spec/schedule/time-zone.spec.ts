@@ -9,7 +9,7 @@ describe('TimeZone', () => {
     expect(new Date(segment.startMs).toISOString()).to.equal('2026-03-29T01:00:00.000Z');
     expect(new Date(segment.endMs).toISOString()).to.equal('2026-10-25T01:00:00.000Z');
     expect(segment.offsetMs).to.equal(7_200_000);
-    expect(new Date(segment.reachedMs).toISOString()).to.equal('2026-03-29T02:00:00.000Z');
+    expect(new Date(segment.previousMaxMs).toISOString()).to.equal('2026-03-29T02:00:00.000Z');
   });
 
   it('joins its years without a gap', () => {
@@ -18,7 +18,7 @@ describe('TimeZone', () => {
     for (let count = 0; count < 20; count++) {
       const next = zone.segmentAt(endMs);
       expect(next.startMs).to.equal(endMs);
-      expect(next.reachedMs).to.equal(endMs + offsetMs);
+      expect(next.previousMaxMs).to.equal(endMs + offsetMs);
       ({ endMs, offsetMs } = next);
     }
   });

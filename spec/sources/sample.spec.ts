@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalNumber, measuredAt } from '#lib/sources/sample.ts';
+import { measuredAt, parseDecimal } from '#lib/sources/sample.ts';
 
-describe('decimalNumber', () => {
+describe('parseDecimal', () => {
   it('reads every finite number as JavaScript writes it', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
-        expect(decimalNumber(String(value))).to.equal(value === 0 ? 0 : value);
+        expect(parseDecimal(String(value))).to.equal(value === 0 ? 0 : value);
       }),
     );
   });
 
   it('reads what servers in other languages write', () => {
     const read = { '+1': 1, '-1.50': -1.5, '.5': 0.5, '5.': 5, '1E+06': 1e6, '007': 7, '1e-400': 0 };
-    for (const [text, value] of Object.entries(read)) expect(decimalNumber(text), text).to.equal(value);
-    expect(decimalNumber(`1${'0'.repeat(308)}.${'0'.repeat(20)}`)).to.equal(1e308);
+    for (const [text, value] of Object.entries(read)) expect(parseDecimal(text), text).to.equal(value);
+    expect(parseDecimal(`1${'0'.repeat(308)}.${'0'.repeat(20)}`)).to.equal(1e308);
   });
 
   it('takes nothing else for a number', () => {
@@ -36,9 +36,9 @@ describe('decimalNumber', () => {
       '1e',
       '1e999',
     ];
-    expect(decimalNumber(`0.${'1'.repeat(398)}`)).to.equal(0.1111111111111111);
+    expect(parseDecimal(`0.${'1'.repeat(398)}`)).to.equal(0.1111111111111111);
     for (const text of [...others, `0.${'1'.repeat(399)}`, '1'.repeat(401), `${'9'.repeat(400)}`])
-      expect(decimalNumber(text), text).to.equal(undefined);
+      expect(parseDecimal(text), text).to.equal(undefined);
   });
 });
 

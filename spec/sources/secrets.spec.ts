@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EmptyResponse } from '#lib/sources/sample.ts';
-import { Secrets, secretForms } from '#lib/sources/secrets.ts';
+import { EmptyResponseError } from '#lib/sources/sample.ts';
+import { buildSecretForms, Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL é`;
@@ -45,27 +45,27 @@ function comparedIn(work: () => unknown): number {
 describe('Secrets', () => {
   it('leaves out what is long enough to be told from anything else', () => {
     const secrets = new Secrets(['a', undefined, 'abcdefgh', 'ijklmnop']);
-    expect(secrets.tell('a abcdefgh b ijklmnop $& c')).to.equal('a … b … $& c');
+    expect(secrets.redact('a abcdefgh b ijklmnop $& c')).to.equal('a … b … $& c');
   });
 
   it('removes first, and cuts then, on one line', () => {
-    const told = new Secrets(['abcdefgh']).tell(`${'x'.repeat(296)}abcdefgh and\r\n\u001b[31mmore`);
+    const told = new Secrets(['abcdefgh']).redact(`${'x'.repeat(296)}abcdefgh and\r\n\u001b[31mmore`);
     expect(told).to.equal(`${'x'.repeat(296)}… an…`);
-    expect(new Secrets([]).tell('one\r\n\u001b[31mtwo ')).to.equal('one [31mtwo');
+    expect(new Secrets([]).redact('one\r\n\u001b[31mtwo ')).to.equal('one [31mtwo');
   });
 
   it('leaves no beginning of a secret where somebody else has cut the text', () => {
     const secrets = new Secrets(['abcdefgh']);
     for (const length of [4, 5, 6, 7])
-      expect(secrets.tell(`is it ${'abcdefgh'.slice(0, length)}`)).to.equal('is it …');
-    expect(secrets.tell('is it abc')).to.equal('is it abc');
+      expect(secrets.redact(`is it ${'abcdefgh'.slice(0, length)}`)).to.equal('is it …');
+    expect(secrets.redact('is it abc')).to.equal('is it abc');
   });
 
   it('leaves no beginning of a secret at the end of what it reads of a long text', () => {
     const secret = 'k'.repeat(5000) + SECRET;
     for (const before of [60_000, 65_000, 65_530, 70_000])
-      expect(new Secrets([secret]).tell('…'.repeat(before) + secret, 1e6)).not.to.contain('kkkk');
-    const repeated = new Secrets([secret]).tell(secret.repeat(40), 1e6);
+      expect(new Secrets([secret]).redact('…'.repeat(before) + secret, 1e6)).not.to.contain('kkkk');
+    const repeated = new Secrets([secret]).redact(secret.repeat(40), 1e6);
     expect(repeated).not.to.contain('kkkk');
   });
 
@@ -73,15 +73,15 @@ describe('Secrets', () => {
     it(`leaves a secret out that is ${name}, wherever the text is cut`, () => {
       const secrets = new Secrets([SECRET]);
       const written = encode(SECRET);
-      const pieces = new Set(secretForms(SECRET).map((form) => form.slice(0, 6)));
+      const pieces = new Set(buildSecretForms(SECRET).map((form) => form.slice(0, 6)));
       const inside = [...pieces].find((piece) => written.includes(piece));
       expect(inside, written).to.be.a('string');
       for (let before = 260; before < 301; before++)
-        expect(secrets.tell(`${'.'.repeat(before)}${written}`)).not.to.contain(inside);
+        expect(secrets.redact(`${'.'.repeat(before)}${written}`)).not.to.contain(inside);
     });
 
   it('knows a secret as each of those writes it who escape some of its characters', () => {
-    const forms = secretForms(`a<b>c&d"e'f/g h!é~`);
+    const forms = buildSecretForms(`a<b>c&d"e'f/g h!é~`);
     for (const form of [
       `a<b>c&d\\"e'f/g h!é~`, // JSON
       `a<b>c&d\\"e'f\\/g h!é~`, // of PHP
@@ -108,7 +108,7 @@ describe('Secrets', () => {
 
   it('keeps no more forms of a long secret than of one of a thousand characters', () => {
     const charactersOf = (secret: string) =>
-      secretForms(secret).reduce((characters, { length }) => characters + length, 0);
+      buildSecretForms(secret).reduce((characters, { length }) => characters + length, 0);
     const pem = Array.from({ length: 1000 }, (_, line) => `MIIEvQ+${line}/kqhkiG9w0BAQ`.padEnd(64, 'Z')).join(
       '\n',
     );
@@ -119,11 +119,11 @@ describe('Secrets', () => {
   it('compares no more of a secret with a text than the text is long', () => {
     const secrets = new Secrets(Array.from({ length: 8 }, (_, index) => `${index}abc${SECRET.repeat(3000)}`));
     const error = new Error('connection refused', { cause: new Error('is it 0abc, or 7abcZ?') });
-    secrets.tellError(error);
-    expect(comparedIn(() => secrets.tellError(error))).to.be.below(20_000);
+    secrets.redactError(error);
+    expect(comparedIn(() => secrets.redactError(error))).to.be.below(20_000);
     const short = new Secrets([SECRET.repeat(40)]);
-    short.tellError(error);
-    expect(comparedIn(() => short.tellError(error))).to.be.below(2000);
+    short.redactError(error);
+    expect(comparedIn(() => short.redactError(error))).to.be.below(2000);
   });
 
   for (const [name, encode] of Object.entries(ENCODINGS))
@@ -131,10 +131,10 @@ describe('Secrets', () => {
       for (const long of [SECRET.repeat(300), `x${SECRET.repeat(3000)}`, ` ${'🔑'.repeat(2000)}\n`]) {
         const secrets = new Secrets([long]);
         const written = encode(long);
-        const pieces = [...new Set(secretForms(long.trim()).map((form) => form.slice(0, 6)))];
+        const pieces = [...new Set(buildSecretForms(long.trim()).map((form) => form.slice(0, 6)))];
         expect(pieces.some((piece) => written.includes(piece))).to.equal(true);
         for (const length of [30, 500, 1030, 4000, 20_000, written.length]) {
-          const told = secrets.tell(`is it ${written.slice(0, length)}`, 1e6);
+          const told = secrets.redact(`is it ${written.slice(0, length)}`, 1e6);
           expect(told.slice(0, 6)).to.equal('is it ');
           expect(pieces.filter((piece) => told.includes(piece))).to.deep.equal([]);
         }
@@ -143,7 +143,7 @@ describe('Secrets', () => {
 
   it('leaves no secret before a long one that the text ends with', () => {
     const secrets = new Secrets(['abcdefgh', SECRET.repeat(100)]);
-    expect(secrets.tell(`a abcdefgh b abcdef${SECRET.repeat(100)} behind`)).to.equal('a … b ……');
+    expect(secrets.redact(`a abcdefgh b abcdef${SECRET.repeat(100)} behind`)).to.equal('a … b ……');
   });
 
   it('leaves no whole secret in any text', () => {
@@ -151,7 +151,7 @@ describe('Secrets', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 200 });
     fc.assert(
       fc.property(letters, texts, (secret, text) => {
-        expect(new Secrets([secret]).tell(text)).not.to.include(secret);
+        expect(new Secrets([secret]).redact(text)).not.to.include(secret);
       }),
     );
   });
@@ -159,17 +159,17 @@ describe('Secrets', () => {
   it('leaves secrets out of errors and their causes, which are themselves where there is none', () => {
     const secrets = new Secrets([SECRET]);
     const cause = new Error(`is it ${SECRET}?`);
-    const told = secrets.tellError(new Error('Cannot ask', { cause }));
+    const told = secrets.redactError(new Error('Cannot ask', { cause }));
     expect(describeError(told)).to.equal('Cannot ask: is it …?');
     const harmless = new Error('Cannot ask', { cause: new Error('connection refused') });
-    expect(secrets.tellError(harmless)).to.equal(harmless);
-    expect(secrets.tellError(new EmptyResponse(SECRET))).to.be.instanceOf(EmptyResponse);
-    expect(secrets.tellError(SECRET).message).to.equal('…');
+    expect(secrets.redactError(harmless)).to.equal(harmless);
+    expect(secrets.redactError(new EmptyResponseError(SECRET))).to.be.instanceOf(EmptyResponseError);
+    expect(secrets.redactError(SECRET).message).to.equal('…');
   });
 
   it('takes errors that are their own cause', () => {
     const error = new Error(SECRET);
     error.cause = error;
-    expect(describeError(new Secrets([SECRET]).tellError(error))).not.to.contain('Zq9');
+    expect(describeError(new Secrets([SECRET]).redactError(error))).not.to.contain('Zq9');
   });
 });

@@ -1,4 +1,4 @@
-import { encodeMethod, METHODS, shortText, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
+import { encodeMethod, encodeShortString, METHODS, u16 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { ExternalScalerServer } from './external-scaler-server.ts';
 import { LoopbackServer } from './loopback-server.ts';
 import { playBroker } from './played-broker.ts';
@@ -39,7 +39,7 @@ export async function startEchoingSources(
         0,
         METHODS.close,
         u16(403),
-        shortText(Buffer.from(text()).subarray(0, 250).toString('latin1')),
+        encodeShortString(Buffer.from(text()).subarray(0, 250).toString('latin1')),
       ] as const),
       ...[u16(0), u16(0)],
     );

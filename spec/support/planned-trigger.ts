@@ -23,7 +23,7 @@ export async function planned(trigger: Trigger, request: Partial<TriggerRequest>
   return {
     ...metric,
     async ask() {
-      const samples = await metric.query.ask(new AbortController().signal);
+      const samples = await metric.query.run(new AbortController().signal);
       const { values, isActive } = metric.judge(samples);
       return { value: values[0], isActive };
     },

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import {
   AmqpDecoder,
+  encodeLongString,
   encodeMethod,
-  longText,
+  encodeShortString,
+  encodeTable,
   METHODS,
-  shortText,
-  table,
   u16,
   u32,
 } from '#lib/sources/rabbitmq/amqp-connection.ts';
@@ -47,27 +47,39 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
       const send = (method: string, ...fields: Buffer[]) =>
         socket.write(encodeMethod(channel, method, ...fields));
       if (id === 'header')
-        send(METHODS.start, Buffer.from([0, 9]), table({}), longText('PLAIN EXTERNAL'), longText('en_US'));
+        send(
+          METHODS.start,
+          Buffer.from([0, 9]),
+          encodeTable({}),
+          encodeLongString('PLAIN EXTERNAL'),
+          encodeLongString('en_US'),
+        );
       if (id === METHODS.startOk) send(METHODS.tune, u16(2047), u32(131_072), u16(60));
-      if (id === METHODS.open) send(METHODS.openOk, shortText(''));
+      if (id === METHODS.open) send(METHODS.openOk, encodeShortString(''));
       if (id === METHODS.channelOpen) {
         isChannelOpen = true;
-        send(METHODS.channelOpenOk, longText(''));
+        send(METHODS.channelOpenOk, encodeLongString(''));
       }
       if (id !== METHODS.queueDeclare) return;
       if (!isChannelOpen) {
-        const reason = [u16(504), shortText("CHANNEL_ERROR - expected 'channel.open'")];
+        const reason = [u16(504), encodeShortString("CHANNEL_ERROR - expected 'channel.open'")];
         socket.write(encodeMethod(0, METHODS.close, ...reason, u16(50), u16(10)));
         return;
       }
       const name = content.subarray(3, 3 + (content[2] ?? 0)).toString();
       const length = queues.get(name);
       if (length !== undefined) {
-        send(METHODS.queueDeclareOk, shortText(name), u32(length), u32(0));
+        send(METHODS.queueDeclareOk, encodeShortString(name), u32(length), u32(0));
         return;
       }
       isChannelOpen = false;
-      send(METHODS.channelClose, u16(404), shortText(`NOT_FOUND - no queue '${name}'`), u16(50), u16(10));
+      send(
+        METHODS.channelClose,
+        u16(404),
+        encodeShortString(`NOT_FOUND - no queue '${name}'`),
+        u16(50),
+        u16(10),
+      );
     };
   };
   const server = await RawServer.start(onConnection, tls ? { tls } : {});

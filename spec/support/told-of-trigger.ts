@@ -36,7 +36,7 @@ export async function toldOfTrigger(
   for (const { query, metricName } of planned?.metrics ?? []) {
     told.push(metricName, query.description, query.key);
     const note = (text: string) => void told.push(text);
-    const failure = await query.ask(new AbortController().signal, note).then(
+    const failure = await query.run(new AbortController().signal, note).then(
       () => 'it succeeded',
       (error) => describeError(error),
     );

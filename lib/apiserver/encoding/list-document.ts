@@ -1,4 +1,4 @@
-import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { OBJECTS_PER_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { type Document, documentJson, type Encoding, encodeDocument, runtimeUnknown } from './document.ts';
 import { goJson, type JsonObject } from './json.ts';
 import { GrowingBuffer, ProtobufWriter, spareBuffer } from './protobuf-writer.ts';
@@ -50,7 +50,7 @@ export function encodeListDocument<Item>(
   encoding: Encoding,
   { slices, signal }: { readonly slices: TimeSlices; readonly signal?: () => AbortSignal },
 ): Promise<Buffer> {
-  if (list.items.length <= OBJECTS_A_SLICE) return encodeItems(list, encoding, { slices });
+  if (list.items.length <= OBJECTS_PER_SLICE) return encodeItems(list, encoding, { slices });
   const ended = signal?.();
   return slices.runExclusively(() => encodeItems(list, encoding, { slices, signal: ended }), ended);
 }
@@ -84,7 +84,7 @@ async function encodeProtobuf<Item>(
   list.writeHead(message);
   for (const item of list.items) {
     message.attempt(() => list.writeItem(message, item));
-    if (slices.sliceIsSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
+    if (slices.isSliceSpent(OBJECTS_AN_ITEM)) await slices.yieldToEventLoop(signal);
   }
   const bytes = runtimeUnknown(list, message.finish());
   message.release();
@@ -149,7 +149,7 @@ export async function encodeLongText<Item>(
       writer.text(separator + text);
       separator = between;
     }
-    if (slices.sliceIsSpent(objectsPerItem)) await slices.yieldToEventLoop(signal);
+    if (slices.isSliceSpent(objectsPerItem)) await slices.yieldToEventLoop(signal);
   }
   writer.text(after);
   const bytes = writer.finish();

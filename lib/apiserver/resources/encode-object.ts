@@ -106,7 +106,7 @@ async function encodeJson(block: ObjectBlock, slices: TimeSlices): Promise<Encod
     const text = attempt(() => objectJsonText(object));
     if (text !== undefined) writer.text(writer.length === 0 ? text : `,${text}`);
     ends[index] = writer.length;
-    if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
+    if (slices.isSliceSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
   writer.release();
@@ -119,7 +119,7 @@ async function encodeProtobuf(block: ObjectBlock, slices: TimeSlices): Promise<E
   for (const [index, object] of block.entries()) {
     writer.attempt(() => writer.message(ITEMS_FIELD, () => writeObject(writer, object)));
     ends[index] = writer.length;
-    if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
+    if (slices.isSliceSpent()) await slices.yieldToEventLoop();
   }
   const bytes = writer.finish();
   writer.release();

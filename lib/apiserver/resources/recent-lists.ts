@@ -1,6 +1,6 @@
 import { lengthOf, type ResponseBody } from '#lib/apiserver/http/response-body.ts';
 import { LruMap } from '#lib/cache/lru-map.ts';
-import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { OBJECTS_PER_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListedObjects, ObjectResource } from './api-group.ts';
 import type { ResourceIdentity } from './conversions.ts';
@@ -54,7 +54,7 @@ const MOST_LISTS = 512;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Fewer are encoded in some milliseconds. */
-const FEWEST_OBJECTS = OBJECTS_A_SLICE;
+const FEWEST_OBJECTS = OBJECTS_PER_SLICE;
 
 /**
  * Remembers which long lists were asked for lately, and encodes them of the objects that come next, so that who asks again

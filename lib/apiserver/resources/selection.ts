@@ -54,7 +54,7 @@ export async function selectInSlices(
   const steps = selectionSteps(blocks, isWanted, options);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    if (slices.sliceIsSpent(step.value * weight)) await slices.yieldToEventLoop(signal());
+    if (slices.isSliceSpent(step.value * weight)) await slices.yieldToEventLoop(signal());
   }
 }
 

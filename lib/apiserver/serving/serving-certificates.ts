@@ -118,7 +118,7 @@ class RenewedCertificate implements AsyncDisposable {
 
   private constructor(options: KeptCertificateOptions, current: KeyAndCertificate) {
     this.#options = options;
-    this.#listeners = new Listeners({ of: 'the self-signed certificate', ...options });
+    this.#listeners = new Listeners({ event: 'the self-signed certificate', ...options });
     this.#current = current;
     this.#following = this.#follow();
   }
@@ -157,7 +157,7 @@ class RenewedCertificate implements AsyncDisposable {
     if (isFresh(this.#current, clock.nowMs())) return;
     try {
       this.#current = await keptOrMadeCertificate(this.#options);
-      this.#listeners.tell(this.#current);
+      this.#listeners.notify(this.#current);
     } catch (error) {
       logger.error('Cannot renew the self-signed certificate', error);
     }

@@ -1,4 +1,4 @@
-import { ownCopy } from '#lib/cache/interner.ts';
+import { copyString } from '#lib/cache/interner.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation, Outcome } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
@@ -201,6 +201,6 @@ export class LoadHistory {
 /** A text of others as far as it is shown: of a longer one how it begins, and how much was left out. */
 export function shortened(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
-  const shown = ownCopy(text.slice(0, mostCharacters).toWellFormed()); // who keeps it is not to keep all of the text
+  const shown = copyString(text.slice(0, mostCharacters).toWellFormed()); // who keeps it is not to keep all of the text
   return `${shown}… and ${text.length - mostCharacters} more characters`;
 }

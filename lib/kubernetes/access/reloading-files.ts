@@ -38,7 +38,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
   private constructor(options: ReloadingFilesOptions<T>, texts: readonly string[]) {
     const { what, clock, logger } = options;
     this.#options = options;
-    this.#listeners = new Listeners({ of: what, clock, logger });
+    this.#listeners = new Listeners({ event: what, clock, logger });
     this.#failures = new FailureLog({ logger, failing: `Keeping ${what} as it was` });
     this.#texts = texts;
     this.#current = options.read(texts);
@@ -91,7 +91,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
         const next = read(texts);
         this.#texts = texts;
         this.#current = next;
-        this.#listeners.tell(next);
+        this.#listeners.notify(next);
       }
       this.#failures.succeed();
       logger.info(`Using ${what} as it is now`, { files });

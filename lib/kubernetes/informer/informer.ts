@@ -44,10 +44,10 @@ export class Informer<T> {
 
   constructor(options: InformerOptions<T>) {
     const { clock, logger, collection, indexes } = options;
-    this.#listeners = new Listeners({ of: nameOfCollection(collection), clock, logger });
+    this.#listeners = new Listeners({ event: nameOfCollection(collection), clock, logger });
     this.#store = new ObjectStore((change) => {
       this.#revision++;
-      this.#listeners.tell(change);
+      this.#listeners.notify(change);
     }, indexes);
     this.#reflector = new Reflector({
       random: Math.random,

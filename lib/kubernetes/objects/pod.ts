@@ -1,4 +1,4 @@
-import { stringInterner } from '#lib/cache/interner.ts';
+import { createStringInterner } from '#lib/cache/interner.ts';
 import { equalityOf, type LabelSelector } from '../selectors/label-selector.ts';
 import { readObject } from './kubernetes-object.ts';
 
@@ -17,7 +17,7 @@ export interface PodNeeds {
 }
 
 /** Equal in many pods: namespaces, phases. */
-const SHARED_TEXTS = { capacity: 5_000, longestKey: 63 };
+const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 63 };
 
 /** Pods as informers cache them. */
 export const PODS = {
@@ -25,7 +25,7 @@ export const PODS = {
   versions: ['v1'],
   decoder(needs: readonly PodNeeds[]): (value: unknown) => Pod {
     const fields = new Set(needs.flatMap((need) => need.fields));
-    const texts = stringInterner(SHARED_TEXTS);
+    const texts = createStringInterner(SHARED_TEXTS);
     return (value) => {
       const pod: CachedPodObject = readObject(value);
       const { namespace, uid } = pod.metadata;

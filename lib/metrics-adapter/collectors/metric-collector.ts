@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseSourceUrl, type SourceUrl } from '#lib/sources/http/source-url.ts';
 import { type JsonExtract, jsonExtract } from '#lib/sources/json/json-query.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { decimalNumber } from '#lib/sources/sample.ts';
+import { parseDecimal } from '#lib/sources/sample.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
@@ -109,7 +109,7 @@ export function wholeNumber(least: number, most: number) {
 /** A number in a range. */
 export function numberIn(least: number, most: number) {
   return convert((value) => {
-    const number = decimalNumber(value) ?? Number.NaN;
+    const number = parseDecimal(value) ?? Number.NaN;
     return number >= least && number <= most ? number : undefined;
   }, `a number from ${least} to ${most}`);
 }

@@ -106,13 +106,13 @@ export function podsCollector(options: PodsCollectorOptions): MetricCollector {
         // What stands behind the question mark may be a key that nobody else is to see.
         description: `${shorten(extract.text)} in ${pathname} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
         source: 'pods',
-        mostAtOnce: Number.POSITIVE_INFINITY, // the fleet bounds them, pod by pod
-        timeoutMs: JsonFleet.longestMs(timeoutMs) + SPARE_MS,
-        async ask(signal, note) {
+        maxConcurrent: Number.POSITIVE_INFINITY, // the fleet bounds them, pod by pod
+        timeoutMs: JsonFleet.maxDurationMs(timeoutMs) + SPARE_MS,
+        async run(signal, note) {
           const ready = (await podsNow(signal)).filter((pod) => isReadyFor(pod, minAgeMs, clock.nowMs()));
           const members = ready.flatMap((pod) => memberOf(pod, { scheme, port, path }) ?? []);
           const http = clients.find({ connectTimeoutMs });
-          return await fleet.ask(members, { http, extract, timeoutMs, signal, note, namespace });
+          return await fleet.query(members, { http, extract, timeoutMs, signal, note, namespace });
         },
       };
     },

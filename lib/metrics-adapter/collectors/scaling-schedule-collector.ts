@@ -39,7 +39,7 @@ export function scalingScheduleCollector(options: ScalingScheduleCollectorOption
         key: JSON.stringify(['scaling schedule', kind, key]),
         description: `${kind} ${key}`,
         source: 'scaling-schedules',
-        async ask() {
+        async run() {
           const schedule = schedules.find(kind, key);
           if (!schedule) throw new Error(`referenced ${kind} not found`);
           const nowMs = clock.nowMs();

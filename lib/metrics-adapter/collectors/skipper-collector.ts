@@ -71,13 +71,13 @@ function queryOf(target: Target, backend: string | undefined, options: SkipperCo
     source,
     key: JSON.stringify(['skipper', apiVersion, kind, namespace, name, backend, key]),
     description: `requests of ${shown}${backend === undefined ? '' : `, backend ${backend}`}`,
-    async ask(signal) {
+    async run(signal) {
       const { hosts, weights } = await read(target, options, signal);
       if (hosts.length === 0) throw new Error(`${shown} has no hosts`);
       const weight = weightOf(weights, backend);
       if (weight === undefined)
         throw new Error(`Setting backend is missing: ${shown} shares its requests out among several`);
-      return await server.query(hostQuery(SERIES, { hosts, weight })).ask(signal);
+      return await server.query(hostQuery(SERIES, { hosts, weight })).run(signal);
     },
   };
 }

@@ -51,7 +51,7 @@ async function examineQuery(
   const { query } = first.planned;
   const notes: string[] = [];
   try {
-    const samples = await ask(query, context, (text) => notes.push(text));
+    const samples = await runQuery(query, context, (text) => notes.push(text));
     if (samples.length === 0)
       return same.map((one) => note(subjectOf(one), `${query.description}: nobody is there to be asked`));
     const ofAll = samples.length === 1 ? '1 value' : `${samples.length} values`;
@@ -70,12 +70,12 @@ async function examineQuery(
   }
 }
 
-async function ask(
-  { ask, timeoutMs = TIMEOUT_MS }: Query,
+async function runQuery(
+  { run, timeoutMs = TIMEOUT_MS }: Query,
   { clock, signal }: ApiContext,
   note: (text: string) => void,
 ) {
   const expired = () => new Error(`no response within ${formatDuration(timeoutMs)}`);
   using deadline = startDeadline(clock, timeoutMs, { signal, expired });
-  return await raceAbort(ask(deadline.signal, note), deadline.signal);
+  return await raceAbort(run(deadline.signal, note), deadline.signal);
 }

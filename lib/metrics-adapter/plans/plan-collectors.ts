@@ -136,8 +136,8 @@ function plan({
 function firstOf(query: Query): Query {
   return {
     ...query,
-    async ask(signal, note) {
-      const samples = await query.ask(signal, note);
+    async run(signal, note) {
+      const samples = await query.run(signal, note);
       if (samples.length > 1) note?.(severalSamples(samples.length));
       return samples;
     },

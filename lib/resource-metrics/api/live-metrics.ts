@@ -77,13 +77,13 @@ export class LiveMetrics<Usage, Live, Metrics> {
     const lives: (Live | undefined)[] = [];
     for (const usage of this.#usages) {
       lives.push(liveOf(usage));
-      if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
+      if (slices.isSliceSpent()) await slices.yieldToEventLoop();
     }
     const made: (Metrics | undefined)[] = [];
     if (!this.#isOf(lives)) {
       for (const index of lives.keys()) {
         made.push(this.#make(index, lives));
-        if (slices.sliceIsSpent()) await slices.yieldToEventLoop();
+        if (slices.isSliceSpent()) await slices.yieldToEventLoop();
       }
     }
     const isOvertaken = this.#current !== previous || !Object.is(this.#revision, previousRevision);

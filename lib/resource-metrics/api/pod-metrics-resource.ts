@@ -1,7 +1,7 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ObjectBlock } from '#lib/apiserver/resources/served-object.ts';
-import { OBJECTS_A_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { OBJECTS_PER_SLICE, type TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import {
@@ -50,7 +50,7 @@ export function podMetricsResource(
   const listOf: PodMetricsResource['listOf'] = (snapshot, namespace, slices) => {
     const all = namespaces.of(snapshot, namespace);
     const pending = all.reduce((sum, { pending }) => sum + pending, 0);
-    return pending > OBJECTS_A_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());
+    return pending > OBJECTS_PER_SLICE ? inSlices(all, slices) : all.map((metrics) => metrics.current());
   };
   return {
     type: 'objects',

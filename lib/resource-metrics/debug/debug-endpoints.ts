@@ -34,7 +34,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
           const node = describeNode(source, name, trends.of(name));
           nodes.push(node);
           const objects = OBJECTS_A_NODE + (node.cached?.containers ?? 0);
-          if (slices.sliceIsSpent(objects)) await slices.yieldToEventLoop(selection.signal);
+          if (slices.isSliceSpent(objects)) await slices.yieldToEventLoop(selection.signal);
         }
         nodes.sort(compareNodes);
         await respond(context, { ...countServed(nodes), items: nodes.slice(0, selection.limit) });

@@ -4,7 +4,7 @@ import {
   indentedJsonFrame,
   indentItem,
 } from '#lib/apiserver/encoding/list-document.ts';
-import { OBJECTS_A_SLICE } from '#lib/concurrency/event-loop.ts';
+import { OBJECTS_PER_SLICE } from '#lib/concurrency/event-loop.ts';
 import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
@@ -30,7 +30,7 @@ export function encodeDebugResponse(
   const { before, between, after } = indentedJsonFrame(empty);
   const frame = { before, between, after: `${after}\n` };
   const encode = () => encodeLongText(frame, items, (item) => indentItem(json(item)), pace);
-  return items.length <= OBJECTS_A_SLICE ? encode() : pace.slices.runExclusively(encode, pace.signal);
+  return items.length <= OBJECTS_PER_SLICE ? encode() : pace.slices.runExclusively(encode, pace.signal);
 }
 
 function json(value: object): string {

@@ -57,7 +57,7 @@ export async function describePods(
   const items: PodDescription[] = [];
   for (const pod of pods.slice(0, selection.limit)) {
     items.push(describe(source, pod, failingNodes));
-    if (selection.slices.sliceIsSpent()) await selection.slices.yieldToEventLoop(selection.signal);
+    if (selection.slices.isSliceSpent()) await selection.slices.yieldToEventLoop(selection.signal);
   }
   return { total: pods.length, served: pods.filter(({ usage }) => usage).length, items };
 }
@@ -250,13 +250,13 @@ async function listPods(source: DebugSource, selection: PodSelection): Promise<r
   for (const [key, { pod }] of reports) names.set(key, pod);
   for (const pod of source.pods.values()) {
     if (isSelected(pod, selection)) names.set(`${pod.namespace}/${pod.name}`, pod);
-    if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
+    if (slices.isSliceSpent()) await slices.yieldToEventLoop(signal);
   }
   const pods: ListedPod[] = [];
   for (const [key, { namespace, name }] of names) {
     const usage = servedPodUsage(source, { namespace, name }, snapshot);
     pods.push({ namespace, name, usage, report: reports.get(key) });
-    if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
+    if (slices.isSliceSpent()) await slices.yieldToEventLoop(signal);
   }
   return await sortPods(pods, selection);
 }
@@ -270,7 +270,7 @@ async function sortPods(
   for (const group of [...groups.keys()].sort()) {
     const pods = groups.get(group) ?? [];
     for (const pod of pods.sort(({ name: a }, { name: b }) => (a < b ? -1 : 1))) sorted.push(pod);
-    if (slices.sliceIsSpent(pods.length)) await slices.yieldToEventLoop(signal);
+    if (slices.isSliceSpent(pods.length)) await slices.yieldToEventLoop(signal);
   }
   return sorted;
 }
@@ -285,7 +285,7 @@ async function bestReports(
   for (const nodeName of source.sink.cachedNodeNames()) {
     const cached = source.sink.cachedNode(nodeName);
     for (const [key, pod] of cached?.record.pods ?? []) {
-      if (slices.sliceIsSpent()) await slices.yieldToEventLoop(signal);
+      if (slices.isSliceSpent()) await slices.yieldToEventLoop(signal);
       if (!cached || !isSelected(pod, selection)) continue;
       const isLive = () => pod.uid === source.pods.get(pod.namespace, pod.name)?.uid;
       if (!reports.has(key) || isLive()) reports.set(key, { nodeName, cached, pod });

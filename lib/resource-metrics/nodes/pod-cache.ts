@@ -1,4 +1,4 @@
-import { Interner, stringInterner } from '#lib/cache/interner.ts';
+import { createStringInterner, Interner } from '#lib/cache/interner.ts';
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
@@ -37,7 +37,7 @@ export interface LivePods {
 type Labels = LivePod['labels'];
 
 /** Number of workloads, and of namespaces, whose labels and names are shared. */
-const SHARED_VALUES = { capacity: 10_000, longestKey: 4096 };
+const SHARED_VALUES = { capacity: 10_000, maxKeyLength: 4096 };
 
 /** Annotation of mirror pods with the UID of the static pod (k8s.io/kubernetes/pkg/kubelet/pod). */
 const MIRRORED_UID = 'kubernetes.io/config.mirror';
@@ -50,7 +50,7 @@ const NO_LABELS: Labels = Object.freeze({});
  */
 export class PodReducer {
   readonly #labels = new Interner<Labels>(SHARED_VALUES, (texts) => Object.fromEntries(JSON.parse(texts)));
-  readonly #namespaces = stringInterner(SHARED_VALUES);
+  readonly #namespaces = createStringInterner(SHARED_VALUES);
 
   /** Malformed fields count as absent. @returns `undefined` without namespace, name and UID */
   reduce(pod: unknown): LivePod | undefined {

@@ -149,7 +149,7 @@ async function ask(
   using deadline = startDeadline(context.clock, timeoutMs, { signal: context.signal, expired });
   try {
     const samples = await raceAbort(
-      query.ask(deadline.signal, () => {}),
+      query.run(deadline.signal, () => {}),
       deadline.signal,
     );
     const { values, isActive } = judge(samples);

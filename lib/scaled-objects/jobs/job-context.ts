@@ -51,7 +51,7 @@ export interface JobMemory {
   /** How far our wall clock was ahead of the monotonic one then; `undefined` before the first. */
   wallAheadMs: number | undefined;
   readonly activity: ActivityLog;
-  readonly onAsked: () => void;
+  readonly onPolled: () => void;
   failures: string;
   /** Why it could not be used, as it was told last. */
   refusal: string | undefined;
@@ -97,7 +97,7 @@ export class JobMemories implements Disposable {
   of(key: string): JobMemory {
     const known = this.#memories.get(key);
     if (known) return known;
-    const onAsked = () => this.#evaluations.add(key);
+    const onPolled = () => this.#evaluations.add(key);
     const activity = new ActivityLog();
     const fresh = {
       plan: undefined,
@@ -106,7 +106,7 @@ export class JobMemories implements Disposable {
       clockAheadMs: 0,
       wallAheadMs: undefined,
       activity,
-      onAsked,
+      onPolled,
       failures: '',
       refusal: undefined,
     };

@@ -95,7 +95,7 @@ export function collect(
     intervalMs,
     validForMs: VALID_INTERVALS * intervalMs,
     isSteady: true,
-    onAsked: memory.onAsked,
+    onPolled: memory.onPolled,
     tenant: metadata.namespace,
   };
   const collectors = plannedMetrics(plan).map(({ metricName, query }): [string, Collector] => [

@@ -8,7 +8,7 @@ import type { PushSource } from '../triggers/trigger.ts';
 interface PushFollowersOptions {
   readonly clock: Clock;
   /** Polls the metrics of triggers that were pushed. */
-  readonly collection: Pick<Collection, 'askSoon'>;
+  readonly collection: Pick<Collection, 'pollNow'>;
 }
 
 /** What a push does. */
@@ -112,7 +112,7 @@ export class PushFollowers implements Disposable {
   #poll(key: string): void {
     const owner = this.#owners.get(key);
     if (!owner) return;
-    for (const metricName of polledMetrics(owner)) this.#options.collection.askSoon(key, metricName);
+    for (const metricName of polledMetrics(owner)) this.#options.collection.pollNow(key, metricName);
     owner.pushed.clear();
   }
 
@@ -120,7 +120,7 @@ export class PushFollowers implements Disposable {
     const owner = this.#owners.get(key);
     if (!owner || owner.pushed.size === 0) return 0;
     const [namespace = ''] = key.split('/');
-    const budget = this.#budgets.of(namespace);
+    const budget = this.#budgets.get(namespace);
     let pauseMs = MIN_PAUSE_MS;
     for (const _ of polledMetrics(owner)) pauseMs = Math.max(pauseMs, budget.reserve());
     return pauseMs;

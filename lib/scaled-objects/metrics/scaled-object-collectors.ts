@@ -150,15 +150,15 @@ export class ScaledObjectPlans implements Disposable {
     const { pollingMs } = periodsOf(object);
     const target = targetOf(object);
     const replicas = isWorkload(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
-    const onAsked = this.#listenerOf(key);
+    const onPolled = this.#listenerOf(key);
     const tenant = object.metadata.namespace;
     const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
-      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onAsked, tenant };
+      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onPolled, tenant };
       return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
     });
     collection.replace(key, new Map(collectors));
-    this.#pushes.replace(key, plan.triggers, { onPushed: onAsked });
+    this.#pushes.replace(key, plan.triggers, { onPushed: onPolled });
     const valuesOf = (metricName: string) => this.#values(key, metricName);
     store.put(`ScaledObject ${key}`, {
       external: servedMetrics(object, { ...this.compiled(object), plan }, valuesOf),

@@ -118,7 +118,7 @@ async function planTrigger(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnreadReference) return { ...base, error };
-    const told = secrets.tellError(error, LONGEST_MESSAGE);
+    const told = secrets.redactError(error, LONGEST_MESSAGE);
     if (missing.length === 0) return { ...base, error: told };
     return { ...base, error: new Error(`${told.message}; ${missing.join('; ')}`, { cause: told.cause }) };
   }
@@ -136,11 +136,11 @@ function forTenant(namespace: string, push: PushSource): PushSource {
 function withoutTelling(query: Query, secrets: Secrets): Query {
   return {
     ...query,
-    async ask(signal, note) {
+    async run(signal, note) {
       try {
-        return await query.ask(signal, note && ((text) => note(secrets.tell(text, LONGEST_MESSAGE))));
+        return await query.run(signal, note && ((text) => note(secrets.redact(text, LONGEST_MESSAGE))));
       } catch (error) {
-        throw signal.aborted ? error : secrets.tellError(error, LONGEST_MESSAGE);
+        throw signal.aborted ? error : secrets.redactError(error, LONGEST_MESSAGE);
       }
     },
   };

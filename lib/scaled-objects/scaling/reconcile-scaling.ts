@@ -113,7 +113,7 @@ function withHealth(object: ScaledObject, { plan, plans, collection, memories, k
   if (!fallback) return object;
   const asked = plannedMetrics(plan).map(({ metricName }) => ({
     metricName,
-    askedCount: collection.askedCount(key, metricName),
+    askedCount: collection.pollCount(key, metricName),
     failuresInARow: collection.failure(key, metricName)?.count ?? 0,
   }));
   const health = memories.of(key).health.next(object.status?.health, asked, fallback.failureThreshold + 1);

@@ -43,7 +43,7 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
         query: {
           key: JSON.stringify(['cron', timezone, start, end, desiredReplicas]),
           description: `the window from ${start} to ${end} in ${timezone}`,
-          ask: async () => [{ value: isWithin() ? desiredReplicas : 0, labels: {} }],
+          run: async () => [{ value: isWithin() ? desiredReplicas : 0, labels: {} }],
         },
         target: 1,
         judge: (samples) => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { type ExternalScalers, keyOf } from '#lib/sources/external-scaler/external-scalers.ts';
+import { type ExternalScalers, serverKey } from '#lib/sources/external-scaler/external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
-import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts';
+import { MetricSpecCache } from '#lib/sources/external-scaler/metric-spec-cache.ts';
 import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
-import { digestOf } from '#lib/sources/query.ts';
+import { digest } from '#lib/sources/query.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -43,7 +43,7 @@ export interface ExternalTriggerOptions {
 
 /** A scaler of the user's own, called by gRPC. It is sent all metadata of the trigger, and nothing of its authentication. */
 export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
-  const known = new KnownMetrics(scalers, { clock });
+  const known = new MetricSpecCache(scalers, { clock });
   return {
     types: ['external', 'external-push'],
     description:
@@ -56,9 +56,9 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
       const object = objectOf(request);
       const metrics = await specsOf(known, { server, object, signal });
       const push = {
-        key: digestOf([keyOf(server), object]),
+        key: digest([serverKey(server), object]),
         follow: (onActive: () => void, following: AbortSignal) =>
-          scalers.follow(server, { object, onActive }, following),
+          scalers.watchActivity(server, { object, onActive }, following),
       };
       return {
         kind: 'external',
@@ -95,11 +95,11 @@ function objectOf({ objectName, namespace, metadata, environment }: TriggerReque
 }
 
 async function specsOf(
-  known: KnownMetrics,
+  known: MetricSpecCache,
   { server, object, signal }: { server: ScalerServer; object: ScaledObjectRef; signal: AbortSignal },
 ): Promise<readonly ScalerMetric[]> {
   try {
-    const metrics = await known.of(server, object, signal);
+    const metrics = await known.get(server, object, signal);
     if (metrics.length === 0) throw new Error(`${server.host}:${server.port} tells no metrics`);
     return metrics;
   } catch (cause) {
@@ -123,7 +123,7 @@ function plannedMetric(
 ): ExternalMetric {
   // The scaler chooses its names, often after what it was sent: a queue's name stands in variables, too. So these are no
   // reason to refuse one; but texts show it without them.
-  const told = new Secrets(object.secrets).tell(name, 2 * LONGEST_NAME);
+  const told = new Secrets(object.secrets).redact(name, 2 * LONGEST_NAME);
   const shown = JSON.stringify(told.slice(0, 100));
   if (!NAME.test(name))
     throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);
@@ -132,9 +132,9 @@ function plannedMetric(
     ...{ name, isNameKept: true },
     target: neededTarget(target, request, `the scaler tells no target for metric ${shown}`),
     query: {
-      key: JSON.stringify(['external', keyOf(server), digestOf(object), name]),
+      key: JSON.stringify(['external', serverKey(server), digest(object), name]),
       description: `metric ${told} of the scaler at ${server.host}:${server.port}`,
-      async ask(signal) {
+      async run(signal) {
         const [values, isActive] = await Promise.all([
           scalers.values(server, { object, metricName: name }, signal),
           scalers.isActive(server, object, signal),

@@ -103,6 +103,6 @@ function firstOf(query: Query): Query {
   return {
     ...query,
     key: JSON.stringify(['first', query.key]),
-    ask: async (signal) => (await query.ask(signal)).slice(0, 1).map(({ value }) => ({ value, labels: {} })),
+    run: async (signal) => (await query.run(signal)).slice(0, 1).map(({ value }) => ({ value, labels: {} })),
   };
 }

@@ -49,7 +49,7 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
           key: JSON.stringify(['kubernetes-workload', namespace, podSelector, groupByNode]),
           description: `${groupByNode ? 'nodes of pods' : 'pods'} ${podSelector.slice(0, 200)} in ${namespace}`,
           source: 'API server',
-          async ask(signal) {
+          async run(signal) {
             const pods = await listPods(namespace, podSelector, signal);
             const nodes = new Set(pods.map(({ nodeName }) => nodeName).filter((name) => name !== ''));
             return [{ value: groupByNode ? nodes.size : pods.length, labels: {} }];

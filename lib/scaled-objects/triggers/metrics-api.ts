@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { shownStatus } from '#lib/sources/http/http-client.ts';
+import { formatStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
-import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
+import { digest, extendTimeout, type Query } from '#lib/sources/query.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -121,7 +121,7 @@ export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: 
           : undefined,
       });
       // A fleet is asked within a time of its own, however many it has.
-      const query = given.aggregateFromKubeServiceEndpoints ? asked : patientQuery(asked, requestTimeoutMs);
+      const query = given.aggregateFromKubeServiceEndpoints ? asked : extendTimeout(asked, requestTimeoutMs);
       const name = `metric-api-${given.valueLocation}`;
       return oneMetric({ name, query, target, judge: above(given.activationTargetValue) });
     },
@@ -155,7 +155,7 @@ interface LocatedValueOptions {
 
 function locatedValueQuery(options: LocatedValueOptions): Query {
   const { url, shown, http, headers, location, format, timeoutMs, fleet } = options;
-  const identity = digestOf([url.href, headers, timeoutMs]); // keys are in either, and any header may say whose numbers these are
+  const identity = digest([url.href, headers, timeoutMs]); // keys are in either, and any header may say whose numbers these are
   const among = fleet && [fleet.service, fleet.how];
   return {
     key: JSON.stringify([
@@ -165,7 +165,7 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
     description: `${location.slice(0, 200)} at ${shown.host}${shown.pathname}`,
     source: url.host,
     ...(fleet ? { timeoutMs: FLEET_TIMEOUT_MS } : {}),
-    async ask(signal, note = () => {}) {
+    async run(signal, note = () => {}) {
       if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
       const { service, how, listEndpoints, clock } = fleet;
       const expired = () => new Error(`no value within ${formatDuration(FLEET_TOLD_WITHIN_MS)}`);
@@ -188,7 +188,7 @@ async function askOne(
   const { statusCode, body } = await http.exchange({ url, headers: accepted, timeoutMs }, signal);
   if (statusCode !== 200)
     throw new Error(
-      `error requesting metrics endpoint: ${shown.pathname}: api returned ${shownStatus(statusCode)}`,
+      `error requesting metrics endpoint: ${shown.pathname}: api returned ${formatStatus(statusCode)}`,
     );
   try {
     return readLocatedValue(body, { location, format });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { shownStatus } from '#lib/sources/http/http-client.ts';
+import { formatStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
-import { digestOf, patientQuery, type Query } from '#lib/sources/query.ts';
+import { digest, extendTimeout, type Query } from '#lib/sources/query.ts';
 import { readBoundedJson } from '#lib/sources/read-json.ts';
-import { decimalNumber, EmptyResponse } from '#lib/sources/sample.ts';
+import { EmptyResponseError, parseDecimal } from '#lib/sources/sample.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
@@ -105,7 +105,7 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
         timeoutMs: requestTimeoutMs,
         isEmptyZero: given.ignoreNullValues,
       });
-      const query = patientQuery(asked, requestTimeoutMs);
+      const query = extendTimeout(asked, requestTimeoutMs);
       const judge = above(given.activationThreshold);
       return oneMetric({ name: 'prometheus', query, target, judge, isEmptyZero: given.ignoreNullValues });
     },
@@ -135,20 +135,20 @@ function prometheusQuery({
 }: QueryOptions): Query {
   const identity = [endpoint.href, http.credentialName, isEmptyZero, timeoutMs];
   return {
-    key: JSON.stringify(['prometheus-trigger', ...identity, digestOf(headers)]), // which may say whose numbers these are
+    key: JSON.stringify(['prometheus-trigger', ...identity, digest(headers)]), // which may say whose numbers these are
     description: `${text.slice(0, SHOWN_LENGTH)} of Prometheus at ${endpoint.host}`,
     source: endpoint.host,
-    async ask(signal) {
+    async run(signal) {
       const url = new URL(endpoint);
       url.searchParams.set('time', formatTimestamp(clock.nowMs()));
       const { statusCode, body, secrets } = await http.exchange({ url, headers, timeoutMs }, signal);
       if (statusCode < 200 || statusCode > 299) {
         const why = readQueryError(body);
-        const told = why === undefined ? '' : `: ${secrets.tell(why)}`;
-        throw new Error(`prometheus query api returned error. status: ${shownStatus(statusCode)}${told}`);
+        const told = why === undefined ? '' : `: ${secrets.redact(why)}`;
+        throw new Error(`prometheus query api returned error. status: ${formatStatus(statusCode)}${told}`);
       }
       const value = readPrometheusValue(body, { query: text, isEmptyZero });
-      return [value === undefined ? { value: 0, labels: {}, isStandIn: true } : { value, labels: {} }];
+      return [value === undefined ? { value: 0, labels: {}, isPlaceholder: true } : { value, labels: {} }];
     },
   };
 }
@@ -175,7 +175,7 @@ const LOST = "prometheus metrics 'prometheus' target may be lost, ";
 /**
  * The one number in the response to an instant query; `undefined` for none that is to be taken as 0.
  *
- * @throws {EmptyResponse} for none otherwise; an Error where there is more than one series, or what is no number
+ * @throws {EmptyResponseError} for none otherwise; an Error where there is more than one series, or what is no number
  */
 export function readPrometheusValue(
   body: Buffer,
@@ -184,7 +184,7 @@ export function readPrometheusValue(
   const { result } = parseResponse(body).data;
   const empty = (what: string) => {
     if (isEmptyZero) return undefined;
-    throw new EmptyResponse(LOST + what);
+    throw new EmptyResponseError(LOST + what);
   };
   if (result.length === 0) return empty('the result is empty');
   if (result.length > 1) throw new Error(`prometheus query ${query} returned multiple elements`);
@@ -193,7 +193,7 @@ export function readPrometheusValue(
   if (value.length < 2) throw new Error(`prometheus query ${query} didn't return enough values`);
   const [, sample] = value;
   if (sample === null) return 0; // there is one, but it says nothing
-  const number = typeof sample === 'string' ? decimalNumber(sample) : undefined;
+  const number = typeof sample === 'string' ? parseDecimal(sample) : undefined;
   if (number !== undefined) return number;
   if (sample === 'NaN' || sample === '+Inf' || sample === '-Inf') return empty(`the result is ${sample}`);
   throw new Error(`prometheus query ${query} returned no number`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { SourceTls } from '#lib/sources/network/tls.ts';
-import { patientQuery } from '#lib/sources/query.ts';
+import { extendTimeout } from '#lib/sources/query.ts';
 import type { AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import type { Sample } from '#lib/sources/sample.ts';
@@ -169,7 +169,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       return oneMetric({
         name,
         target,
-        query: patientQuery(asked, requestTimeoutMs),
+        query: extendTimeout(asked, requestTimeoutMs),
         judge: (samples) => judgeQueue(samples, { mode, activation }),
       });
     },

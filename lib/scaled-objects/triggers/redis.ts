@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { askPlace, placeKey, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
-import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
+import { deploymentKey, queryDeployment, type RedisDeployment } from '#lib/sources/redis/redis-deployment.ts';
+import { readLength, readStreamCount } from '#lib/sources/redis/redis-length.ts';
 import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import {
   AUTHENTICATION,
@@ -95,11 +95,15 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
       return oneMetric({
         name: `redis-${listName}`,
         query: {
-          key: JSON.stringify(['redis', placeKey(place), listName]),
+          key: JSON.stringify(['redis', deploymentKey(place), listName]),
           description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(place)}`,
-          ask: async (signal) => [
+          run: async (signal) => [
             {
-              value: await askPlace(redis, { place, work: (send) => redisLength(send, listName) }, signal),
+              value: await queryDeployment(
+                redis,
+                { place, work: (send) => readLength(send, listName) },
+                signal,
+              ),
               labels: {},
             },
           ],
@@ -156,15 +160,15 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
       return oneMetric({
         name: `redis-streams-${stream}`,
         query: {
-          key: JSON.stringify(['redis-streams', placeKey(place), stream, group, counted]),
+          key: JSON.stringify(['redis-streams', deploymentKey(place), stream, group, counted]),
           description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(place)}`,
-          async ask(signal) {
+          async run(signal) {
             const count = { stream, group, counted } as const;
             return [
               {
-                value: await askPlace(
+                value: await queryDeployment(
                   redis,
-                  { place, work: (send) => redisStreamCount(send, count) },
+                  { place, work: (send) => readStreamCount(send, count) },
                   signal,
                 ),
                 labels: {},
@@ -184,7 +188,7 @@ function formOf(type: string): (typeof REDIS_FORMS)[number] {
   return REDIS_FORMS.find((form) => type.startsWith(`redis-${form}`)) ?? 'server';
 }
 
-function shownPlace({ addresses }: RedisPlace): string {
+function shownPlace({ addresses }: RedisDeployment): string {
   return addresses
     .slice(0, 3)
     .map(({ host, port }) => `${host}:${port}`)
@@ -200,7 +204,7 @@ type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
 export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;
 
 /** The servers that parameters mean: a plain one is the first of several. @throws an Error that says which parameter is wrong */
-export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisPlace {
+export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisDeployment {
   const { databaseIndex: database, username, password, enableTLS, tls, unsafeSsl } = given;
   if (enableTLS !== undefined && tls !== undefined)
     throw new Error('unable to set `tls` in both ScaledObject and TriggerAuthentication together');

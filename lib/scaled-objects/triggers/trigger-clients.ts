@@ -1,7 +1,7 @@
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
-import { type HttpRequester, watchedRequester } from '#lib/sources/http/observed-requester.ts';
+import { type HttpRequester, observeRequests } from '#lib/sources/http/observed-requester.ts';
 import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { scalerName } from './scaler-names.ts';
@@ -37,10 +37,10 @@ export class TriggerClients implements AsyncDisposable {
     if (!watch || !requests) return client;
     const scaler = scalerName({ name, type });
     const onEnded = (status: string, durationMs: number) => {
-      requests.note(status);
+      requests.increment(status);
       watch.durations.observe(scaler, status, durationMs);
     };
-    return watchedRequester(client, { clock: watch.clock, onEnded });
+    return observeRequests(client, { clock: watch.clock, onEnded });
   }
 
   find(credentials: CredentialSource): HttpClient {

@@ -3,12 +3,12 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
-import { KeptClients } from '../network/client-pool.ts';
-import { digestOf } from '../query.ts';
+import { ClientPool } from '../network/client-pool.ts';
+import { digest } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerCall, ScalerChannel, ScalerServer } from './scaler-channel.ts';
-import { ScalerFlood } from './scaler-flood.ts';
+import { ScalerFloodError } from './scaler-flood-error.ts';
 
 /** What scalers are called with. */
 export interface ExternalScalersOptions extends NetworkOptions {
@@ -18,7 +18,7 @@ export interface ExternalScalersOptions extends NetworkOptions {
 /** A stream that ended well is opened again after this long. */
 const REOPEN_MS = 2000;
 /** One that failed, after as long, then twice as long each time. */
-const LONGEST_REOPEN_MS = 60_000;
+const MAX_REOPEN_MS = 60_000;
 /** Of all streams of a namespace together: each message costs some ten microseconds, however little it says. */
 const NAMESPACE_MESSAGES = { perSecond: 500, burst: 1000 };
 /** So many servers that sent floods of frames are remembered. */
@@ -26,7 +26,7 @@ const MAX_FLOODED = 1_000;
 
 /** A server that sent a flood of frames is not called for some time. */
 interface Flooded {
-  readonly error: ScalerFlood;
+  readonly error: ScalerFloodError;
   readonly waitMs: number;
   readonly untilMs: number;
 }
@@ -34,7 +34,7 @@ interface Flooded {
 /** Scalers that are called by gRPC, over connections that are kept and shared. */
 export class ExternalScalers implements Disposable {
   readonly #options: ExternalScalersOptions;
-  readonly #channels: KeptClients<ScalerChannel>;
+  readonly #channels: ClientPool<ScalerChannel>;
   /** Of messages that streams push, by namespaces. */
   readonly #messages: TokenBuckets;
   /** By server, the one that sent its flood the longest ago first. */
@@ -42,7 +42,7 @@ export class ExternalScalers implements Disposable {
 
   constructor(options: ExternalScalersOptions) {
     this.#options = options;
-    this.#channels = new KeptClients(options);
+    this.#channels = new ClientPool(options);
     this.#messages = new TokenBuckets({ clock: options.clock, ...NAMESPACE_MESSAGES });
   }
 
@@ -79,7 +79,7 @@ export class ExternalScalers implements Disposable {
   }
 
   /** Calls back whenever a scaler tells that there is something to do; ends with the signal, and otherwise never. */
-  async follow(
+  async watchActivity(
     server: ScalerServer,
     { object, onActive }: { readonly object: ScaledObjectRef; readonly onActive: () => void },
     signal: AbortSignal,
@@ -95,14 +95,14 @@ export class ExternalScalers implements Disposable {
             if (signal.aborted) return;
             waitMs = REOPEN_MS;
             if (isActive) onActive();
-            await this.#messages.of(object.namespace).take(signal); // of who sends more, the rest waits
+            await this.#messages.get(object.namespace).take(signal); // of who sends more, the rest waits
           }
         };
         await this.#use(server, receive, signal);
         waitMs = REOPEN_MS;
       } catch {
         // That the scaler cannot be called shows where it is asked for values.
-        waitMs = Math.min(2 * waitMs, LONGEST_REOPEN_MS);
+        waitMs = Math.min(2 * waitMs, MAX_REOPEN_MS);
       }
       await clock.sleep(waitMs, { signal }).catch(() => {}); // the signal ends it
     }
@@ -121,12 +121,12 @@ export class ExternalScalers implements Disposable {
       return await this.#use(server, (channel) => channel.call(call, signal), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const cause = new Secrets(object.secrets).tellError(error);
+      const cause = new Secrets(object.secrets).redactError(error);
       throw new Error(`Cannot call ${call.method} of ${server.host}:${server.port}`, { cause });
     }
   }
 
-  /** @throws {ScalerFlood} while the server is not called for its flood of frames; what connecting or the work throws */
+  /** @throws {ScalerFloodError} while the server is not called for its flood of frames; what connecting or the work throws */
   async #use<T>(
     server: ScalerServer,
     work: (channel: ScalerChannel) => Promise<T>,
@@ -137,32 +137,32 @@ export class ExternalScalers implements Disposable {
     if (error && this.#options.clock.monotonicMs() < untilMs) throw error;
     try {
       const connect = (connecting: AbortSignal) => this.#connect(server, connecting);
-      return await this.#channels.use(keyOf(server), { connect, work, signal });
+      return await this.#channels.use(serverKey(server), { connect, work, signal });
     } catch (failure) {
-      if (failure instanceof ScalerFlood) this.#backOff(name, failure);
+      if (failure instanceof ScalerFloodError) this.#backOff(name, failure);
       throw failure;
     }
   }
 
   /** All calls of one channel fail by the same error, and count once. */
-  #backOff(name: string, error: ScalerFlood): void {
+  #backOff(name: string, error: ScalerFloodError): void {
     const before = this.#flooded.peek(name);
     if (before?.error === error) return;
     const nowMs = this.#options.clock.monotonicMs();
-    const isRepeated = before !== undefined && nowMs - before.untilMs < LONGEST_REOPEN_MS;
-    const waitMs = isRepeated ? Math.min(2 * before.waitMs, LONGEST_REOPEN_MS) : REOPEN_MS;
+    const isRepeated = before !== undefined && nowMs - before.untilMs < MAX_REOPEN_MS;
+    const waitMs = isRepeated ? Math.min(2 * before.waitMs, MAX_REOPEN_MS) : REOPEN_MS;
     this.#flooded.set(name, { error, waitMs, untilMs: nowMs + waitMs });
   }
 
   /** gRPC looks names up itself, and dials what it finds; so it is given addresses. */
   async #connect(server: ScalerServer, signal: AbortSignal): Promise<ScalerChannel> {
-    const addresses = await this.#addressesOf(server.host);
+    const addresses = await this.#findAddresses(server.host);
     signal.throwIfAborted();
     const { ScalerChannel } = await import('./scaler-channel.ts');
     return new ScalerChannel(server, { addresses, clock: this.#options.clock });
   }
 
-  async #addressesOf(host: string): Promise<readonly string[]> {
+  async #findAddresses(host: string): Promise<readonly string[]> {
     const { allowedHosts } = this.#options;
     if (isIP(host) === 0) return await findAllowedAddresses(host, this.#options);
     if (allowedHosts.allows(host, host)) return [host];
@@ -171,6 +171,6 @@ export class ExternalScalers implements Disposable {
 }
 
 /** Tells servers, and how they are called, apart; holds no secret. */
-export function keyOf({ host, port, tls }: ScalerServer): string {
-  return JSON.stringify([host, port, digestOf(tls ?? null)]);
+export function serverKey({ host, port, tls }: ScalerServer): string {
+  return JSON.stringify([host, port, digest(tls ?? null)]);
 }

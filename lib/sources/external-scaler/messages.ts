@@ -67,14 +67,14 @@ export function decodeIsActive(bytes: Uint8Array): boolean {
 export function decodeMetricSpecs(bytes: Uint8Array): readonly ScalerMetric[] {
   return decode(GetMetricSpecResponseSchema, bytes).metricSpecs.map((spec) => ({
     name: spec.metricName,
-    target: numberOf(spec.metricName, { whole: spec.targetSize, float: spec.targetSizeFloat }),
+    target: toNumber(spec.metricName, { whole: spec.targetSize, float: spec.targetSizeFloat }),
   }));
 }
 
 /** Decodes a `GetMetricsResponse`. @throws an Error where it is none */
 export function decodeMetricValues(bytes: Uint8Array): readonly number[] {
   return decode(GetMetricsResponseSchema, bytes).metricValues.map((value) =>
-    numberOf(value.metricName, { whole: value.metricValue, float: value.metricValueFloat }),
+    toNumber(value.metricName, { whole: value.metricValue, float: value.metricValueFloat }),
   );
 }
 
@@ -85,7 +85,7 @@ function objectRef({ name, namespace, metadata }: ScaledObjectRef): ScaledObject
 }
 
 /** Newer scalers give a double. @throws where that is not finite */
-function numberOf(
+function toNumber(
   name: string,
   { whole, float }: { readonly whole: bigint; readonly float: number },
 ): number {

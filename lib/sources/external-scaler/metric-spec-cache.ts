@@ -2,14 +2,14 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { digestOf } from '../query.ts';
-import { type ExternalScalers, keyOf } from './external-scalers.ts';
+import { digest } from '../query.ts';
+import { type ExternalScalers, serverKey } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerServer } from './scaler-channel.ts';
 
-interface Known {
+interface Entry {
   metrics: readonly ScalerMetric[] | undefined;
-  asking: Promise<readonly ScalerMetric[]> | undefined;
+  pending: Promise<readonly ScalerMetric[]> | undefined;
   /** Whether the last request took longer than anybody waits for one. */
   isSlow: boolean;
 }
@@ -17,19 +17,19 @@ interface Known {
 /** How long one request may take. */
 const TIMEOUT_MS = 5000;
 /** How long anybody waits for it: others are planned by the same workers. */
-const PATIENCE_MS = 1000;
+const MAX_WAIT_MS = 1000;
 /** Of all objects, in metrics, for one object may have a hundred: those that were asked for the longest ago are forgotten. */
-const MOST_METRICS = 10_000;
+const MAX_METRICS = 10_000;
 
 /**
  * What scalers count for objects, as they told last: a scaler that is down has failing metrics, not none, and one that hangs
  * holds nobody for longer than a second, once.
  */
-export class KnownMetrics {
+export class MetricSpecCache {
   readonly #scalers: Pick<ExternalScalers, 'metrics'>;
   readonly #clock: Clock;
-  readonly #known = new LruMap<string, Known>({
-    max: MOST_METRICS,
+  readonly #entries = new LruMap<string, Entry>({
+    max: MAX_METRICS,
     weigh: ({ metrics }) => Math.max(1, metrics?.length ?? 0),
   });
 
@@ -39,22 +39,26 @@ export class KnownMetrics {
   }
 
   /** @throws what the scaler fails by while it has never told */
-  async of(
+  async get(
     server: ScalerServer,
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
-    const key = digestOf([keyOf(server), object]);
-    const known = this.#known.getOrSet(key, () => ({ metrics: undefined, asking: undefined, isSlow: false }));
-    known.asking ??= this.#ask(key, known, { server, object });
+    const key = digest([serverKey(server), object]);
+    const known = this.#entries.getOrSet(key, () => ({
+      metrics: undefined,
+      pending: undefined,
+      isSlow: false,
+    }));
+    known.pending ??= this.#request(key, known, { server, object });
     const wait = new AbortController();
     const slow = () => {
       known.isSlow = true;
       wait.abort(new Error(`${server.host}:${server.port} has not told its metrics yet`));
     };
-    using _patience = this.#clock.startTimer(known.isSlow ? 0 : PATIENCE_MS, slow);
+    using _patience = this.#clock.startTimer(known.isSlow ? 0 : MAX_WAIT_MS, slow);
     try {
-      return await raceAbort(raceAbort(known.asking, wait.signal), signal);
+      return await raceAbort(raceAbort(known.pending, wait.signal), signal);
     } catch (error) {
       if (signal.aborted || !known.metrics) throw error;
       return known.metrics;
@@ -62,9 +66,9 @@ export class KnownMetrics {
   }
 
   /** Goes on when nobody waits any more: the next one finds what it told. */
-  async #ask(
+  async #request(
     key: string,
-    known: Known,
+    known: Entry,
     { server, object }: { readonly server: ScalerServer; readonly object: ScaledObjectRef },
   ): Promise<readonly ScalerMetric[]> {
     const startedAtMs = this.#clock.monotonicMs();
@@ -72,11 +76,11 @@ export class KnownMetrics {
     using deadline = startDeadline(this.#clock, TIMEOUT_MS, { expired });
     try {
       known.metrics = await this.#scalers.metrics(server, object, deadline.signal);
-      this.#known.set(key, known);
+      this.#entries.set(key, known);
       return known.metrics;
     } finally {
-      known.asking = undefined;
-      if (this.#clock.monotonicMs() - startedAtMs < PATIENCE_MS) known.isSlow = false;
+      known.pending = undefined;
+      if (this.#clock.monotonicMs() - startedAtMs < MAX_WAIT_MS) known.isSlow = false;
     }
   }
 }

@@ -15,9 +15,9 @@ import {
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { KeptClient } from '../network/client-pool.ts';
+import type { PooledClient } from '../network/client-pool.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
-import { ScalerFlood } from './scaler-flood.ts';
+import { ScalerFloodError } from './scaler-flood-error.ts';
 
 /** One call: what is sent, and how what comes is read. */
 export interface ScalerCall<T> {
@@ -40,7 +40,7 @@ const BROKEN: readonly connectivityState[] = [
 ];
 
 /** A channel of gRPC to addresses that were looked up, and judged, before. */
-export class ScalerChannel implements KeptClient {
+export class ScalerChannel implements PooledClient {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #sockets: ChannelSockets;
@@ -74,7 +74,7 @@ export class ScalerChannel implements KeptClient {
           { rejectUnauthorized: !tls.isUnverified },
         )
       : credentials.createInsecure();
-    const watched = new WatchedCredentials(secured, this.#sockets);
+    const watched = new MeteredCredentials(secured, this.#sockets);
     this.#client = new Client(`${kind}:${targets.join(',')}`, watched, options);
   }
 
@@ -85,19 +85,19 @@ export class ScalerChannel implements KeptClient {
     );
   }
 
-  /** Calls once. @throws {ScalerFlood}; what the server or the connection says of it, or the signal's reason */
+  /** Calls once. @throws {ScalerFloodError}; what the server or the connection says of it, or the signal's reason */
   async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
     using _frames = this.#sockets.allowCall();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const call = this.#client.makeUnaryRequest(
-      pathOf(method),
+      buildPath(method),
       (bytes: Buffer) => bytes,
       (bytes) => decode(bytes),
       request,
       new Metadata(),
       (error, value) => {
         if (error === null && value !== undefined) resolve(value);
-        else reject(reasonOf(error));
+        else reject(toError(error));
       },
     );
     using _cancelled = onAbort(signal, () => call.cancel());
@@ -113,7 +113,7 @@ export class ScalerChannel implements KeptClient {
     const messages = new TokenBucket({ clock: this.#clock, ...MESSAGES });
     using _frames = this.#sockets.allowCall();
     const call: ClientReadableStream<T> = this.#client.makeServerStreamRequest(
-      pathOf(method),
+      buildPath(method),
       (bytes: Buffer) => bytes,
       (bytes) => decode(bytes),
       request,
@@ -127,7 +127,7 @@ export class ScalerChannel implements KeptClient {
         yield message as T;
       }
     } catch (error) {
-      throw signal.aborted ? signal.reason : (this.#sockets.flood ?? reasonOf(error));
+      throw signal.aborted ? signal.reason : (this.#sockets.flood ?? toError(error));
     } finally {
       call.cancel();
     }
@@ -139,12 +139,12 @@ export class ScalerChannel implements KeptClient {
   }
 }
 
-function pathOf(method: string): string {
+function buildPath(method: string): string {
   return `/externalscaler.ExternalScaler/${method}`;
 }
 
 /** All that the server wrote: who knows its secrets cuts it. */
-function reasonOf(error: unknown): Error {
+function toError(error: unknown): Error {
   const { details, message } = (error ?? {}) as Partial<ServiceError>;
   return new Error(details || message || 'no response');
 }
@@ -181,7 +181,7 @@ class ChannelSockets {
   /** Frames that the calls under way may have beside these: streams that all begin at once are no flood. */
   #allowance = 0;
   #callsUnderWay = 0;
-  #flood: ScalerFlood | undefined;
+  #flood: ScalerFloodError | undefined;
 
   constructor({ clock, addressCount }: ChannelSocketsOptions) {
     const burst = BURST + 2 * COST.connection * addressCount;
@@ -189,11 +189,11 @@ class ChannelSockets {
   }
 
   /** Why the connections were closed, where it was for a flood of frames. */
-  get flood(): ScalerFlood | undefined {
+  get flood(): ScalerFloodError | undefined {
     return this.#flood;
   }
 
-  /** By `connect`, a connection becomes one that can be used, encrypted or not. @throws {ScalerFlood} */
+  /** By `connect`, a connection becomes one that can be used, encrypted or not. @throws {ScalerFloodError} */
   async connect(
     socket: Socket,
     connect: experimental.SecureConnector['connect'],
@@ -250,14 +250,14 @@ class ChannelSockets {
       this.#allowance -= allowed;
       return true;
     }
-    this.#flood = new ScalerFlood('the server sends more frames than its calls and messages have');
+    this.#flood = new ScalerFloodError('the server sends more frames than its calls and messages have');
     this.destroy();
     return false;
   }
 }
 
 /** Credentials by which every connection of a channel is made, and counted by `sockets`. */
-class WatchedCredentials extends ChannelCredentials {
+class MeteredCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials;
   readonly #sockets: ChannelSockets;
 
@@ -301,7 +301,7 @@ class MeteredSocket extends Duplex {
     super({ allowHalfOpen: true });
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => {
-      if (!take(this.#costOf(chunk))) return;
+      if (!take(this.#measureCost(chunk))) return;
       if (!this.push(chunk)) socket.pause();
     });
     socket.on('end', () => this.push(null));
@@ -330,7 +330,7 @@ class MeteredSocket extends Duplex {
     done(error);
   }
 
-  #costOf(chunk: Buffer): number {
+  #measureCost(chunk: Buffer): number {
     let cost = 0;
     for (let at = 0; at < chunk.length; ) {
       const skipped = Math.min(this.#leftBytes, chunk.length - at);

@@ -1,9 +1,9 @@
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Budget } from '../jsonpath/operand.ts';
 
-const MOST_STEPS = 64;
+const MAX_STEPS = 64;
 /** Of a path, to one step of the budget: to take one is cheaper than what expressions do. */
-const PATH_STEPS_A_STEP = 4;
+const PATH_STEPS_PER_STEP = 4;
 const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
 
 /**
@@ -14,8 +14,8 @@ const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
  * @returns `undefined` where nothing is there
  * @throws where the path has too many steps, or takes too many in the document
  */
-export function valueAtPath(document: unknown, path: string): unknown {
-  const steps = stepsOf(path);
+export function findValueAtPath(document: unknown, path: string): unknown {
+  const steps = parseSteps(path);
   return walk(document, { steps, from: 0, budget: new Budget('the valueLocation') });
 }
 
@@ -37,13 +37,13 @@ interface Choice {
   readonly key: readonly Step[];
   readonly operator: string;
   /** What the value under the key is compared with, and whether both are texts. */
-  readonly wanted: string | number;
+  readonly operand: string | number;
   readonly isText: boolean;
   readonly isOfAll: boolean;
 }
 
 function walk(value: unknown, { steps, from, budget }: Walk): unknown {
-  budget.spend((steps.length - from) / PATH_STEPS_A_STEP);
+  budget.spend((steps.length - from) / PATH_STEPS_PER_STEP);
   let current = value;
   for (let index = from; index < steps.length; index++) {
     const { text = '', choice } = steps[index] ?? {};
@@ -75,25 +75,25 @@ function collect(items: readonly unknown[], rest: Walk): unknown {
 }
 
 /** Lists and objects match nothing: as text, they would cost what is in them. */
-function compare(value: unknown, { operator, wanted, isText }: Choice): boolean {
+function compare(value: unknown, { operator, operand, isText }: Choice): boolean {
   if (typeof value === 'object' && value !== null) return false;
-  const given = isText || typeof wanted === 'string' ? String(value) : value;
-  if (operator === '==') return given === wanted;
-  if (operator === '!=') return given !== wanted;
-  if (typeof given !== typeof wanted || given === null || given === undefined) return false;
-  if (operator === '<') return given < wanted;
-  if (operator === '<=') return given <= wanted;
-  return operator === '>' ? given > wanted : given >= wanted;
+  const given = isText || typeof operand === 'string' ? String(value) : value;
+  if (operator === '==') return given === operand;
+  if (operator === '!=') return given !== operand;
+  if (typeof given !== typeof operand || given === null || given === undefined) return false;
+  if (operator === '<') return given < operand;
+  if (operator === '<=') return given <= operand;
+  return operator === '>' ? given > operand : given >= operand;
 }
 
-function stepsOf(path: string): readonly Step[] {
-  const texts = textsOf(path);
-  if (texts.length > MOST_STEPS)
-    throw new Error(`value ${path.slice(0, 100)} has more than ${MOST_STEPS} steps`);
-  return texts.map((text) => ({ text, choice: choiceIn(text) }));
+function parseSteps(path: string): readonly Step[] {
+  const texts = splitSteps(path);
+  if (texts.length > MAX_STEPS)
+    throw new Error(`value ${path.slice(0, 100)} has more than ${MAX_STEPS} steps`);
+  return texts.map((text) => ({ text, choice: parseChoice(text) }));
 }
 
-function choiceIn(text: string): Choice | undefined {
+function parseChoice(text: string): Choice | undefined {
   const query = QUERY.exec(text);
   if (!query) return undefined;
   const [, key = '', operator = '', literal = '', all] = query;
@@ -101,14 +101,14 @@ function choiceIn(text: string): Choice | undefined {
   const isText = trimmed.startsWith('"');
   const number = Number(trimmed);
   return {
-    key: stepsOf(key.trim()),
+    key: parseSteps(key.trim()),
     ...{ operator, isText, isOfAll: all === '#' },
-    wanted: isText ? trimmed.slice(1, -1) : Number.isNaN(number) ? trimmed : number,
+    operand: isText ? trimmed.slice(1, -1) : Number.isNaN(number) ? trimmed : number,
   };
 }
 
 /** Splits at dots that neither a backslash nor a parenthesis protects. */
-function textsOf(path: string): string[] {
+function splitSteps(path: string): string[] {
   const steps: string[] = [];
   let step: string[] = [];
   let isEscaped = false;

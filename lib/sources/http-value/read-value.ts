@@ -1,8 +1,8 @@
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { readBoundedJson } from '../read-json.ts';
-import { decimalNumber } from '../sample.ts';
-import { valueAtPath } from './gjson-path.ts';
+import { parseDecimal } from '../sample.ts';
+import { findValueAtPath } from './gjson-path.ts';
 
 /** What a response may be. */
 export const VALUE_FORMATS = ['json', 'prometheus', 'xml', 'yaml'] as const;
@@ -10,9 +10,9 @@ export type ValueFormat = (typeof VALUE_FORMATS)[number];
 
 const NANOS = 1e9;
 /** A longer document of YAML would hold up everything else. */
-const LONGEST_YAML = 65_536;
+const MAX_YAML_LENGTH = 65_536;
 /** Deeper aliases of YAML than this are an attack. */
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 /**
  * The number at a place in a response.
@@ -23,25 +23,25 @@ export function readLocatedValue(
   body: Buffer,
   { location, format }: { readonly location: string; readonly format: ValueFormat },
 ): number {
-  if (format === 'json') return numberOf(valueAtPath(readBoundedJson(body), location), location);
+  if (format === 'json') return toNumber(findValueAtPath(readBoundedJson(body), location), location);
   const text = body.toString('utf8');
   if (format === 'prometheus') return readExpositionValue(text, location);
   if (format === 'xml') throw new Error('format xml is not supported: ask for json, yaml or prometheus');
-  if (text.length > LONGEST_YAML)
-    throw new Error(`the response is longer than ${LONGEST_YAML} characters of YAML`);
-  return numberOf(valueAtPath(yamlIn(text), location), location);
+  if (text.length > MAX_YAML_LENGTH)
+    throw new Error(`the response is longer than ${MAX_YAML_LENGTH} characters of YAML`);
+  return toNumber(findValueAtPath(parseYaml(text), location), location);
 }
 
 /** What the parser says shows lines, and these may repeat what nobody must be told. */
-function yamlIn(text: string): unknown {
+function parseYaml(text: string): unknown {
   try {
-    return readYaml(text, { maxAliasCount: MOST_ALIASES });
+    return readYaml(text, { maxAliasCount: MAX_ALIASES });
   } catch {
     throw new Error('the response is no YAML');
   }
 }
 
-function numberOf(value: unknown, location: string): number {
+function toNumber(value: unknown, location: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'string') {
     const quantity = Quantity.parse(value);
@@ -71,13 +71,13 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
  */
 export function readExpositionValue(text: string, selector: string): number {
   const [name = ''] = NAME.exec(selector) ?? [];
-  const wanted = labelsOf(selector, name.length, SELECTOR_LABEL);
+  const wanted = parseLabels(selector, name.length, SELECTOR_LABEL);
   let start = 0;
   while (start < text.length) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
     if (name !== '' && text.startsWith(name, start)) {
-      const value = valueOfLine(text.slice(start, end), name, wanted);
+      const value = readSeriesLine(text.slice(start, end), name, wanted);
       if (value !== undefined) return value;
     }
     start = end + 1;
@@ -85,22 +85,22 @@ export function readExpositionValue(text: string, selector: string): number {
   throw new Error(`metric '${selector}' not found`);
 }
 
-function valueOfLine(line: string, name: string, wanted: ReadonlyMap<string, string>): number | undefined {
+function readSeriesLine(line: string, name: string, wanted: ReadonlyMap<string, string>): number | undefined {
   const next = line[name.length];
   if (next !== '{' && next !== ' ' && next !== '\t') return undefined;
   const close = next === '{' ? line.lastIndexOf('}') : name.length;
   if (close === -1) return undefined;
-  const labels = next === '{' ? labelsOf(line, name.length, LABEL) : new Map<string, string>();
+  const labels = next === '{' ? parseLabels(line, name.length, LABEL) : new Map<string, string>();
   for (const [key, value] of wanted) if (!isSameValue(labels.get(key), value)) return undefined;
   const [number = ''] = line
     .slice(next === '{' ? close + 1 : close)
     .trim()
     .split(/[ \t]/, 1);
-  return decimalNumber(number);
+  return parseDecimal(number);
 }
 
 /** The values are as they are written, with their escapes. */
-function labelsOf(text: string, at: number, label: RegExp): ReadonlyMap<string, string> {
+function parseLabels(text: string, at: number, label: RegExp): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   if (text[at] !== '{') return labels;
   label.lastIndex = at + 1;

@@ -7,9 +7,9 @@ import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import type { Secrets } from '../secrets.ts';
 import {
   type CredentialSource,
+  collectSecrets,
   type HttpCredentials,
   NO_CREDENTIALS,
-  secretsIn,
 } from './http-credentials.ts';
 import { connectionPool, expectResponse, type HttpPool } from './http-pool.ts';
 import {
@@ -63,7 +63,7 @@ export interface HttpResponse {
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** To read a longer body takes some milliseconds at the worst: nobody else is to wait for several of them. */
-const READ_AT_ONCE_BYTES = 4 * 1024;
+const SMALL_RESPONSE_BYTES = 4 * 1024;
 
 /**
  * Asks servers over HTTP and HTTPS, with bounded responses and without following redirects: where these lead, nobody
@@ -106,7 +106,7 @@ export class HttpClient implements AsyncDisposable {
     const bound = deadline?.signal ?? signal;
     try {
       const response = await this.#exchange(request, { maxBytes, onLength, signal: bound });
-      if (response.body.length > READ_AT_ONCE_BYTES) await this.#share.next(signal);
+      if (response.body.length > SMALL_RESPONSE_BYTES) await this.#share.next(signal);
       return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -161,7 +161,7 @@ export class HttpClient implements AsyncDisposable {
       return {
         ...{ statusCode: response.statusCode, body: response.body, secrets },
         get headers() {
-          return singleHeaders(response);
+          return takeFirstValues(response);
         },
       };
     });
@@ -175,7 +175,7 @@ export class HttpClient implements AsyncDisposable {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options } = this.#options;
     const pool = connectionPool(credentials, { ...options, connectTimeoutMs });
     this.#pools.add(pool);
-    this.#current = { credentials, pool, secrets: secretsIn(credentials) };
+    this.#current = { credentials, pool, secrets: collectSecrets(credentials) };
     return this.#current;
   }
 
@@ -184,7 +184,7 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-function singleHeaders({ headers }: ReceivedResponse): Readonly<Record<string, string>> {
+function takeFirstValues({ headers }: ReceivedResponse): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name.toLowerCase(),
@@ -196,12 +196,12 @@ function singleHeaders({ headers }: ReceivedResponse): Readonly<Record<string, s
 /** The error of a response that has another status than 200. */
 export function unexpectedStatus(url: URL, statusCode: number, why?: string): Error {
   return new Error(
-    `Cannot ask ${url.host}: it responds with status ${shownStatus(statusCode)}${why ? `: ${why}` : ''}`,
+    `Cannot ask ${url.host}: it responds with status ${formatStatus(statusCode)}${why ? `: ${why}` : ''}`,
   );
 }
 
 /** A status as errors tell it; of a redirect, that it is not followed. */
-export function shownStatus(statusCode: number): string {
+export function formatStatus(statusCode: number): string {
   return isRedirect(statusCode) ? `${statusCode}, and redirects are not followed` : `${statusCode}`;
 }
 

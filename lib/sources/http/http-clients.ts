@@ -10,7 +10,7 @@ export interface HttpClientChoice {
 }
 
 /** Of clients that are found again; a query that holds another goes on using it. */
-const MAX_REMEMBERED = 256;
+const MAX_CACHED = 256;
 /** Of clients that keep connections. */
 const MAX_CONNECTED = 64;
 
@@ -20,7 +20,7 @@ const MAX_CONNECTED = 64;
  */
 export class HttpClients implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  readonly #remembered = new LruMap<string, HttpClient>({ max: MAX_REMEMBERED });
+  readonly #cached = new LruMap<string, HttpClient>({ max: MAX_CACHED });
   readonly #connected = new LruMap<HttpClient, HttpClient>({
     max: MAX_CONNECTED,
     onEvict: (client) => client.releaseConnections(),
@@ -43,7 +43,7 @@ export class HttpClients implements AsyncDisposable {
         ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
         onUse: (used) => this.#use(used),
       });
-    return this.#remembered.getOrSet(key, make);
+    return this.#cached.getOrSet(key, make);
   }
 
   /** How many clients keep connections. */

@@ -65,7 +65,7 @@ export async function openCredentials(
   );
   const paths = named.map(([, path]) => path);
   const read = (texts: readonly string[]) =>
-    credentialsOf(Object.fromEntries(named.map(([what], index) => [what, texts[index] ?? ''])));
+    parseCredentials(Object.fromEntries(named.map(([what], index) => [what, texts[index] ?? ''])));
   const followed = await ReloadingFiles.open({ what: 'the credentials', paths, read, clock, logger });
   return {
     name: JSON.stringify(named),
@@ -76,10 +76,10 @@ export async function openCredentials(
   };
 }
 
-function credentialsOf({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
-  if (ca !== undefined) certificateIn('authority', ca);
+function parseCredentials({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
+  if (ca !== undefined) parseCertificate('authority', ca);
   // While files rotate, one may be new already and the other not.
-  if (cert !== undefined && !certificateIn('client certificate', cert).checkPrivateKey(keyIn(key)))
+  if (cert !== undefined && !parseCertificate('client certificate', cert).checkPrivateKey(parseKey(key)))
     throw new Error('the client certificate and the key do not belong together');
   if (token === undefined) return { ca, cert, key };
   const trimmed = token.trim();
@@ -87,7 +87,7 @@ function credentialsOf({ token, ca, cert, key }: Readonly<Record<string, string>
   return { authorization: `Bearer ${trimmed}`, ca, cert, key };
 }
 
-function certificateIn(what: string, pem: string): X509Certificate {
+function parseCertificate(what: string, pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
@@ -95,7 +95,7 @@ function certificateIn(what: string, pem: string): X509Certificate {
   }
 }
 
-function keyIn(pem = '') {
+function parseKey(pem = '') {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -104,7 +104,7 @@ function keyIn(pem = '') {
 }
 
 /** Credentials of which one source has the token, say, and another the certificates; `undefined` for none. */
-export function joinedCredentials(
+export function joinCredentials(
   ...sources: readonly (CredentialSource | undefined)[]
 ): CredentialSource | undefined {
   const given = sources.filter((source) => source !== undefined);
@@ -115,18 +115,18 @@ export function joinedCredentials(
     get current() {
       const of = given.map(({ current }) => current);
       if (!joined || of.some((one, index) => one !== joined?.of[index]))
-        joined = { of, credentials: Object.assign({}, ...of.map(defined)) };
+        joined = { of, credentials: Object.assign({}, ...of.map(omitUndefined)) };
       return joined.credentials;
     },
   };
 }
 
-function defined(credentials: HttpCredentials): HttpCredentials {
+function omitUndefined(credentials: HttpCredentials): HttpCredentials {
   return Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined));
 }
 
 /** The token, and of a user and password their encoded and their plain form, and the password alone. */
-export function secretsIn({ authorization = '' }: HttpCredentials): Secrets {
+export function collectSecrets({ authorization = '' }: HttpCredentials): Secrets {
   const [scheme = '', word] = authorization.split(' ');
   if (scheme !== 'Basic') return new Secrets([word]);
   const login = Buffer.from(word ?? '', 'base64').toString();
@@ -146,10 +146,10 @@ export async function openTlsFolder(
   folder: string,
   environment: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<CredentialSource & AsyncDisposable> {
-  if (!(await isThere(folder))) throw new Error(`${folder} does not exist, or may not be read`);
+  if (!(await exists(folder))) throw new Error(`${folder} does not exist, or may not be read`);
   const files: Partial<Record<keyof typeof FILES, string>> = {};
   for (const [name, file] of Object.entries(FILES) as [keyof typeof FILES, string][])
-    if (await isThere(join(folder, file))) files[name] = join(folder, file);
+    if (await exists(join(folder, file))) files[name] = join(folder, file);
   if (Object.keys(files).length === 0)
     throw new Error(`${folder} must have ca.crt, or tls.crt and tls.key, or all of them`);
   if (Boolean(files.certFile) !== Boolean(files.keyFile))
@@ -157,7 +157,7 @@ export async function openTlsFolder(
   return await openCredentials(files, environment);
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,
     () => false,

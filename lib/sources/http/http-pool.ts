@@ -1,7 +1,7 @@
 import net, { type Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import { allowedLookup } from '../network/allowed-hosts.ts';
+import { createAllowedLookup } from '../network/allowed-hosts.ts';
 import type { ConnectionOptions } from '../network/guarded-socket.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import type { HttpCredentials } from './http-credentials.ts';
@@ -59,7 +59,7 @@ export class HttpPool {
     this.#users++;
     try {
       using _permit = await of.permits.acquire(signal);
-      const kept = lastOf(of.idle);
+      const kept = findLast(of.idle);
       try {
         return await this.#lend(kept ?? this.#open(origin, of), of, act);
       } catch (error) {
@@ -74,7 +74,7 @@ export class HttpPool {
     } finally {
       of.users--;
       this.#users--;
-      this.#forget(origin, of);
+      this.#removeIfUnused(origin, of);
       if (this.#state !== 'open' && this.#users === 0) this.#ended.resolve();
     }
   }
@@ -84,7 +84,7 @@ export class HttpPool {
     if (this.#state === 'open') this.#state = 'closing';
     for (const [origin, of] of this.#origins) {
       for (const client of of.idle) this.#end(client, of.idle);
-      this.#forget(origin, of);
+      this.#removeIfUnused(origin, of);
     }
     if (this.#users > 0) await this.#ended.promise;
   }
@@ -116,7 +116,7 @@ export class HttpPool {
       this.#lost.add(client);
       if (!of.idle.has(client)) return; // it ends when it is given back
       this.#end(client, of.idle);
-      this.#forget(origin, of);
+      this.#removeIfUnused(origin, of);
     });
     return client;
   }
@@ -127,13 +127,13 @@ export class HttpPool {
     client.destroy().catch(() => {}); // it was destroyed already
   }
 
-  #forget(origin: string, of: Origin): void {
+  #removeIfUnused(origin: string, of: Origin): void {
     if (of.users === 0 && of.idle.size === 0 && this.#origins.get(origin) === of)
       this.#origins.delete(origin);
   }
 }
 
-function lastOf(idle: ReadonlySet<Client>): Client | undefined {
+function findLast(idle: ReadonlySet<Client>): Client | undefined {
   let last: Client | undefined;
   for (const client of idle) last = client;
   return last;
@@ -190,7 +190,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     ciphers: CIPHERS_WITHOUT_DHE,
     allowH2: false,
     timeout: connectTimeoutMs,
-    lookup: allowedLookup(options),
+    lookup: createAllowedLookup(options),
   }) as (...call: Parameters<buildConnector.connector>) => void;
   const connect = (wire: WireBound, [target, callback]: Parameters<buildConnector.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');

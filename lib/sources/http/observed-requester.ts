@@ -17,13 +17,13 @@ interface RequestObserver {
 }
 
 /** The same client, of whose requests somebody is told. */
-export function watchedRequester(http: HttpRequester, { clock, onEnded }: RequestObserver): HttpRequester {
+export function observeRequests(http: HttpRequester, { clock, onEnded }: RequestObserver): HttpRequester {
   const exchange: HttpRequester['exchange'] = async (request, signal) => {
     const startedAtMs = clock.monotonicMs();
     let status = 'error';
     try {
       const response = await http.exchange(request, signal);
-      status = countedStatus(response.statusCode);
+      status = labelOfStatus(response.statusCode);
       return response;
     } finally {
       onEnded(status, clock.monotonicMs() - startedAtMs);
@@ -40,7 +40,7 @@ export function watchedRequester(http: HttpRequester, { clock, onEnded }: Reques
   };
 }
 
-function countedStatus(statusCode: number): string {
+function labelOfStatus(statusCode: number): string {
   if (USUAL_STATUSES.has(statusCode)) return `${statusCode}`;
   return statusCode >= 100 && statusCode < 600 ? `${Math.floor(statusCode / 100)}xx` : 'other';
 }

@@ -22,7 +22,7 @@ export interface ReceivedResponse {
 
 /** Each costs some hundred bytes of memory, and the time of a call. */
 const MAX_PIECES = 65_536;
-const MOST_KEPT = 1_024;
+const MAX_BUFFERED_PIECES = 1_024;
 /** Announcements of the response, as `103 Early Hints` is one. */
 const MAX_INFORMATIONAL = 20;
 
@@ -66,7 +66,7 @@ export async function receiveResponse(
       if (bytes > maxBytes) return fail(new Error(`the response is longer than ${maxBytes} bytes`));
       if (++pieces > MAX_PIECES)
         return fail(new Error(`the response comes in more than ${MAX_PIECES} pieces`));
-      if (small.length === MOST_KEPT) {
+      if (small.length === MAX_BUFFERED_PIECES) {
         chunks.push(Buffer.concat(small));
         small = [];
       }
@@ -86,11 +86,11 @@ interface LongResponsesOptions {
   /** What a response may have without waiting for others; by default 64 KiB. */
   readonly shortBytes?: number;
   /** Longer ones; by default 16, of at most 4 MiB each: 64 MiB together. */
-  readonly most?: number;
+  readonly maxConcurrent?: number;
 }
 
 /** What is held of a response while it comes in. */
-interface HeldResponse extends Disposable {
+interface BufferedResponse extends Disposable {
   /**
    * What is to be waited for once a response is long, until there is capacity for it; meanwhile its socket is not read.
    *
@@ -104,8 +104,8 @@ export class LongResponses {
   readonly #permits: FairSemaphore;
   readonly #shortBytes: number;
 
-  constructor({ shortBytes = 64 * 1024, most = 16 }: LongResponsesOptions = {}) {
-    this.#permits = new FairSemaphore(most);
+  constructor({ shortBytes = 64 * 1024, maxConcurrent = 16 }: LongResponsesOptions = {}) {
+    this.#permits = new FairSemaphore(maxConcurrent);
     this.#shortBytes = shortBytes;
   }
 
@@ -114,7 +114,7 @@ export class LongResponses {
    *
    * @param whose the tenant, or the host where there is none: of those of one, no more are read at once than leave as many to others
    */
-  begin(whose: string): HeldResponse {
+  begin(whose: string): BufferedResponse {
     let ended: AbortController | undefined; // most responses are short, and never make one
     let permit: Promise<Disposable> | undefined;
     return {

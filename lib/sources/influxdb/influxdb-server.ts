@@ -24,7 +24,7 @@ export interface FluxQueryOptions {
 
 const ERROR = z.object({ message: z.string() });
 /** Of an error: it has a code and a text. */
-const MOST_VALUES = 100;
+const MAX_ERROR_VALUES = 100;
 
 /** A server that speaks the HTTP API of InfluxDB 2. */
 export class InfluxdbServer {
@@ -44,11 +44,11 @@ export class InfluxdbServer {
       key: JSON.stringify(['influxdb', this.#endpoint.href, http.credentialName, flux, valueColumns]),
       description: `${shorten(flux)} of InfluxDB at ${this.#endpoint.host}`,
       source: this.#endpoint.host,
-      ask: (signal) => this.#ask(flux, { valueColumns, signal }),
+      run: (signal) => this.#run(flux, { valueColumns, signal }),
     };
   }
 
-  async #ask(
+  async #run(
     flux: string,
     { valueColumns, signal }: { readonly valueColumns: readonly string[]; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
@@ -63,21 +63,21 @@ export class InfluxdbServer {
       signal,
     );
     if (statusCode !== 200) {
-      const why = errorIn(body);
-      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.tell(why));
+      const why = readError(body);
+      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.redact(why));
     }
     try {
       return readFluxTables(body.toString('utf8'), valueColumns);
     } catch (error) {
-      const cause = secrets.tellError(error);
+      const cause = secrets.redactError(error);
       throw new Error(`Cannot use what InfluxDB at ${this.#endpoint.host} responds`, { cause });
     }
   }
 }
 
-function errorIn(body: Uint8Array): string | undefined {
+function readError(body: Uint8Array): string | undefined {
   try {
-    return ERROR.parse(readBoundedJson(body, MOST_VALUES)).message;
+    return ERROR.parse(readBoundedJson(body, MAX_ERROR_VALUES)).message;
   } catch {
     return undefined;
   }

@@ -24,17 +24,17 @@ export function influxdb3Value({ http, url, database, language, text, column }: 
     key: JSON.stringify(['influxdb3', endpoint.href, http.credentialName, database, text, column]),
     description: `${shorten(text)} of InfluxDB at ${endpoint.host}`,
     source: endpoint.host,
-    async ask(signal) {
+    async run(signal) {
       const headers = { accept: 'application/jsonl', 'content-type': 'application/json' };
       const body = JSON.stringify({ db: database, q: text, format: 'jsonl' });
       const response = await http.exchange({ url: endpoint, method: 'POST', headers, body }, signal);
       const { statusCode, secrets } = response;
       if (statusCode !== 200)
-        throw unexpectedStatus(endpoint, statusCode, secrets.tell(response.body.toString('utf8')));
+        throw unexpectedStatus(endpoint, statusCode, secrets.redact(response.body.toString('utf8')));
       try {
         return [{ value: readLastRow(response.body, column), labels: {} }];
       } catch (error) {
-        const cause = secrets.tellError(error);
+        const cause = secrets.redactError(error);
         throw new Error(`Cannot use what InfluxDB at ${endpoint.host} responds`, { cause });
       }
     },

@@ -1,5 +1,5 @@
 import { shorten } from '../query.ts';
-import { decimalNumber, measuredAt, type Sample } from '../sample.ts';
+import { measuredAt, parseDecimal, type Sample } from '../sample.ts';
 
 /** Columns by which InfluxDB tells tables and times apart: no labels of a value. */
 const OWN_COLUMNS = new Set(['result', 'table', '_start', '_stop', '_time']);
@@ -27,20 +27,20 @@ export function readFluxTables(text: string, valueColumns: readonly string[]): r
     else if (row[0] === '#datatype') [types, table] = [row, undefined];
     else if (row[0]?.startsWith('#'))
       table = undefined; // an annotation that was not asked for
-    else if (!table) table = tableOf(row, types);
-    else samples.push(sampleOf(row, table, valueColumns));
+    else if (!table) table = readHeader(row, types);
+    else samples.push(readSample(row, table, valueColumns));
     if (samples.length > MAX_SAMPLES) throw new Error(`the query gives more than ${MAX_SAMPLES} rows`);
   }
   if (samples.length === 0) throw new Error('the query has no result');
   return samples;
 }
 
-function tableOf(columns: readonly string[], types: readonly string[]): Table {
+function readHeader(columns: readonly string[], types: readonly string[]): Table {
   if (columns.length > MAX_COLUMNS) throw new Error(`a table has more than ${MAX_COLUMNS} columns`);
   return { columns, types };
 }
 
-function sampleOf(
+function readSample(
   row: readonly string[],
   { columns, types }: Table,
   valueColumns: readonly string[],
@@ -52,7 +52,7 @@ function sampleOf(
   if (valueColumn === undefined) throw new Error(`the result has no column ${valueColumns.join(' or ')}`);
   const text = field(valueColumn) ?? '';
   const type = types[columns.indexOf(valueColumn)];
-  const value = decimalNumber(text);
+  const value = parseDecimal(text);
   if (value === undefined || (type !== undefined && !NUMBERS.has(type)))
     throw new Error(`column ${valueColumn} holds ${JSON.stringify(shorten(text))}, which is no number`);
   return {
@@ -80,7 +80,7 @@ export function* parseCsv(text: string): Generator<readonly string[]> {
   let row: string[] = [];
   while (at < text.length) {
     const isQuoted = text[at] === '"';
-    const { field, end } = isQuoted ? quotedField(text, at) : plainField(text, at);
+    const { field, end } = isQuoted ? readQuotedField(text, at) : readPlainField(text, at);
     const next = text[end];
     const isBlank = row.length === 0 && !isQuoted && field === '' && next !== ',';
     if (!isBlank) row.push(field);
@@ -106,13 +106,13 @@ interface Field {
   readonly end: number;
 }
 
-function plainField(text: string, start: number): Field {
+function readPlainField(text: string, start: number): Field {
   END.lastIndex = start;
   const end = END.exec(text)?.index ?? text.length;
   return { field: text.slice(start, end), end };
 }
 
-function quotedField(text: string, start: number): Field {
+function readQuotedField(text: string, start: number): Field {
   const parts: string[] = [];
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

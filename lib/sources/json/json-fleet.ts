@@ -29,8 +29,8 @@ export interface FleetRequest {
 }
 
 /** Of all who ask together, of which one namespace has half at most; and of one who asks, which leaves others of its namespace some. */
-const MAX_IN_PARALLEL = 100;
-const MAX_OF_ONE = 40;
+const MAX_CONCURRENT = 100;
+const MAX_PER_QUERY = 40;
 /**
  * What is held of responses: 100 times 256 KiB, and 8 times 4 MiB of those that are longer, is less than 64 MiB. One
  * that must wait for its permit pauses its socket.
@@ -44,8 +44,8 @@ const MAX_WAIT_MS = 15_000;
 
 /** Asks many small servers for their JSON; one that fails or hangs costs its own number alone. */
 export class JsonFleet {
-  readonly #parallel = new FairSemaphore(MAX_IN_PARALLEL);
-  readonly #long = new LongResponses({ shortBytes: SHORT_BYTES, most: MAX_LONG });
+  readonly #parallel = new FairSemaphore(MAX_CONCURRENT);
+  readonly #long = new LongResponses({ shortBytes: SHORT_BYTES, maxConcurrent: MAX_LONG });
   readonly #clock: Clock;
 
   constructor({ clock }: { readonly clock: Clock }) {
@@ -53,7 +53,7 @@ export class JsonFleet {
   }
 
   /** In how long all members have responded or failed. */
-  static longestMs(timeoutMs: number): number {
+  static maxDurationMs(timeoutMs: number): number {
     return timeoutMs + MAX_WAIT_MS;
   }
 
@@ -62,10 +62,10 @@ export class JsonFleet {
    *
    * @throws an Error that says why the first has none, where none of them has
    */
-  async ask(members: readonly FleetMember[], request: FleetRequest): Promise<readonly Sample[]> {
-    const own = new Semaphore(MAX_OF_ONE);
+  async query(members: readonly FleetMember[], request: FleetRequest): Promise<readonly Sample[]> {
+    const own = new Semaphore(MAX_PER_QUERY);
     const expired = () => new Error('others took too long');
-    const longestMs = JsonFleet.longestMs(request.timeoutMs);
+    const longestMs = JsonFleet.maxDurationMs(request.timeoutMs);
     using deadline = startDeadline(this.#clock, longestMs, { signal: request.signal, expired });
     const attempt = { ...request, own, signal: deadline.signal };
     const results = await Promise.all(members.map((member) => this.#attempt(member, attempt)));
@@ -89,16 +89,16 @@ export class JsonFleet {
     try {
       using _own = await own.acquire(signal);
       using _parallel = await this.#parallel.acquire(namespace, signal);
-      return { value: await this.#numberOf(member, request), labels: member.labels };
+      return { value: await this.#readNumber(member, request), labels: member.labels };
     } catch (error) {
       return { name: member.name, error };
     }
   }
 
-  async #numberOf({ url }: FleetMember, request: FleetRequest): Promise<number> {
+  async #readNumber({ url }: FleetMember, request: FleetRequest): Promise<number> {
     const { http, extract, timeoutMs, namespace, signal } = request;
     using held = this.#long.begin(namespace);
     const { onLength } = held;
-    return extract.numberIn(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
+    return extract.readNumber(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
   }
 }

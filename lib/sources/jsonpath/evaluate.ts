@@ -1,13 +1,21 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { isArray, isObject, type Json } from '../read-json.ts';
 import { functions, operators } from './functions.ts';
-import { Budget, ExhaustedBudget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
+import {
+  Budget,
+  BudgetExhaustedError,
+  isTrue,
+  type Located,
+  Nodes,
+  type Operand,
+  toJson,
+} from './operand.ts';
 import type { Expression, Path, Selector, Step } from './parse-expression.ts';
 
 /** All values of a document that a path leads to. */
-export function valuesAt(path: Path, document: Json): readonly Json[] {
+export function findValues(path: Path, document: Json): readonly Json[] {
   const root: Located = { value: document, key: undefined, parent: undefined };
-  return nodesAt(path, { root, current: root, budget: new Budget() }).all.map(({ value }) => value);
+  return findNodes(path, { root, current: root, budget: new Budget() }).all.map(({ value }) => value);
 }
 
 /**
@@ -17,7 +25,7 @@ export function valuesAt(path: Path, document: Json): readonly Json[] {
  */
 export function evaluate(expression: Expression, document: Json): Json {
   const root: Located = { value: document, key: undefined, parent: undefined };
-  return plain(operandOf(expression, { root, current: root, budget: new Budget() }));
+  return toJson(evaluateOperand(expression, { root, current: root, budget: new Budget() }));
 }
 
 interface Context {
@@ -26,69 +34,73 @@ interface Context {
   readonly budget: Budget;
 }
 
-function nodesAt({ from, steps }: Path, context: Context): Nodes {
+function findNodes({ from, steps }: Path, context: Context): Nodes {
   const { root, current, budget } = context;
   const selecting: Selecting = {
     budget,
     isMet: (condition, node) => isMet(condition, { root, current: node, budget }),
-    keyOf: (expression, node) => plain(operandOf(expression, { root, current: node, budget })),
+    evaluateKey: (expression, node) => toJson(evaluateOperand(expression, { root, current: node, budget })),
   };
   return new Nodes(selectNodes(from === '$' ? root : current, steps, selecting));
 }
 
 /** An error notes where it was thrown, which takes as long as this much else. */
-const STEPS_OF_AN_ERROR = 5;
+const STEPS_PER_ERROR = 5;
 
 /** A condition that cannot be judged, as where it compares what is not there, is not met. */
 function isMet(condition: Expression, context: Context): boolean {
   try {
-    return isTrue(operandOf(condition, context), context.budget);
+    return isTrue(evaluateOperand(condition, context), context.budget);
   } catch (error) {
-    if (error instanceof ExhaustedBudget) throw error;
-    context.budget.spend(STEPS_OF_AN_ERROR);
+    if (error instanceof BudgetExhaustedError) throw error;
+    context.budget.spend(STEPS_PER_ERROR);
     return false;
   }
 }
 
-function operandOf(expression: Expression, context: Context): Operand {
+function evaluateOperand(expression: Expression, context: Context): Operand {
   context.budget.spend(1);
   switch (expression.kind) {
     case 'literal':
       return expression.value;
     case 'path':
-      return nodesAt(expression.path, context);
+      return findNodes(expression.path, context);
     case 'call': {
       const apply = functions.get(expression.name);
       if (!apply) throw new Error(`there is no function ${expression.name}`);
-      return apply(operandOf(expression.argument, context), context.budget);
+      return apply(evaluateOperand(expression.argument, context), context.budget);
     }
     case 'unary':
-      return unary(expression.operator, operandOf(expression.operand, context), context.budget);
+      return evaluateUnary(expression.operator, evaluateOperand(expression.operand, context), context.budget);
     case 'binary':
-      return binary(expression, context);
+      return evaluateBinary(expression, context);
   }
 }
 
-function unary(operator: '-' | '+' | '!', operand: Operand, budget: Budget): Operand {
+function evaluateUnary(operator: '-' | '+' | '!', operand: Operand, budget: Budget): Operand {
   if (operator === '!') return !isTrue(operand, budget);
-  const value = plain(operand);
+  const value = toJson(operand);
   if (typeof value !== 'number') throw new Error(`${operator} needs a number`);
   return operator === '-' ? -value : value;
 }
 
-function binary(
+function evaluateBinary(
   { operator, left, right }: Extract<Expression, { readonly kind: 'binary' }>,
   context: Context,
 ): Operand {
   if (operator === '&&' || operator === '||') {
-    const isLeftTrue = isTrue(operandOf(left, context), context.budget);
+    const isLeftTrue = isTrue(evaluateOperand(left, context), context.budget);
     return isLeftTrue === (operator === '||')
       ? isLeftTrue
-      : isTrue(operandOf(right, context), context.budget);
+      : isTrue(evaluateOperand(right, context), context.budget);
   }
   const apply = operators.get(operator);
   if (!apply) throw new Error(`there is no operator ${operator}`);
-  return apply(plain(operandOf(left, context)), plain(operandOf(right, context)), context.budget);
+  return apply(
+    toJson(evaluateOperand(left, context)),
+    toJson(evaluateOperand(right, context)),
+    context.budget,
+  );
 }
 
 /** What selecting needs of those who evaluate expressions. */
@@ -97,18 +109,18 @@ interface Selecting {
   /** Whether a filter lets a value through. */
   readonly isMet: (condition: Expression, node: Located) => boolean;
   /** What an expression in brackets names in a value. */
-  readonly keyOf: (expression: Expression, node: Located) => Json;
+  readonly evaluateKey: (expression: Expression, node: Located) => Json;
 }
 
 /** Goes steps from a value: everything that these lead to, in the order of the document. */
 function selectNodes(start: Located, steps: readonly Step[], selecting: Selecting): readonly Located[] {
   let nodes: readonly Located[] = [start];
   for (const { isDeep, selectors } of steps) {
-    const from = isDeep ? nodes.flatMap((node) => withDescendants(node, selecting.budget)) : nodes;
+    const from = isDeep ? nodes.flatMap((node) => listDescendants(node, selecting.budget)) : nodes;
     const found: Located[] = [];
     for (const node of from)
       for (const selector of selectors)
-        for (const one of selected(node, selector, selecting)) {
+        for (const one of selectFrom(node, selector, selecting)) {
           selecting.budget.spend(1);
           found.push(one);
         }
@@ -118,20 +130,20 @@ function selectNodes(start: Located, steps: readonly Step[], selecting: Selectin
 }
 
 /** A value and all within it, each before what is in it. */
-function withDescendants(start: Located, budget: Budget): readonly Located[] {
+function listDescendants(start: Located, budget: Budget): readonly Located[] {
   const found: Located[] = [];
   const waiting = [start];
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     budget.spend(1);
     found.push(node);
-    const within = [...children(node)];
+    const within = [...listChildren(node)];
     budget.spend(within.length / 16);
     for (const child of within.reverse()) waiting.push(child);
   }
   return found;
 }
 
-function* children(node: Located): Generator<Located> {
+function* listChildren(node: Located): Generator<Located> {
   const { value } = node;
   if (isArray(value))
     for (const [index, one] of value.entries()) yield { value: one, key: index, parent: node };
@@ -139,32 +151,32 @@ function* children(node: Located): Generator<Located> {
     for (const [key, one] of Object.entries(value)) yield { value: one, key, parent: node };
 }
 
-function* selected(node: Located, selector: Selector, selecting: Selecting): Generator<Located> {
-  if (selector.kind === 'all') yield* children(node);
+function* selectFrom(node: Located, selector: Selector, selecting: Selecting): Generator<Located> {
+  if (selector.kind === 'all') yield* listChildren(node);
   else if (selector.kind === 'filter') {
-    for (const child of children(node)) {
+    for (const child of listChildren(node)) {
       selecting.budget.spend(1);
       if (selecting.isMet(selector.condition, child)) yield child;
     }
-  } else if (selector.kind === 'slice') yield* sliced(node, selector, selecting.budget);
+  } else if (selector.kind === 'slice') yield* selectSlice(node, selector, selecting.budget);
   else {
     selecting.budget.spend(1);
-    const child = member(node, keyIn(selector, node, selecting));
+    const child = findMember(node, evaluateKey(selector, node, selecting));
     if (child) yield child;
   }
 }
 
-function keyIn(
+function evaluateKey(
   selector: Exclude<Selector, { readonly kind: 'all' | 'filter' | 'slice' }>,
   node: Located,
-  { keyOf }: Selecting,
+  { evaluateKey: evaluate }: Selecting,
 ): Json {
   if (selector.kind === 'name') return selector.name;
-  return selector.kind === 'index' ? selector.index : keyOf(selector.expression, node);
+  return selector.kind === 'index' ? selector.index : evaluate(selector.expression, node);
 }
 
 /** A member by its name or index, counted from the end where that is negative; an array has its `length`, too. */
-function member(node: Located, key: Json): Located | undefined {
+function findMember(node: Located, key: Json): Located | undefined {
   const { value } = node;
   if (isArray(value)) {
     if (key === 'length') return { value: value.length, key, parent: node };
@@ -178,7 +190,7 @@ function member(node: Located, key: Json): Located | undefined {
   return one === undefined ? undefined : { value: one, key, parent: node };
 }
 
-function* sliced(
+function* selectSlice(
   node: Located,
   { start, end, step }: Extract<Selector, { readonly kind: 'slice' }>,
   budget: Budget,
@@ -195,7 +207,7 @@ function* sliced(
     step > 0 ? [bound(start, 0), bound(end, length)] : [bound(start, length - 1), bound(end, -1)];
   for (let index = from; step > 0 ? index < to : index > to; index += step) {
     budget.spend(1);
-    const child = member(node, index);
+    const child = findMember(node, index);
     if (child) yield child;
   }
 }

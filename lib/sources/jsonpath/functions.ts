@@ -1,5 +1,5 @@
 import { isArray, isObject, type Json, typeName } from '../read-json.ts';
-import { type Budget, isTrue, type Located, Nodes, type Operand, plain } from './operand.ts';
+import { type Budget, isTrue, type Located, Nodes, type Operand, toJson } from './operand.ts';
 
 /** What an expression may call, with one argument. */
 type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;
@@ -18,10 +18,11 @@ const NUMERIC: Readonly<Record<string, (value: number) => number>> = {
     const isHalf = Math.abs(value % 1) === 0.5;
     return isHalf ? 2 * Math.round(value / 2) : Math.round(value);
   },
-  pow10: (value) => 10 ** wholeNumber(value),
+  pow10: (value) => 10 ** expectInteger(value),
   factorial: (value) => {
     let product = 1;
-    for (let factor = wholeNumber(value); factor > 1 && Number.isFinite(product); factor--) product *= factor;
+    for (let factor = expectInteger(value); factor > 1 && Number.isFinite(product); factor--)
+      product *= factor;
     return product;
   },
 };
@@ -41,57 +42,57 @@ const PREDICATES: Readonly<Record<string, (value: Json) => boolean>> = {
 /** By their names in lower case. */
 export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
   ...Object.entries(NUMERIC).map(
-    ([name, apply]) => [name, (operand: Operand) => apply(numberIn(plain(operand)))] as const,
+    ([name, apply]) => [name, (operand: Operand) => apply(expectNumber(toJson(operand)))] as const,
   ),
   ...Object.entries(PREDICATES).map(
-    ([name, holds]) => [name, (operand: Operand) => holds(plain(operand))] as const,
+    ([name, holds]) => [name, (operand: Operand) => holds(toJson(operand))] as const,
   ),
   ['not', (operand, budget) => !isTrue(operand, budget)],
-  ['sum', (operand, budget) => sum(numbersIn(operand, budget))],
+  ['sum', (operand, budget) => sum(expectNumbers(operand, budget))],
   [
     'avg',
     (operand, budget) => {
-      const numbers = numbersIn(operand, budget);
+      const numbers = expectNumbers(operand, budget);
       if (numbers.length === 0) throw new Error('avg has no numbers');
       return sum(numbers) / numbers.length;
     },
   ],
   ['length', size],
   ['size', size],
-  ['first', (operand) => listIn(operand)[0] ?? none('first')],
-  ['last', (operand) => listIn(operand).at(-1) ?? none('last')],
-  ['parent', (operand) => new Nodes([located(operand).parent ?? none('parent')])],
-  ['root', (operand) => new Nodes([rootOf(located(operand))])],
-  ['key', (operand) => located(operand).key ?? none('key')],
-  ['b64decode', (operand, budget) => Buffer.from(textIn(operand, budget), 'base64').toString('utf8')],
-  ['b64encode', (operand, budget) => Buffer.from(textIn(operand, budget)).toString('base64')],
+  ['first', (operand) => expectList(operand)[0] ?? throwNoValue('first')],
+  ['last', (operand) => expectList(operand).at(-1) ?? throwNoValue('last')],
+  ['parent', (operand) => new Nodes([expectOneNode(operand).parent ?? throwNoValue('parent')])],
+  ['root', (operand) => new Nodes([findRoot(expectOneNode(operand))])],
+  ['key', (operand) => expectOneNode(operand).key ?? throwNoValue('key')],
+  ['b64decode', (operand, budget) => Buffer.from(expectString(operand, budget), 'base64').toString('utf8')],
+  ['b64encode', (operand, budget) => Buffer.from(expectString(operand, budget)).toString('base64')],
   [
     'b64encoden',
     (operand, budget) => {
-      const encoded = Buffer.from(textIn(operand, budget)).toString('base64');
+      const encoded = Buffer.from(expectString(operand, budget)).toString('base64');
       return encoded.slice(0, encoded.length - (encoded.match(/={1,2}$/)?.[0].length ?? 0));
     },
   ],
 ]);
 
 /** @throws unless it is a number */
-function numberIn(value: Json): number {
+function expectNumber(value: Json): number {
   if (typeof value === 'number') return value;
   throw new Error(`a number is needed, not ${typeName(value)}`);
 }
 
 /** As long as this, a text costs a step. */
-const CHARACTERS_A_STEP = 16;
+const CHARACTERS_PER_STEP = 16;
 
-function textIn(operand: Operand, budget: Budget): string {
-  const value = plain(operand);
+function expectString(operand: Operand, budget: Budget): string {
+  const value = toJson(operand);
   if (typeof value !== 'string') throw new Error(`a text is needed, not ${typeName(value)}`);
-  budget.spend(Math.ceil(value.length / CHARACTERS_A_STEP));
+  budget.spend(Math.ceil(value.length / CHARACTERS_PER_STEP));
   return value;
 }
 
 /** The members of the one array, or the values of all nodes. */
-function listIn(operand: Operand): readonly Json[] {
+function expectList(operand: Operand): readonly Json[] {
   if (operand instanceof Nodes) {
     const [first, ...others] = operand.all;
     if (first && others.length === 0 && isArray(first.value)) return first.value;
@@ -101,10 +102,10 @@ function listIn(operand: Operand): readonly Json[] {
   throw new Error(`an array is needed, not ${typeName(operand)}`);
 }
 
-function numbersIn(operand: Operand, budget: Budget): readonly number[] {
-  const list = listIn(operand);
+function expectNumbers(operand: Operand, budget: Budget): readonly number[] {
+  const list = expectList(operand);
   budget.spend(list.length);
-  return list.map(numberIn);
+  return list.map(expectNumber);
 }
 
 function sum(numbers: readonly number[]): number {
@@ -112,30 +113,30 @@ function sum(numbers: readonly number[]): number {
 }
 
 function size(operand: Operand, budget: Budget): number {
-  const value = operand instanceof Nodes && operand.all.length !== 1 ? listIn(operand) : plain(operand);
+  const value = operand instanceof Nodes && operand.all.length !== 1 ? expectList(operand) : toJson(operand);
   if (typeof value === 'string' || isArray(value)) return value.length;
   if (isObject(value)) return budget.sizeOf(value);
   throw new Error(`an array, an object or a text is needed, not ${typeName(value)}`);
 }
 
-function located(operand: Operand): Located {
+function expectOneNode(operand: Operand): Located {
   const [first, ...others] = operand instanceof Nodes ? operand.all : [];
   if (first && others.length === 0) return first;
   throw new Error('one value of the document is needed');
 }
 
-function rootOf(node: Located): Located {
+function findRoot(node: Located): Located {
   let root = node;
   while (root.parent) root = root.parent;
   return root;
 }
 
-function wholeNumber(value: number): number {
+function expectInteger(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   throw new Error(`a whole number is needed, not ${value}`);
 }
 
-function none(what: string): never {
+function throwNoValue(what: string): never {
   throw new Error(`${what} finds no value`);
 }
 
@@ -145,13 +146,13 @@ type Operator = (left: Json, right: Json, budget: Budget) => Json;
 const arithmetic =
   (apply: (left: number, right: number) => number): Operator =>
   (left, right) =>
-    apply(numberIn(left), numberIn(right));
+    apply(expectNumber(left), expectNumber(right));
 
 /** Whole numbers of 64 bits, as Go has them. */
 const bitwise =
   (apply: (left: bigint, right: bigint) => bigint): Operator =>
   (left, right) =>
-    Number(BigInt.asIntN(64, apply(wholeOperand(left), wholeOperand(right))));
+    Number(BigInt.asIntN(64, apply(expectBigInt(left), expectBigInt(right))));
 
 const ordered =
   (apply: (left: number | string, right: number | string) => boolean): Operator =>
@@ -164,12 +165,12 @@ const ordered =
     throw new Error(`${typeName(left)} and ${typeName(right)} cannot be compared`);
   };
 
-const MAX_TEXT = 64 * 1024;
+const MAX_STRING_LENGTH = 64 * 1024;
 
 /** Of texts that are compared. */
-const OPERAND_CHARACTERS_A_STEP = 64;
+const COMPARED_CHARACTERS_PER_STEP = 64;
 
-const MAX_MATCHED = 4096;
+const MAX_MATCHED_LENGTH = 4096;
 
 export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['**', arithmetic((left, right) => left ** right)],
@@ -196,13 +197,14 @@ export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator
 const MAX_SHIFT = 63n;
 
 function plus(left: Json, right: Json): Json {
-  if (typeof left !== 'string' || typeof right !== 'string') return numberIn(left) + numberIn(right);
-  if (left.length + right.length > MAX_TEXT) throw new Error(`a text is longer than ${MAX_TEXT} characters`);
+  if (typeof left !== 'string' || typeof right !== 'string') return expectNumber(left) + expectNumber(right);
+  if (left.length + right.length > MAX_STRING_LENGTH)
+    throw new Error(`a text is longer than ${MAX_STRING_LENGTH} characters`);
   return left + right;
 }
 
 function spendOn(left: string, right: string, budget: Budget): void {
-  budget.spend(Math.min(left.length, right.length) / OPERAND_CHARACTERS_A_STEP);
+  budget.spend(Math.min(left.length, right.length) / COMPARED_CHARACTERS_PER_STEP);
 }
 
 function isEqual(left: Json, right: Json, budget: Budget): boolean {
@@ -214,15 +216,16 @@ function isEqual(left: Json, right: Json, budget: Budget): boolean {
 /** Whether a text has a match, by the syntax and in the linear time of RE2. */
 function matches(left: Json, right: Json, budget: Budget): boolean {
   if (typeof left !== 'string' || typeof right !== 'string') throw new Error('=~ needs two texts');
-  if (left.length > MAX_MATCHED) throw new Error(`=~ takes texts of at most ${MAX_MATCHED} characters`);
-  const pattern = budget.patternOf(right);
+  if (left.length > MAX_MATCHED_LENGTH)
+    throw new Error(`=~ takes texts of at most ${MAX_MATCHED_LENGTH} characters`);
+  const pattern = budget.compilePattern(right);
   // Each instruction of the program may be run for each character, which takes as long as a step.
   budget.spend(1 + left.length * pattern.programSize());
   return pattern.matcher(left).find();
 }
 
-function wholeOperand(value: Json): bigint {
-  const number = numberIn(value);
+function expectBigInt(value: Json): bigint {
+  const number = expectNumber(value);
   if (Number.isSafeInteger(number)) return BigInt(number);
   throw new Error(`a whole number is needed, not ${number}`);
 }

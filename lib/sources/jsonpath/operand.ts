@@ -22,7 +22,7 @@ export class Nodes {
 export type Operand = Json | Nodes;
 
 /** The value itself; of several nodes, the list of their values. */
-export function plain(operand: Operand): Json {
+export function toJson(operand: Operand): Json {
   if (!(operand instanceof Nodes)) return operand;
   const [first, ...others] = operand.all;
   if (!first) throw new Error('a path leads to no value');
@@ -31,10 +31,10 @@ export function plain(operand: Operand): Json {
 
 /** Some 100 ms, during which nobody else has the event loop. */
 const MAX_STEPS = 100_000;
-const MEMBERS_A_STEP = 16;
-const MAX_PATTERN = 256;
+const MEMBERS_PER_STEP = 16;
+const MAX_PATTERN_LENGTH = 256;
 /** Of reading a regular expression, which may come out of the document. */
-const PATTERN_STEPS = 2_000;
+const STEPS_PER_PATTERN = 2_000;
 
 /**
  * How much work may be made of one document: who writes expressions and documents must not have us look through them
@@ -54,7 +54,8 @@ export class Budget {
   /** @throws when there is no more */
   spend(steps: number): void {
     this.#left -= steps;
-    if (!(this.#left >= 0)) throw new ExhaustedBudget(`${this.#subject} takes more than ${MAX_STEPS} steps`);
+    if (!(this.#left >= 0))
+      throw new BudgetExhaustedError(`${this.#subject} takes more than ${MAX_STEPS} steps`);
   }
 
   /** How many members an object has, which are counted once. */
@@ -62,19 +63,19 @@ export class Budget {
     let size = this.#sizes.get(object);
     if (size === undefined) {
       size = Object.keys(object).length;
-      this.spend(size / MEMBERS_A_STEP);
+      this.spend(size / MEMBERS_PER_STEP);
       this.#sizes.set(object, size);
     }
     return size;
   }
 
   /** A regular expression in the syntax of RE2, which takes time linear in the text; read once. */
-  patternOf(text: string): RE2JS {
+  compilePattern(text: string): RE2JS {
     const known = this.#patterns.get(text);
     if (known) return known;
-    if (text.length > MAX_PATTERN)
-      throw new Error(`a regular expression must be no longer than ${MAX_PATTERN} characters`);
-    this.spend(PATTERN_STEPS);
+    if (text.length > MAX_PATTERN_LENGTH)
+      throw new Error(`a regular expression must be no longer than ${MAX_PATTERN_LENGTH} characters`);
+    this.spend(STEPS_PER_PATTERN);
     const pattern = RE2JS.compile(text);
     this.#patterns.set(text, pattern);
     return pattern;
@@ -82,7 +83,7 @@ export class Budget {
 }
 
 /** Is not to be taken for a condition that is not met. */
-export class ExhaustedBudget extends Error {}
+export class BudgetExhaustedError extends Error {}
 
 /** What counts as a condition that is met: what is there and neither false, null, zero nor empty. */
 export function isTrue(operand: Operand, budget: Budget): boolean {

@@ -10,7 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/', '%', '<<', '>>', '&^', '&'],
 ];
 /** What begins with an operator of a level, and is another one. */
-const NOT_BEFORE: Readonly<Record<string, readonly string[]>> = {
+const LONGER_OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '|': ['||'],
   '&': ['&&'],
   '*': ['**'],
@@ -27,8 +27,8 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
  */
 export function parseJsonPath(text: string): Path {
   const scanner = new Scanner(text.trim());
-  if (!scanner.takes('$')) scanner.fail('"$"');
-  const path = parsePath(scanner, '$', { parseExpression: expression, standsAlone: true });
+  if (!scanner.tryTake('$')) scanner.fail('"$"');
+  const path = parsePath(scanner, '$', { parseExpression: parseNestedExpression, isStandalone: true });
   if (!scanner.isAtEnd) scanner.fail('".", "[" or the end');
   return path;
 }
@@ -40,76 +40,76 @@ export function parseJsonPath(text: string): Path {
  */
 export function parseExpression(text: string): Expression {
   const scanner = new Scanner(text);
-  const read = expression(scanner);
+  const read = parseNestedExpression(scanner);
   scanner.skipSpace();
   if (!scanner.isAtEnd) scanner.fail('an operator or the end');
   return read;
 }
 
-function expression(scanner: Scanner): Expression {
-  return scanner.within(() => level(scanner, 0));
+function parseNestedExpression(scanner: Scanner): Expression {
+  return scanner.within(() => parseLevel(scanner, 0));
 }
 
-function level(scanner: Scanner, index: number): Expression {
+function parseLevel(scanner: Scanner, index: number): Expression {
   const operators = LEVELS[index];
-  if (!operators) return power(scanner);
-  let left = level(scanner, index + 1);
+  if (!operators) return parsePower(scanner);
+  let left = parseLevel(scanner, index + 1);
   for (;;) {
     scanner.skipSpace();
     const operator = operators.find((one) => isNext(scanner, one));
     if (operator === undefined) return left;
     scanner.expect(operator);
-    left = { kind: 'binary', operator, left, right: level(scanner, index + 1) };
+    left = { kind: 'binary', operator, left, right: parseLevel(scanner, index + 1) };
   }
 }
 
 function isNext(scanner: Scanner, operator: string): boolean {
-  const isLonger = (getOwn(NOT_BEFORE, operator) ?? []).some((longer) => scanner.sees(longer));
-  return !isLonger && scanner.sees(operator);
+  const isLonger = (getOwn(LONGER_OPERATORS, operator) ?? []).some((longer) => scanner.startsWith(longer));
+  return !isLonger && scanner.startsWith(operator);
 }
 
 /** `a ** b ** c` is `a ** (b ** c)`. */
-function power(scanner: Scanner): Expression {
-  const left = unary(scanner);
+function parsePower(scanner: Scanner): Expression {
+  const left = parseUnary(scanner);
   scanner.skipSpace();
-  if (!scanner.takes('**')) return left;
-  return { kind: 'binary', operator: '**', left, right: scanner.within(() => power(scanner)) };
+  if (!scanner.tryTake('**')) return left;
+  return { kind: 'binary', operator: '**', left, right: scanner.within(() => parsePower(scanner)) };
 }
 
-function unary(scanner: Scanner): Expression {
+function parseUnary(scanner: Scanner): Expression {
   scanner.skipSpace();
   for (const operator of ['-', '+', '!'] as const)
-    if (scanner.takes(operator))
-      return { kind: 'unary', operator, operand: scanner.within(() => unary(scanner)) };
-  return primary(scanner);
+    if (scanner.tryTake(operator))
+      return { kind: 'unary', operator, operand: scanner.within(() => parseUnary(scanner)) };
+  return parsePrimary(scanner);
 }
 
-function primary(scanner: Scanner): Expression {
-  if (scanner.takes('(')) {
-    const inner = expression(scanner);
+function parsePrimary(scanner: Scanner): Expression {
+  if (scanner.tryTake('(')) {
+    const inner = parseNestedExpression(scanner);
     scanner.skipSpace();
     scanner.expect(')');
     return inner;
   }
   for (const from of ['$', '@'] as const)
-    if (scanner.takes(from)) {
-      const path = parsePath(scanner, from, { parseExpression: expression, standsAlone: false });
+    if (scanner.tryTake(from)) {
+      const path = parsePath(scanner, from, { parseExpression: parseNestedExpression, isStandalone: false });
       return { kind: 'path', path };
     }
   if (scanner.next === "'" || scanner.next === '"') return { kind: 'literal', value: scanner.takeQuoted() };
   const number = scanner.takeMatch(NUMBER);
-  if (number !== undefined) return { kind: 'literal', value: finite(Number(number), scanner) };
+  if (number !== undefined) return { kind: 'literal', value: checkFinite(Number(number), scanner) };
   const word = scanner.takeMatch(WORD);
-  return word === undefined ? scanner.fail('a value') : named(scanner, word);
+  return word === undefined ? scanner.fail('a value') : parseNamed(scanner, word);
 }
 
 /** A function with its argument, or a constant. */
-function named(scanner: Scanner, word: string): Expression {
+function parseNamed(scanner: Scanner, word: string): Expression {
   const name = word.toLowerCase();
   scanner.skipSpace();
-  if (scanner.takes('(')) {
+  if (scanner.tryTake('(')) {
     if (!functions.has(name)) throw new Error(`must not call ${JSON.stringify(word)}, which is no function`);
-    const argument = expression(scanner);
+    const argument = parseNestedExpression(scanner);
     scanner.skipSpace();
     scanner.expect(')');
     return { kind: 'call', name, argument };
@@ -120,7 +120,7 @@ function named(scanner: Scanner, word: string): Expression {
   return { kind: 'literal', value };
 }
 
-function finite(value: number, scanner: Scanner): number {
+function checkFinite(value: number, scanner: Scanner): number {
   return Number.isFinite(value) ? value : scanner.fail('a smaller number before');
 }
 
@@ -149,72 +149,72 @@ interface PathContext {
   /** Reads an expression in brackets. */
   readonly parseExpression: (scanner: Scanner) => Expression;
   /** A path that stands alone has names of more characters than one among operators. */
-  readonly standsAlone: boolean;
+  readonly isStandalone: boolean;
 }
 
-const LONE_NAME = (character: string) => !'.[]\'"'.includes(character);
-const NAME = (character: string) => /[\p{L}\p{N}_]/u.test(character);
+const isStandaloneNameCharacter = (character: string) => !'.[]\'"'.includes(character);
+const isNameCharacter = (character: string) => /[\p{L}\p{N}_]/u.test(character);
 const INTEGER = /-?\d{1,15}/y;
 
 /** Reads a path in Goessner's JSONPath, behind the `$` or `@` that it begins with. */
 function parsePath(scanner: Scanner, from: Path['from'], context: PathContext): Path {
   const steps: Step[] = [];
   for (;;) {
-    if (context.standsAlone) scanner.skipSpace();
-    if (scanner.takes('..')) {
+    if (context.isStandalone) scanner.skipSpace();
+    if (scanner.tryTake('..')) {
       const isBracket = scanner.next === '[';
       if (isBracket) scanner.expect('[');
       steps.push({
         isDeep: true,
-        selectors: isBracket ? bracket(scanner, context) : [dot(scanner, context)],
+        selectors: isBracket ? parseBracket(scanner, context) : [parseDot(scanner, context)],
       });
-    } else if (scanner.takes('.')) steps.push({ isDeep: false, selectors: [dot(scanner, context)] });
-    else if (scanner.takes('[')) steps.push({ isDeep: false, selectors: bracket(scanner, context) });
+    } else if (scanner.tryTake('.')) steps.push({ isDeep: false, selectors: [parseDot(scanner, context)] });
+    else if (scanner.tryTake('[')) steps.push({ isDeep: false, selectors: parseBracket(scanner, context) });
     else return { from, steps };
   }
 }
 
 /** `*` or a name, behind a dot. */
-function dot(scanner: Scanner, { standsAlone }: PathContext): Selector {
-  if (scanner.takes('*')) return { kind: 'all' };
-  const name = scanner.takeWhile(standsAlone ? LONE_NAME : NAME);
+function parseDot(scanner: Scanner, { isStandalone }: PathContext): Selector {
+  if (scanner.tryTake('*')) return { kind: 'all' };
+  const name = scanner.takeWhile(isStandalone ? isStandaloneNameCharacter : isNameCharacter);
   return name === '' ? scanner.fail('a name or "*"') : { kind: 'name', name };
 }
 
 /** Everything in brackets, behind the opening one. */
-function bracket(scanner: Scanner, context: PathContext): readonly Selector[] {
+function parseBracket(scanner: Scanner, context: PathContext): readonly Selector[] {
   return scanner.within(() => {
     const selectors: Selector[] = [];
     for (;;) {
       scanner.skipSpace();
-      selectors.push(selector(scanner, context));
+      selectors.push(parseSelector(scanner, context));
       scanner.skipSpace();
-      if (scanner.takes(']')) return selectors;
-      if (!scanner.takes(',')) scanner.fail('"," or "]"');
+      if (scanner.tryTake(']')) return selectors;
+      if (!scanner.tryTake(',')) scanner.fail('"," or "]"');
     }
   });
 }
 
-function selector(scanner: Scanner, { parseExpression }: PathContext): Selector {
-  if (scanner.takes('*')) return { kind: 'all' };
-  if (scanner.takes('?')) return { kind: 'filter', condition: parseExpression(scanner) };
+function parseSelector(scanner: Scanner, { parseExpression }: PathContext): Selector {
+  if (scanner.tryTake('*')) return { kind: 'all' };
+  if (scanner.tryTake('?')) return { kind: 'filter', condition: parseExpression(scanner) };
   if (scanner.next === '(') return { kind: 'script', expression: parseExpression(scanner) };
   if (scanner.next === "'" || scanner.next === '"') return { kind: 'name', name: scanner.takeQuoted() };
-  const start = integer(scanner);
+  const start = parseInteger(scanner);
   scanner.skipSpace();
-  if (!scanner.takes(':')) {
+  if (!scanner.tryTake(':')) {
     return start === undefined
       ? scanner.fail('a name in quotes, an index, "*" or "?"')
       : { kind: 'index', index: start };
   }
-  const end = integer(scanner);
+  const end = parseInteger(scanner);
   scanner.skipSpace();
-  const step = scanner.takes(':') ? integer(scanner) : undefined;
+  const step = scanner.tryTake(':') ? parseInteger(scanner) : undefined;
   if (step === 0) scanner.fail('a step other than 0');
   return { kind: 'slice', start, end, step: step ?? 1 };
 }
 
-function integer(scanner: Scanner): number | undefined {
+function parseInteger(scanner: Scanner): number | undefined {
   scanner.skipSpace();
   const text = scanner.takeMatch(INTEGER);
   return text === undefined ? undefined : Number(text);
@@ -250,13 +250,13 @@ class Scanner {
   }
 
   /** Whether a word comes next. */
-  sees(word: string): boolean {
+  startsWith(word: string): boolean {
     return this.#text.startsWith(word, this.#at);
   }
 
   /** Goes behind a word if it comes next. */
-  takes(word: string): boolean {
-    const isNext = this.sees(word);
+  tryTake(word: string): boolean {
+    const isNext = this.startsWith(word);
     if (isNext) this.#at += word.length;
     return isNext;
   }
@@ -277,7 +277,7 @@ class Scanner {
   }
 
   expect(word: string): void {
-    if (!this.takes(word)) this.fail(JSON.stringify(word));
+    if (!this.tryTake(word)) this.fail(JSON.stringify(word));
   }
 
   /** Goes behind a text in single or double quotes; a backslash takes the next character as it is. */

@@ -59,11 +59,11 @@ export class NakadiServer {
       key: JSON.stringify(['nakadi', url.href, http.credentialName, metric, subscriptions]),
       description: `${metric} of ${name} of Nakadi at ${url.host}`,
       source: url.host,
-      ask: (signal) => this.#ask(metric, { subscriptions, signal }),
+      run: (signal) => this.#run(metric, { subscriptions, signal }),
     };
   }
 
-  async #ask(
+  async #run(
     metric: NakadiMetric,
     { subscriptions, signal }: { readonly subscriptions: NakadiSubscriptions; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
@@ -106,7 +106,7 @@ export class NakadiServer {
       ids.push(...page.items.map(({ id }) => id));
       if (ids.length > MAX_SUBSCRIPTIONS)
         throw new Error(`Nakadi at ${url.host} has more than ${MAX_SUBSCRIPTIONS} such subscriptions`);
-      next = nextPage(page._links?.next?.href, first);
+      next = findNextPage(page._links?.next?.href, first);
     }
     return ids;
   }
@@ -125,7 +125,7 @@ export class NakadiServer {
 }
 
 /** Where the list goes on; our credentials go nowhere else, whatever a response says. */
-function nextPage(href: string | undefined, first: URL): URL | undefined {
+function findNextPage(href: string | undefined, first: URL): URL | undefined {
   if (href === undefined || !URL.canParse(href, first.href)) return undefined;
   const next = new URL(href, first.href);
   if (next.origin !== first.origin)

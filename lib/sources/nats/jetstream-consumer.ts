@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { HttpRequester } from '../http/observed-requester.ts';
-import { digestOf, type Query, shorten } from '../query.ts';
+import { digest, type Query, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
@@ -43,8 +43,8 @@ const SERVER = z.object({
 });
 
 /** Servers of one cluster that are asked who leads. */
-const MOST_SERVERS = 32;
-const WHOSE = 'a monitoring endpoint of NATS';
+const MAX_SERVERS = 32;
+const SYSTEM = 'a monitoring endpoint of NATS';
 
 /** What waits for a consumer: messages that it was not sent yet, and those that it has not acknowledged. */
 export function jetstreamLag(options: JetstreamConsumer): Query {
@@ -55,24 +55,24 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
       'nats-jetstream',
       endpoint.href,
       http.credentialName,
-      digestOf([account, stream, consumer]),
+      digest([account, stream, consumer]),
     ]),
     description: `lag of consumer ${shorten(consumer)} of stream ${shorten(stream)} at ${endpoint.host}`,
     source: endpoint.host,
-    async ask(signal) {
-      const led = leader && (await ledBy(leader, options, signal).catch(() => undefined));
+    async run(signal) {
+      const led = leader && (await readFromLeader(leader, options, signal).catch(() => undefined));
       signal.throwIfAborted();
-      if (led !== undefined) return sampleOf(led);
+      if (led !== undefined) return toSamples(led);
       leader = undefined;
-      const body = await read(http, { url: jetstreamAddress(endpoint, account), timeoutMs }, signal);
+      const body = await read(http, { url: buildJetstreamUrl(endpoint, account), timeoutMs }, signal);
       const found = readJetstream(body, options);
-      if (!found.isClustered) return sampleOf(found.consumer());
-      for (const server of await serversOf(options, signal)) {
-        const one = await ledBy(server, options, signal).catch(() => undefined);
+      if (!found.isClustered) return toSamples(found.consumer());
+      for (const server of await findServers(options, signal)) {
+        const one = await readFromLeader(server, options, signal).catch(() => undefined);
         signal.throwIfAborted();
         if (one === undefined) continue;
         leader = server;
-        return sampleOf(one);
+        return toSamples(one);
       }
       found.consumer(); // where there is none, that is the reason
       throw new Error(`leader node not found for consumer ${shorten(consumer)}`);
@@ -91,7 +91,7 @@ export function readJetstream(
   body: Buffer,
   { account, stream, consumer }: Pick<JetstreamConsumer, 'account' | 'stream' | 'consumer'>,
 ): { readonly isClustered: boolean; readonly consumer: () => Consumer } {
-  const { meta_cluster, account_details = [] } = readJsonAs(JETSTREAM, body, WHOSE);
+  const { meta_cluster, account_details = [] } = readJsonAs(JETSTREAM, body, SYSTEM);
   const found = account_details.find(({ name, id }) => name === account || id === account);
   return {
     isClustered: (meta_cluster?.cluster_size ?? 0) > 1,
@@ -107,10 +107,14 @@ export function readJetstream(
 }
 
 /** The consumer as a server tells it that leads it. @throws where it does not */
-async function ledBy(server: URL, options: JetstreamConsumer, signal: AbortSignal): Promise<Consumer> {
+async function readFromLeader(
+  server: URL,
+  options: JetstreamConsumer,
+  signal: AbortSignal,
+): Promise<Consumer> {
   const { http, account, timeoutMs } = options;
   const found = readJetstream(
-    await read(http, { url: jetstreamAddress(server, account), timeoutMs }, signal),
+    await read(http, { url: buildJetstreamUrl(server, account), timeoutMs }, signal),
     options,
   ).consumer();
   const { server_name } = readServer(await read(http, { url: new URL('/varz', server), timeoutMs }, signal));
@@ -120,7 +124,7 @@ async function ledBy(server: URL, options: JetstreamConsumer, signal: AbortSigna
 }
 
 /** The monitoring endpoints of all servers of a cluster, that which was asked first. */
-async function serversOf(
+async function findServers(
   { endpoint, http, timeoutMs }: JetstreamConsumer,
   signal: AbortSignal,
 ): Promise<readonly URL[]> {
@@ -128,12 +132,12 @@ async function serversOf(
   const { connect_urls = [], cluster } = readServer(body);
   const hosts =
     connect_urls.length > 0
-      ? connect_urls.map(hostIn)
+      ? connect_urls.map(parseHost)
       : (cluster?.urls ?? [])
-          .map(hostIn)
+          .map(parseHost)
           .map((host) => (isIP(host) === 0 ? `${host}.${endpoint.hostname}` : host));
   const servers = new Map([[endpoint.href, endpoint]]);
-  for (const host of hosts.slice(0, MOST_SERVERS)) {
+  for (const host of hosts.slice(0, MAX_SERVERS)) {
     const text = `${endpoint.protocol}//${isIP(host) === 6 ? `[${host}]` : host}:${endpoint.port}`;
     if (!URL.canParse(text) || new URL(text).username !== '') continue;
     const url = new URL(text);
@@ -144,18 +148,18 @@ async function serversOf(
 
 /** @throws an Error where a server does not tell who it is */
 export function readServer(body: Buffer): z.infer<typeof SERVER> {
-  return readJsonAs(SERVER, body, WHOSE);
+  return readJsonAs(SERVER, body, SYSTEM);
 }
 
 /** Of `HOST:PORT`, which may begin with a scheme. */
-function hostIn(address: string): string {
+function parseHost(address: string): string {
   const bare = address.slice(0, 300).split('://').at(-1) ?? '';
   const colon = bare.lastIndexOf(':');
   const host = colon > bare.lastIndexOf(']') ? bare.slice(0, colon) : bare;
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
-function jetstreamAddress(server: URL, account: string): URL {
+function buildJetstreamUrl(server: URL, account: string): URL {
   const url = new URL('/jsz', server);
   for (const [key, value] of Object.entries({ acc: account, config: 'true', consumers: 'true' }))
     url.searchParams.set(key, value);
@@ -170,6 +174,6 @@ async function read(
   return await http.read({ url, timeoutMs }, signal);
 }
 
-function sampleOf({ num_pending, num_ack_pending }: Consumer): readonly Sample[] {
+function toSamples({ num_pending, num_ack_pending }: Consumer): readonly Sample[] {
   return [{ value: num_pending + num_ack_pending, labels: {} }];
 }

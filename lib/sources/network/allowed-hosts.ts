@@ -65,12 +65,12 @@ export class AllowedHosts {
   /** An address is named by the IPv4 addresses in it, too, where all of them are: which of them is dialled, the network decides. */
   #hasAddress(address: IpAddress): boolean {
     const isNamed = (form: IpAddress) => this.#ranges.some((range) => isInRange(form, range));
-    const embedded = embeddedIn(address);
+    const embedded = findEmbedded(address);
     return isNamed(address) || (embedded.length > 0 && embedded.every(isNamed));
   }
 
   #hasName(host: string): boolean {
-    const name = canonical(host);
+    const name = canonicalize(host);
     return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix));
   }
 
@@ -79,8 +79,8 @@ export class AllowedHosts {
     const range = parseAddressRange(entry);
     if (range) this.#ranges.push(range);
     else if (!isName(entry)) throw new Error(`"${entry}" is no host name, *.suffix, IP address or CIDR`);
-    else if (entry.startsWith('*.')) this.#suffixes.push(canonical(entry).slice(1));
-    else this.#names.add(canonical(entry));
+    else if (entry.startsWith('*.')) this.#suffixes.push(canonicalize(entry).slice(1));
+    else this.#names.add(canonicalize(entry));
   }
 }
 
@@ -90,7 +90,7 @@ function isName(entry: string): boolean {
   return NAME.test(name) && !name.includes('..') && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(name);
 }
 
-function canonical(host: string): string {
+function canonicalize(host: string): string {
   const name = host.toLowerCase();
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
@@ -108,7 +108,7 @@ export interface NetworkOptions {
 /** Those addresses of a host that may be dialled. @throws when there are none */
 export async function findAllowedAddresses(
   host: string,
-  { allowedHosts, findAddresses = noAddresses }: NetworkOptions,
+  { allowedHosts, findAddresses = rejectNames }: NetworkOptions,
 ): Promise<readonly string[]> {
   const addresses = await findAddresses(host);
   const allowed = addresses.filter((address) => allowedHosts.allows(host, address));
@@ -117,7 +117,7 @@ export async function findAllowedAddresses(
 }
 
 /** A lookup, as Node's sockets take it, that gives only those addresses that may be dialled for the name. */
-export function allowedLookup(network: NetworkOptions): LookupFunction {
+export function createAllowedLookup(network: NetworkOptions): LookupFunction {
   return (host, options, callback) => {
     findAllowedAddresses(host, network).then(
       (addresses) => {
@@ -134,7 +134,7 @@ export function allowedLookup(network: NetworkOptions): LookupFunction {
   };
 }
 
-async function noAddresses(host: string): Promise<never> {
+async function rejectNames(host: string): Promise<never> {
   throw new Error(`${host} cannot be resolved: no name resolver is configured`);
 }
 
@@ -186,33 +186,35 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { range: 'fd00:c1::a9fe:a9fe', what: 'metadata of Oracle Cloud', source: 'Oracle Cloud, Compute' },
 ];
 
-const FORBIDDEN: readonly AddressRange[] = FORBIDDEN_RANGES.map(({ range }) => rangeOf(range));
+const FORBIDDEN: readonly AddressRange[] = FORBIDDEN_RANGES.map(({ range }) => parseKnownRange(range));
 
 /** IPv6 addresses that lead to an IPv4 one, and how to find that. */
 const EMBEDDINGS: readonly {
   readonly range: AddressRange;
   readonly embedded: (value: bigint) => readonly bigint[];
 }[] = [
-  { range: rangeOf('::/96'), embedded: lastBits }, // IPv4-compatible, RFC 4291
-  { range: rangeOf('::ffff:0:0/96'), embedded: lastBits }, // IPv4-mapped, RFC 4291
-  { range: rangeOf('::ffff:0:0:0/96'), embedded: lastBits }, // IPv4-translated, RFC 2765
-  { range: rangeOf('64:ff9b::/96'), embedded: lastBits }, // NAT64, RFC 6052
+  { range: parseKnownRange('::/96'), embedded: lastBits }, // IPv4-compatible, RFC 4291
+  { range: parseKnownRange('::ffff:0:0/96'), embedded: lastBits }, // IPv4-mapped, RFC 4291
+  { range: parseKnownRange('::ffff:0:0:0/96'), embedded: lastBits }, // IPv4-translated, RFC 2765
+  { range: parseKnownRange('64:ff9b::/96'), embedded: lastBits }, // NAT64, RFC 6052
   {
     // NAT64 of a network's own, RFC 8215: behind 96 bits, or behind 48 around the eight bits that are left out
-    range: rangeOf('64:ff9b:1::/48'),
+    range: parseKnownRange('64:ff9b:1::/48'),
     embedded: (value) => [value, (((value >> 64n) & 0xffffn) << 16n) | ((value >> 40n) & 0xffffn)],
   },
-  { range: rangeOf('2002::/16'), embedded: (value) => [value >> 80n] }, // 6to4, RFC 3056
-  { range: rangeOf('2001::/32'), embedded: (value) => [value >> 64n, ~value] }, // Teredo, RFC 4380: server and, inverted, client
+  { range: parseKnownRange('2002::/16'), embedded: (value) => [value >> 80n] }, // 6to4, RFC 3056
+  { range: parseKnownRange('2001::/32'), embedded: (value) => [value >> 64n, ~value] }, // Teredo, RFC 4380: server and, inverted, client
 ];
 
 /** Whether an address is dialled only where the administrator names it. */
 function isForbidden(address: IpAddress): boolean {
-  return [address, ...embeddedIn(address)].some((form) => FORBIDDEN.some((range) => isInRange(form, range)));
+  return [address, ...findEmbedded(address)].some((form) =>
+    FORBIDDEN.some((range) => isInRange(form, range)),
+  );
 }
 
 /** The IPv4 addresses that an IPv6 one may lead to. */
-function embeddedIn({ family, value }: IpAddress): readonly IpAddress[] {
+function findEmbedded({ family, value }: IpAddress): readonly IpAddress[] {
   if (family === 4) return [];
   return EMBEDDINGS.filter(({ range }) => isInRange({ family, value }, range)).flatMap(({ embedded }) =>
     embedded(value).map((each): IpAddress => ({ family: 4, value: each & 0xffff_ffffn })),
@@ -223,7 +225,7 @@ function lastBits(value: bigint): readonly bigint[] {
   return [value];
 }
 
-function rangeOf(text: string): AddressRange {
+function parseKnownRange(text: string): AddressRange {
   const range = parseAddressRange(text);
   if (!range) throw new Error(`"${text}" is no address range`);
   return range;

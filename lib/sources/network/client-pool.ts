@@ -3,7 +3,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 
 /** A client that is connected to one system. */
-export interface KeptClient {
+export interface PooledClient {
   /** Whether nothing can be asked over it any more. */
   readonly isBroken: boolean;
   /** Ends it at once, whatever it does. */
@@ -11,7 +11,7 @@ export interface KeptClient {
 }
 
 /** What clients are kept with. */
-interface KeptClientsOptions {
+interface ClientPoolOptions {
   readonly clock: Clock;
   /** A client that nobody has used for so long is closed; by default 5 min. */
   readonly idleMs?: number;
@@ -27,7 +27,7 @@ interface ClientUse<T, R> {
   readonly signal: AbortSignal;
 }
 
-interface Kept<T> {
+interface PoolEntry<T> {
   readonly client: Promise<T>;
   readonly closing: AbortController;
   expiry: Disposable | undefined;
@@ -37,7 +37,7 @@ interface Kept<T> {
 const IDLE_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Servers may send on to ever new addresses, as nodes of a Redis cluster do: of more that nobody uses, the oldest are closed. */
-const MOST_IDLE = 256;
+const MAX_IDLE = 256;
 
 /**
  * Clients of sources that are connected: made when they are needed, shared by all that need the same, closed when nobody has for
@@ -46,16 +46,16 @@ const MOST_IDLE = 256;
  * What a server refuses breaks nothing. A request that was given up has its connection replaced for those who ask later, for its
  * peer may be gone; those who wait for something on it go on.
  */
-export class KeptClients<T extends KeptClient> implements Disposable {
-  readonly #options: KeptClientsOptions;
-  readonly #kept = new Map<string, Kept<T>>();
+export class ClientPool<T extends PooledClient> implements Disposable {
+  readonly #options: ClientPoolOptions;
+  readonly #kept = new Map<string, PoolEntry<T>>();
   /** Keys of those that nobody uses, the one that rests the longest first. */
   readonly #idle = new Set<string>();
   /** Replaced, but in use. */
-  readonly #retired = new Set<Kept<T>>();
+  readonly #retired = new Set<PoolEntry<T>>();
   #isClosed = false;
 
-  constructor(options: KeptClientsOptions) {
+  constructor(options: ClientPoolOptions) {
     this.#options = options;
   }
 
@@ -97,14 +97,14 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     for (const kept of [...this.#retired]) this.#close(kept);
   }
 
-  #connect(key: string, connect: ClientUse<T, never>['connect']): Kept<T> {
+  #connect(key: string, connect: ClientUse<T, never>['connect']): PoolEntry<T> {
     const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const closing = new AbortController();
     const expired = () => new Error(`no connection within ${connectTimeoutMs / 1000}s`);
     const deadline = startDeadline(clock, connectTimeoutMs, { signal: closing.signal, expired });
     const connecting = connect(deadline.signal);
     const client = raceAbort(connecting, deadline.signal).finally(() => deadline[Symbol.dispose]());
-    const kept: Kept<T> = { client, closing, expiry: undefined, users: 0 };
+    const kept: PoolEntry<T> = { client, closing, expiry: undefined, users: 0 };
     this.#kept.set(key, kept);
     client.catch(() => {
       this.#drop(key, kept);
@@ -116,7 +116,7 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     return kept;
   }
 
-  #rest(key: string, kept: Kept<T>): void {
+  #rest(key: string, kept: PoolEntry<T>): void {
     if (this.#retired.has(kept)) this.#close(kept);
     if (this.#kept.get(key) !== kept) return;
     const { clock, idleMs = IDLE_MS } = this.#options;
@@ -124,16 +124,16 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     this.#idle.add(key);
     const [oldest = key] = this.#idle;
     const rested = this.#kept.get(oldest);
-    if (this.#idle.size > MOST_IDLE && rested) this.#drop(oldest, rested);
+    if (this.#idle.size > MAX_IDLE && rested) this.#drop(oldest, rested);
   }
 
-  #retire(key: string, kept: Kept<T>): void {
+  #retire(key: string, kept: PoolEntry<T>): void {
     if (this.#kept.get(key) !== kept) return;
     this.#kept.delete(key);
     this.#retired.add(kept);
   }
 
-  #drop(key: string, kept: Kept<T>): void {
+  #drop(key: string, kept: PoolEntry<T>): void {
     if (this.#kept.get(key) === kept) {
       this.#kept.delete(key);
       this.#idle.delete(key);
@@ -141,7 +141,7 @@ export class KeptClients<T extends KeptClient> implements Disposable {
     this.#close(kept);
   }
 
-  #close(kept: Kept<T>): void {
+  #close(kept: PoolEntry<T>): void {
     this.#retired.delete(kept);
     kept.expiry?.[Symbol.dispose]();
     kept.closing.abort(new Error('the connections are closed'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { onAbort } from '#lib/time/abort-signal.ts';
-import { allowedLookup, type NetworkOptions } from './allowed-hosts.ts';
+import { createAllowedLookup, type NetworkOptions } from './allowed-hosts.ts';
 import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
 
 /** How much a server may send. */
@@ -17,10 +17,10 @@ const STATEMENT_LIMITS: ReceiveLimits = { bytes: 4 * 1024 * 1024, messages: 8_19
 /** While there is no statement: notices, and why the server ends. */
 export const IDLE_LIMITS: ReceiveLimits = { bytes: 64 * 1024, messages: 256 };
 /** How often it is looked how much has come. */
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /** A bound on what comes over a connection, which is looked after until it is disposed of. */
-interface ResponseBound extends Disposable {
+interface ResponseLimit extends Disposable {
   /** Looks at once. @throws an Error when more has come than may: a fast peer is done between two looks */
   check(): void;
 }
@@ -28,7 +28,7 @@ interface ResponseBound extends Disposable {
 /** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
 export class GuardedSocket extends Socket {
   readonly #network: NetworkOptions;
-  #breakage: Error | undefined;
+  #failure: Error | undefined;
   #maxMessages = STATEMENT_LIMITS.messages;
   #messageCount = 0;
 
@@ -38,46 +38,46 @@ export class GuardedSocket extends Socket {
   }
 
   /** Why we broke it off ourselves, whatever its user makes of that. */
-  get breakage(): Error | undefined {
-    return this.#breakage;
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** Begins to connect; a host that must not be asked is an error of the socket. */
   dial(port: number, host: string): this {
     const { allowedHosts } = this.#network;
-    if (isIP(host) === 0) return super.connect({ port, host, lookup: allowedLookup(this.#network) });
+    if (isIP(host) === 0) return super.connect({ port, host, lookup: createAllowedLookup(this.#network) });
     if (!allowedHosts.allows(host, host)) return this.destroy(allowedHosts.refusal(host, [host]));
     // A certificate is verified for what was dialled where TLS has no name of its own for it, as mysql2 has none for an
     // address. Node remembers that of a name alone, so the address is dialled as a fully qualified one, and is what it resolves to.
-    return super.connect({ port, host: `${host}.`, lookup: lookupOf(host) });
+    return super.connect({ port, host: `${host}.`, lookup: createFixedLookup(host) });
   }
 
   /** Breaks the connection off for what came over it. */
-  breakOff(why: Error): void {
-    this.#breakage ??= why;
-    this.destroy(this.#breakage);
+  fail(why: Error): void {
+    this.#failure ??= why;
+    this.destroy(this.#failure);
   }
 
   /** Counts a message of the server, and breaks the connection when there are more than the latest bound allows. */
   countMessage(): void {
     if (++this.#messageCount > this.#maxMessages)
-      this.breakOff(new Error(`the response has more than ${this.#maxMessages} messages`));
+      this.fail(new Error(`the response has more than ${this.#maxMessages} messages`));
   }
 
   /** Breaks the connection, until disposed of, when the server sends more than the limits; by default those of one statement. */
-  bound({ bytes, messages }: ReceiveLimits = STATEMENT_LIMITS): ResponseBound {
+  limitResponse({ bytes, messages }: ReceiveLimits = STATEMENT_LIMITS): ResponseLimit {
     const before = this.bytesRead;
     this.#maxMessages = messages;
     this.#messageCount = 0;
     const look = () => {
       if (this.bytesRead - before <= bytes) return;
-      this.breakOff(new Error(`the response is longer than ${bytes} bytes`));
+      this.fail(new Error(`the response is longer than ${bytes} bytes`));
     };
-    const timer = setInterval(look, LOOK_MS);
+    const timer = setInterval(look, CHECK_INTERVAL_MS);
     return {
       check: () => {
         look();
-        if (this.#breakage) throw this.#breakage;
+        if (this.#failure) throw this.#failure;
       },
       [Symbol.dispose]: () => clearInterval(timer),
     };
@@ -85,7 +85,7 @@ export class GuardedSocket extends Socket {
 }
 
 /** Resolves to one address without a query. */
-function lookupOf(address: string): LookupFunction {
+function createFixedLookup(address: string): LookupFunction {
   const family = isIP(address);
   return (_, { all }, callback) =>
     queueMicrotask(() => (all ? callback(null, [{ address, family }]) : callback(null, address, family)));
@@ -112,7 +112,7 @@ export async function dial(options: DialOptions, signal: AbortSignal): Promise<D
   const { host, port, tls } = options;
   const raw = new GuardedSocket(options);
   using _aborted = onAbort(signal, () => raw.destroy(signal.reason));
-  const socket = tls ? secured(raw, host, tls) : raw;
+  const socket = tls ? startTls(raw, host, tls) : raw;
   const destroy = () => {
     socket.destroy();
     raw.destroy();
@@ -130,7 +130,7 @@ export async function dial(options: DialOptions, signal: AbortSignal): Promise<D
 }
 
 /** TLS of Node takes over what it is given, and says in an error of its own what broke it. */
-function secured(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
+function startTls(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
   const socket = connectTls({
     ...{ socket: raw, host, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: !isUnverified },
     ciphers: CIPHERS_WITHOUT_DHE,

@@ -22,7 +22,7 @@ const POST_REFUSED = [405, 501];
 export class PrometheusServer {
   readonly #options: PrometheusServerOptions;
   readonly #endpoint: URL;
-  #takesPost = true;
+  #acceptsPost = true;
 
   constructor(options: PrometheusServerOptions) {
     this.#options = options;
@@ -37,34 +37,34 @@ export class PrometheusServer {
       key: JSON.stringify(['prometheus', this.#endpoint.href, http.credentialName, text]),
       description: `${shorten(text)} of Prometheus at ${this.#endpoint.host}`,
       source: this.#endpoint.host,
-      ask: (signal) => this.#ask(text, signal),
+      run: (signal) => this.#run(text, signal),
     };
   }
 
-  async #ask(text: string, signal: AbortSignal): Promise<readonly Sample[]> {
+  async #run(text: string, signal: AbortSignal): Promise<readonly Sample[]> {
     const { statusCode, body, secrets } = await this.#exchange(text, signal);
     if (statusCode !== 200) {
       const why = readQueryError(body);
-      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.tell(why));
+      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.redact(why));
     }
     try {
       return readQueryResponse(body);
     } catch (error) {
-      const cause = secrets.tellError(error);
+      const cause = secrets.redactError(error);
       throw new Error(`Cannot use what Prometheus at ${this.#endpoint.host} responds`, { cause });
     }
   }
 
   async #exchange(text: string, signal: AbortSignal): Promise<HttpResponse> {
     const { http } = this.#options;
-    if (this.#takesPost) {
+    if (this.#acceptsPost) {
       const response = await http.exchange(this.#post(text), signal);
       if (!POST_REFUSED.includes(response.statusCode)) return response;
     }
     const url = new URL(this.#endpoint);
     url.searchParams.set('query', text);
     const response = await http.exchange({ url }, signal);
-    if (response.statusCode === 200) this.#takesPost = false;
+    if (response.statusCode === 200) this.#acceptsPost = false;
     return response;
   }
 

@@ -1,6 +1,6 @@
 import { shorten } from '../query.ts';
 import { isArray, isObject, type Json, readBoundedJson } from '../read-json.ts';
-import { decimalNumber, measuredAt, type Sample } from '../sample.ts';
+import { measuredAt, parseDecimal, type Sample } from '../sample.ts';
 
 /**
  * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to
@@ -11,18 +11,18 @@ import { decimalNumber, measuredAt, type Sample } from '../sample.ts';
 export function readQueryResponse(body: Uint8Array): readonly Sample[] {
   const response = readBoundedJson(body);
   const data = isObject(response) && response.status === 'success' ? response.data : undefined;
-  if (!isObject(data)) throw unknownForm();
+  if (!isObject(data)) throw unexpectedFormat();
   const { resultType, result } = data;
   if (resultType === 'matrix' || resultType === 'string')
     throw new Error(`the query gives a ${resultType}, not a vector or scalar`);
-  if (resultType === 'scalar') return [sampleOf(result, {})];
-  if (resultType !== 'vector' || !isArray(result)) throw unknownForm();
+  if (resultType === 'scalar') return [readSample(result, {})];
+  if (resultType !== 'vector' || !isArray(result)) throw unexpectedFormat();
   if (result.length === 0) throw new Error('the query has no result');
   return result.map((one) => {
-    if (!isObject(one)) throw unknownForm();
-    const labels = labelsOf(one.metric);
+    if (!isObject(one)) throw unexpectedFormat();
+    const labels = readLabels(one.metric);
     if (one.value === undefined) throw new Error('the query gives a histogram, not a number');
-    return sampleOf(one.value, labels);
+    return readSample(one.value, labels);
   });
 }
 
@@ -37,21 +37,21 @@ export function readQueryError(body: Uint8Array): string | undefined {
   }
 }
 
-function labelsOf(metric: Json | undefined): Readonly<Record<string, string>> {
-  if (!isObject(metric)) throw unknownForm();
-  if (Object.values(metric).some((label) => typeof label !== 'string')) throw unknownForm();
+function readLabels(metric: Json | undefined): Readonly<Record<string, string>> {
+  if (!isObject(metric)) throw unexpectedFormat();
+  if (Object.values(metric).some((label) => typeof label !== 'string')) throw unexpectedFormat();
   return metric as Readonly<Record<string, string>>;
 }
 
 /** @param point seconds since the epoch, and a number as text */
-function sampleOf(point: Json | undefined, labels: Readonly<Record<string, string>>): Sample {
+function readSample(point: Json | undefined, labels: Readonly<Record<string, string>>): Sample {
   const [seconds, text, ...more] = isArray(point) ? point : [];
-  if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unknownForm();
-  const value = decimalNumber(text);
+  if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unexpectedFormat();
+  const value = parseDecimal(text);
   if (value !== undefined) return { value, labels, ...measuredAt(seconds * 1000) };
   throw new Error(`the query gives ${JSON.stringify(shorten(text))}, which is no result`);
 }
 
-function unknownForm(): Error {
+function unexpectedFormat(): Error {
   return new Error('the response is not one of the Prometheus HTTP API');
 }

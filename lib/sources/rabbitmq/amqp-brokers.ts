@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
-import { KeptClients } from '../network/client-pool.ts';
+import { ClientPool } from '../network/client-pool.ts';
 import type { SourceTls } from '../network/tls.ts';
-import { digestOf, type Query, shorten } from '../query.ts';
+import { digest, type Query, shorten } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 
 /** Where a broker is, and who asks it. */
@@ -21,23 +21,23 @@ export interface AmqpBrokersOptions extends NetworkOptions {
 /** Brokers that speak AMQP 0-9-1, over connections that are kept and shared. */
 export class AmqpBrokers implements Disposable {
   readonly #options: AmqpBrokersOptions;
-  readonly #connections: KeptClients<AmqpConnection>;
+  readonly #connections: ClientPool<AmqpConnection>;
 
   constructor(options: AmqpBrokersOptions) {
     this.#options = options;
-    this.#connections = new KeptClients(options);
+    this.#connections = new ClientPool(options);
   }
 
   /** How many messages of a queue are ready. */
   queueLength(broker: AmqpBroker, queue: string): Query {
     const { host, port, vhost, login, tls } = broker;
-    const key = JSON.stringify([host, port, vhost, digestOf([login, tls])]);
+    const key = JSON.stringify([host, port, vhost, digest([login, tls])]);
     const { allowedHosts, findAddresses } = this.#options;
     return {
       key: JSON.stringify(['amqp', key, queue]),
       description: `length of queue ${shorten(queue)} at ${host}:${port}`,
       source: key, // who shares a connection waits for one another
-      ask: async (signal) => {
+      run: async (signal) => {
         try {
           const value = await this.#connections.use(key, {
             connect: (connecting) =>

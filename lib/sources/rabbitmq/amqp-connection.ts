@@ -1,5 +1,5 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
-import type { KeptClient } from '../network/client-pool.ts';
+import type { PooledClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 
@@ -24,7 +24,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_PENDING = 10_000;
 
 /** A connection to a broker, with one channel on which one request is under way at a time. */
-export class AmqpConnection implements KeptClient {
+export class AmqpConnection implements PooledClient {
   readonly #dialled: Dialled;
   readonly #decoder = new AmqpDecoder();
   #waiting: PromiseWithResolvers<AmqpMethod> | undefined;
@@ -33,32 +33,43 @@ export class AmqpConnection implements KeptClient {
   #isChannelOpen = false;
   #receivedBytes = 0;
   readonly #secrets: Secrets;
-  #breakage: Error | undefined;
+  #failure: Error | undefined;
 
   private constructor(dialled: Dialled, { login }: AmqpAccess) {
     this.#dialled = dialled;
     this.#secrets = new Secrets([login?.password]);
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error) => this.#break(error));
-    socket.on('close', () => this.#break(new Error('the connection was closed')));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the connection was closed')));
   }
 
   /** Connects, and says who asks. @throws when it cannot, or when the broker does not let it */
   static async connect(options: AmqpAccess & DialOptions, signal: AbortSignal): Promise<AmqpConnection> {
     const { login, vhost } = options;
     const connection = new AmqpConnection(await dial(options, signal), options);
-    using _aborted = onAbort(signal, () => connection.#break(signal.reason));
+    using _aborted = onAbort(signal, () => connection.#fail(signal.reason));
     try {
       await connection.#exchange(PROTOCOL_HEADER, METHODS.start);
       const [mechanism, response] = login
         ? ['PLAIN', `\0${login.username}\0${login.password}`]
         : ['EXTERNAL', ''];
-      const who = [table(PROPERTIES), shortText(mechanism), longText(response), shortText('en_US')];
+      const who = [
+        encodeTable(PROPERTIES),
+        encodeShortString(mechanism),
+        encodeLongString(response),
+        encodeShortString('en_US'),
+      ];
       await connection.#exchange(encodeMethod(0, METHODS.startOk, ...who), METHODS.tune);
       const limits = [u16(CHANNEL), u32(MAX_FRAME_BYTES), u16(0)];
       connection.#write(encodeMethod(0, METHODS.tuneOk, ...limits));
-      const open = encodeMethod(0, METHODS.open, shortText(vhost), shortText(''), Buffer.alloc(1));
+      const open = encodeMethod(
+        0,
+        METHODS.open,
+        encodeShortString(vhost),
+        encodeShortString(''),
+        Buffer.alloc(1),
+      );
       await connection.#exchange(open, METHODS.openOk);
       return connection;
     } catch (error) {
@@ -68,7 +79,7 @@ export class AmqpConnection implements KeptClient {
   }
 
   get isBroken(): boolean {
-    return this.#breakage !== undefined;
+    return this.#failure !== undefined;
   }
 
   /** How many messages of a queue are ready. @throws what the broker says, as where there is no such queue */
@@ -85,53 +96,53 @@ export class AmqpConnection implements KeptClient {
   }
 
   destroy(): void {
-    this.#break(new Error('the connection was closed'));
+    this.#fail(new Error('the connection was closed'));
   }
 
   /** A passive declaration tells of a queue and changes nothing; for one that is missing the broker closes the channel. */
   async #declare(queue: string): Promise<number> {
     if (!this.#isChannelOpen) {
-      const open = encodeMethod(CHANNEL, METHODS.channelOpen, shortText(''));
+      const open = encodeMethod(CHANNEL, METHODS.channelOpen, encodeShortString(''));
       await this.#exchange(open, METHODS.channelOpenOk);
       this.#isChannelOpen = true;
     }
-    const fields = [u16(0), shortText(queue), PASSIVE, table({})];
+    const fields = [u16(0), encodeShortString(queue), PASSIVE, encodeTable({})];
     const declare = encodeMethod(CHANNEL, METHODS.queueDeclare, ...fields);
-    return messageCountIn(await this.#exchange(declare, METHODS.queueDeclareOk));
+    return readMessageCount(await this.#exchange(declare, METHODS.queueDeclareOk));
   }
 
   /** @throws why a channel or the connection was closed instead */
   async #exchange(bytes: Buffer, expected: string): Promise<AmqpMethod> {
-    if (this.#breakage) throw this.#breakage;
+    if (this.#failure) throw this.#failure;
     const waiting = Promise.withResolvers<AmqpMethod>();
     this.#waiting = waiting;
     this.#receivedBytes = 0;
     this.#write(bytes);
     const method = await waiting.promise;
     if (method.id === expected) return method;
-    if (method.id === METHODS.channelClose) throw this.#reasonIn(method);
+    if (method.id === METHODS.channelClose) throw this.#closeError(method);
     const error = new Error('the broker responds to what nobody asked');
-    this.#break(error);
+    this.#fail(error);
     throw error;
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#breakage) this.#dialled.socket.write(bytes);
+    if (!this.#failure) this.#dialled.socket.write(bytes);
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#breakage) return;
+    if (this.#failure) return;
     try {
       this.#receivedBytes += chunk.length;
       if (this.#receivedBytes > MAX_BYTES) throw new Error(`the response is longer than ${MAX_BYTES} bytes`);
-      for (const method of this.#decoder.decode(chunk)) this.#take(method);
+      for (const method of this.#decoder.decode(chunk)) this.#handle(method);
     } catch (error) {
-      this.#break(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #take(method: AmqpMethod): void {
-    if (method.id === METHODS.close) throw this.#reasonIn(method);
+  #handle(method: AmqpMethod): void {
+    if (method.id === METHODS.close) throw this.#closeError(method);
     if (method.id === METHODS.channelClose) {
       this.#isChannelOpen = false;
       this.#write(encodeMethod(method.channel, METHODS.channelCloseOk));
@@ -142,13 +153,13 @@ export class AmqpConnection implements KeptClient {
     else if (method.id !== METHODS.channelClose) throw new Error('the broker responds to what nobody asked');
   }
 
-  #reasonIn(method: AmqpMethod): Error {
-    return new Error(this.#secrets.tell(reasonIn(method)));
+  #closeError(method: AmqpMethod): Error {
+    return new Error(this.#secrets.redact(readCloseReason(method)));
   }
 
-  #break(error: Error): void {
-    if (this.#breakage) return;
-    this.#breakage = error;
+  #fail(error: Error): void {
+    if (this.#failure) return;
+    this.#failure = error;
     this.#dialled.destroy();
     this.#waiting?.reject(error);
   }
@@ -187,7 +198,7 @@ const MAX_FRAME_BYTES = 131_072;
 
 const [METHOD, HEARTBEAT, END] = [1, 8, 0xce];
 const HEADER_BYTES = 7;
-const LONGEST_SHORT = 255;
+const MAX_SHORT_BYTES = 255;
 
 /** Takes frames apart as they come in, each within a bound, in time linear in what comes. */
 export class AmqpDecoder {
@@ -211,7 +222,7 @@ export class AmqpDecoder {
       if (size > MAX_FRAME_BYTES) throw unreadable(bytes, at);
       this.#needed = HEADER_BYTES + size + 1;
       if (left < this.#needed) break;
-      const method = methodIn(bytes.subarray(at, at + this.#needed));
+      const method = readMethod(bytes.subarray(at, at + this.#needed));
       if (method) methods.push(method);
       at += this.#needed;
     }
@@ -235,30 +246,30 @@ export function encodeMethod(channel: number, id: string, ...fields: readonly Bu
 }
 
 /** @throws for what is longer than a short text may be */
-export function shortText(text: string): Buffer {
+export function encodeShortString(text: string): Buffer {
   const bytes = Buffer.from(text);
-  if (bytes.length > LONGEST_SHORT)
-    throw new Error(`${JSON.stringify(text.slice(0, 50))} is longer than ${LONGEST_SHORT} bytes`);
+  if (bytes.length > MAX_SHORT_BYTES)
+    throw new Error(`${JSON.stringify(text.slice(0, 50))} is longer than ${MAX_SHORT_BYTES} bytes`);
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-export function longText(bytes: string | Buffer): Buffer {
+export function encodeLongString(bytes: string | Buffer): Buffer {
   return Buffer.concat([u32(Buffer.byteLength(bytes)), Buffer.from(bytes)]);
 }
 
 /** A table of texts, booleans and tables. */
-export function table(
+export function encodeTable(
   fields: Readonly<Record<string, string | true | Readonly<Record<string, true>>>>,
 ): Buffer {
   const encoded = Object.entries(fields).flatMap(([name, value]) => [
-    shortText(name),
+    encodeShortString(name),
     value === true
       ? Buffer.from('t\x01')
       : typeof value === 'string'
-        ? Buffer.concat([Buffer.from('S'), longText(value)])
-        : Buffer.concat([Buffer.from('F'), table(value)]),
+        ? Buffer.concat([Buffer.from('S'), encodeLongString(value)])
+        : Buffer.concat([Buffer.from('F'), encodeTable(value)]),
   ]);
-  return longText(Buffer.concat(encoded));
+  return encodeLongString(Buffer.concat(encoded));
 }
 
 export function u16(value: number): Buffer {
@@ -274,21 +285,21 @@ export function u32(value: number): Buffer {
 }
 
 /** How many messages a queue has, as `queue.declare-ok` tells: its name, messages, consumers. */
-export function messageCountIn({ content }: AmqpMethod): number {
+export function readMessageCount({ content }: AmqpMethod): number {
   const at = 1 + (content[0] ?? 0);
   if (content.length < at + 4) throw new Error('the broker responds with no count');
   return content.readUInt32BE(at);
 }
 
 /** Why a channel or connection was closed: a code and a text. */
-export function reasonIn({ content }: AmqpMethod): string {
+export function readCloseReason({ content }: AmqpMethod): string {
   if (content.length < 3) return 'the broker closes without a reason';
   const text = content.subarray(3, 3 + (content[2] ?? 0)).toString('utf8');
   return `${content.readUInt16BE(0)} ${text}`;
 }
 
 /** @returns `undefined` for what is no method: a heartbeat */
-function methodIn(frame: Buffer): AmqpMethod | undefined {
+function readMethod(frame: Buffer): AmqpMethod | undefined {
   const type = frame[0];
   if (frame.at(-1) !== END || (type !== METHOD && type !== HEARTBEAT)) throw unreadable(frame, 0);
   if (type === HEARTBEAT) return undefined;

@@ -44,18 +44,18 @@ type FoundQueue = z.infer<typeof QUEUE>;
 /** The figures of queues: messages, and what is published and delivered a second. */
 export function queueFigures(options: ManagementApiOptions, queues: QueuesOptions): Query {
   const { http, timeoutMs } = options;
-  const url = addressOf(options, queues);
+  const url = buildUrl(options, queues);
   return {
     key: JSON.stringify(['rabbitmq', http.credentialName, url.href, queues]),
     description: `queue ${shorten(queues.name)} at ${url.host}`,
     source: url.host,
-    async ask(signal) {
+    async run(signal) {
       const { statusCode, body, secrets } = await http.exchange({ url, timeoutMs }, signal);
-      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, secrets.tell(body.toString('utf8')));
+      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, secrets.redact(body.toString('utf8')));
       try {
         return readQueueFigures(body, queues);
       } catch (error) {
-        const cause = secrets.tellError(error);
+        const cause = secrets.redactError(error);
         throw new Error(`Cannot use what RabbitMQ at ${url.host} responds`, { cause });
       }
     },
@@ -76,15 +76,15 @@ export function readQueueFigures(
     : { items: [readJsonAs(QUEUE, body, 'RabbitMQ')], page_count: 1 };
   if (found.page_count > 1) throw new Error('regex matches more queues than can be recovered at once');
   const rate = (read: (queue: FoundQueue) => number) =>
-    combined(found.items.map(read), operation, (value) => value);
-  const messages = found.items.map((queue) => messagesOf(queue, countsUnacknowledged));
+    combine(found.items.map(read), operation, (value) => value);
+  const messages = found.items.map((queue) => countMessages(queue, countsUnacknowledged));
   return [
-    figure('messages', combined(messages, operation, Math.trunc)),
-    figure(
+    toSample('messages', combine(messages, operation, Math.trunc)),
+    toSample(
       'published',
       rate(({ message_stats }) => message_stats?.publish_details?.rate ?? 0),
     ),
-    figure(
+    toSample(
       'delivered',
       rate(({ message_stats }) => message_stats?.deliver_get_details?.rate ?? 0),
     ),
@@ -92,13 +92,13 @@ export function readQueueFigures(
 }
 
 /** Of a queue that has just been declared, the broker does not know them yet. */
-function messagesOf(queue: FoundQueue, countsUnacknowledged: boolean): number {
+function countMessages(queue: FoundQueue, countsUnacknowledged: boolean): number {
   const count = countsUnacknowledged ? queue.messages : queue.messages_ready;
   if (count === undefined) throw new Error(`the messages of queue ${queue.name} are not known yet`);
   return count;
 }
 
-function combined(
+function combine(
   values: readonly number[],
   operation: QueuesOptions['operation'],
   round: (mean: number) => number,
@@ -109,11 +109,11 @@ function combined(
   return operation === 'sum' ? sum : round(sum / values.length);
 }
 
-function figure(what: QueueFigure, value: number): Sample {
+function toSample(what: QueueFigure, value: number): Sample {
   return { value, labels: { what } };
 }
 
-function addressOf(
+function buildUrl(
   { url, vhost }: ManagementApiOptions,
   { name, isExpression, pageSize }: QueuesOptions,
 ): URL {

@@ -1,5 +1,5 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
-import type { KeptClient } from '../network/client-pool.ts';
+import type { PooledClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 
@@ -14,27 +14,27 @@ export interface RedisAccess {
 const MAX_PENDING = 10_000;
 
 /** A connection to one server of Redis: commands go out as they come, responses come in their order. */
-export class RedisConnection implements KeptClient {
+export class RedisConnection implements PooledClient {
   readonly #dialled: Dialled;
   readonly #decoder = new RespDecoder();
   readonly #pending: PromiseWithResolvers<RespValue>[] = [];
   readonly #secrets: Secrets;
-  #breakage: Error | undefined;
+  #failure: Error | undefined;
 
   private constructor(dialled: Dialled, { password }: RedisAccess) {
     this.#dialled = dialled;
     this.#secrets = new Secrets([password]);
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error) => this.#break(error));
-    socket.on('close', () => this.#break(new Error('the connection was closed')));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the connection was closed')));
   }
 
   /** Connects, and says who asks. @throws when it cannot, or when the server does not know who asks */
   static async connect(options: RedisAccess & DialOptions, signal: AbortSignal): Promise<RedisConnection> {
     const { username, password, database } = options;
     const connection = new RedisConnection(await dial(options, signal), options);
-    using _aborted = onAbort(signal, () => connection.#break(signal.reason));
+    using _aborted = onAbort(signal, () => connection.#fail(signal.reason));
     try {
       if (password !== undefined)
         await connection.send('AUTH', ...(username === undefined ? [] : [username]), password);
@@ -48,27 +48,27 @@ export class RedisConnection implements KeptClient {
   }
 
   get isBroken(): boolean {
-    return this.#breakage !== undefined;
+    return this.#failure !== undefined;
   }
 
   /** Sends one command. @throws what the server refuses, or why nothing can be asked any more */
   async send(...words: readonly string[]): Promise<RespValue> {
-    if (this.#breakage) throw this.#breakage;
+    if (this.#failure) throw this.#failure;
     if (this.#pending.length >= MAX_PENDING) throw new Error('too many commands wait for their responses');
     const response = Promise.withResolvers<RespValue>();
     this.#pending.push(response);
     this.#dialled.socket.write(encodeCommand(words));
     const value = await response.promise;
-    if (value instanceof RespError) throw new Error(this.#secrets.tell(value.message));
+    if (value instanceof RespError) throw new Error(this.#secrets.redact(value.message));
     return value;
   }
 
   destroy(): void {
-    this.#break(new Error('the connection was closed'));
+    this.#fail(new Error('the connection was closed'));
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#breakage) return;
+    if (this.#failure) return;
     try {
       for (const value of this.#decoder.decode(chunk)) {
         const waiting = this.#pending.shift();
@@ -76,13 +76,13 @@ export class RedisConnection implements KeptClient {
         waiting.resolve(value);
       }
     } catch (error) {
-      this.#break(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #break(error: Error): void {
-    if (this.#breakage) return;
-    this.#breakage = error;
+  #fail(error: Error): void {
+    if (this.#failure) return;
+    this.#failure = error;
     this.#dialled.destroy();
     for (const { reject } of this.#pending.splice(0)) reject(error);
   }
@@ -129,13 +129,13 @@ export class RespDecoder {
     this.#append(chunk);
     let at = 0;
     for (;;) {
-      const end = this.#endOfToken(at);
+      const end = this.#findEnd(at);
       if (end === undefined) break;
       this.#responseBytes += end - at;
-      const value = this.#token(this.#buffer.subarray(at, end - 2));
+      const value = this.#readToken(this.#buffer.subarray(at, end - 2));
       at = end;
       this.#scanned = end;
-      const response = value === undefined ? undefined : this.#close(value);
+      const response = value === undefined ? undefined : this.#add(value);
       if (response === undefined) continue;
       whole.push(response);
       this.#responseBytes = 0;
@@ -165,7 +165,7 @@ export class RespDecoder {
   }
 
   /** Where the next token ends, with its CR and LF. */
-  #endOfToken(at: number): number | undefined {
+  #findEnd(at: number): number | undefined {
     if (this.#textLength !== undefined) {
       const end = at + this.#textLength + 2;
       if (end > this.#buffer.length) return undefined;
@@ -182,7 +182,7 @@ export class RespDecoder {
   }
 
   /** @returns `undefined` for the beginning of something */
-  #token(bytes: Buffer): RespValue | undefined {
+  #readToken(bytes: Buffer): RespValue | undefined {
     if (this.#textLength !== undefined) {
       this.#textLength = undefined;
       return bytes.toString('utf8');
@@ -194,14 +194,14 @@ export class RespDecoder {
       case '-':
         return new RespError(line);
       case ':':
-        return integerIn(line);
+        return parseInteger(line);
       case '$': {
-        const length = lengthIn(line);
+        const length = parseLength(line);
         if (length !== null) this.#textLength = length;
         return length === null ? null : undefined;
       }
       case '*': {
-        const length = lengthIn(line);
+        const length = parseLength(line);
         if (length === null) return null;
         if (length === 0) return [];
         if (this.#open.length === MAX_DEPTH) throw new Error(`the response is nested too deep`);
@@ -214,7 +214,7 @@ export class RespDecoder {
   }
 
   /** Puts a value where it belongs. @returns the response that is whole with it */
-  #close(value: RespValue): RespValue | undefined {
+  #add(value: RespValue): RespValue | undefined {
     let closed = value;
     for (let list = this.#open.at(-1); list; list = this.#open.at(-1)) {
       list.items.push(closed);
@@ -227,14 +227,14 @@ export class RespDecoder {
   }
 }
 
-function integerIn(line: string): number {
+function parseInteger(line: string): number {
   if (!INTEGER.test(line)) throw unreadable();
   return Number(line);
 }
 
 /** @returns `null` for what there is not */
-function lengthIn(line: string): number | null {
-  const length = integerIn(line);
+function parseLength(line: string): number | null {
+  const length = parseInteger(line);
   if (length === -1) return null;
   if (length < 0) throw unreadable();
   if (!(length <= MAX_BYTES)) throw tooLong();

@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
-import { KeptClients } from '../network/client-pool.ts';
+import { ClientPool } from '../network/client-pool.ts';
 import type { SourceTls } from '../network/tls.ts';
-import { digestOf } from '../query.ts';
+import { digest } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection, type RespValue } from './redis-client.ts';
 
@@ -27,12 +27,12 @@ const CONNECT_TIMEOUT_MS = 4000;
 
 /** Redis servers, over connections that are kept and shared. */
 export class RedisServers implements Disposable {
-  readonly #clients: KeptClients<RedisConnection>;
+  readonly #clients: ClientPool<RedisConnection>;
   readonly #options: RedisServersOptions;
 
   constructor(options: RedisServersOptions) {
     this.#options = options;
-    this.#clients = new KeptClients({ ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    this.#clients = new ClientPool({ ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   }
 
   /**
@@ -40,7 +40,7 @@ export class RedisServers implements Disposable {
    *
    * @throws an Error that begins with `connection to redis failed` where there is no connection
    */
-  async ask<R>(
+  async use<R>(
     server: RedisServerOptions,
     work: (send: RedisCommand) => Promise<R>,
     signal: AbortSignal,
@@ -64,8 +64,8 @@ export class RedisServers implements Disposable {
     } catch (error) {
       // Other servers may have said where it is, and know who asks.
       const secrets = new Secrets([server.password]);
-      const cause = secrets.tellError(error);
-      throw new Error(`connection to redis failed: ${secrets.tell(`${host}:${port}: ${cause.message}`)}`, {
+      const cause = secrets.redactError(error);
+      throw new Error(`connection to redis failed: ${secrets.redact(`${host}:${port}: ${cause.message}`)}`, {
         cause,
       });
     }
@@ -75,5 +75,5 @@ export class RedisServers implements Disposable {
 /** Tells servers, and who asks them, apart; holds no secret. */
 function serverKey(server: RedisServerOptions): string {
   const { host, port, database, username, password, tls } = server;
-  return JSON.stringify([host, port, database, digestOf([username, password, tls ?? null])]);
+  return JSON.stringify([host, port, database, digest([username, password, tls ?? null])]);
 }

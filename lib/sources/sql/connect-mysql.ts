@@ -37,21 +37,21 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     rowsAsArray: true,
     typeCast: (field) => field.string('utf8'), // told no encoding, it warns of JSON on the console
   });
-  keepInOrder(connection, socket);
-  boundLogin(connection, socket);
+  checkPacketOrder(connection, socket);
+  limitLogin(connection, socket);
   const destroy = () => {
     connection.destroy();
     socket.destroy();
   };
   connection.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
-  using _bound = socket.bound();
+  using _bound = socket.limitResponse();
   socket.dial(port, host);
   try {
     await new Promise<void>((resolve, reject) => {
       connection.connect((error) => (error ? reject(error) : resolve()));
     });
-    const [[version = ''] = []] = (await ask(connection, 'SELECT VERSION()')).rows;
-    await ask(connection, limitsOf(version ?? ''));
+    const [[version = ''] = []] = (await runStatement(connection, 'SELECT VERSION()')).rows;
+    await runStatement(connection, buildLimits(version ?? ''));
   } catch (error) {
     destroy();
     throw error;
@@ -60,9 +60,9 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     ...{ socket, destroy },
     async read(text) {
       if (!READS.test(text)) throw new Error('the statement must be a SELECT, WITH, VALUES, TABLE or SHOW');
-      await ask(connection, 'START TRANSACTION READ ONLY');
-      const rows = await ask(connection, text);
-      await ask(connection, 'ROLLBACK');
+      await runStatement(connection, 'START TRANSACTION READ ONLY');
+      const rows = await runStatement(connection, text);
+      await runStatement(connection, 'ROLLBACK');
       return rows;
     },
   };
@@ -77,43 +77,43 @@ interface PacketHandler {
 }
 
 /** Counts packets, and ends a connection where they come out of order; the client itself writes a line to the console for each, and goes on. */
-function keepInOrder(connection: object, socket: GuardedSocket): void {
+function checkPacketOrder(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
   const handle = client.handlePacket;
   client.handlePacket = (packet) => {
     if (packet !== undefined) socket.countMessage();
     if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
-    else socket.breakOff(new Error('the packets of the response come out of order'));
+    else socket.fail(new Error('the packets of the response come out of order'));
   };
 }
 
 /** Of three passwords, each asked for in the longest way, there are thirteen. */
-const MOST_LOGIN_PACKETS = 16;
+const MAX_LOGIN_PACKETS = 16;
 
 /**
  * Ends a connection whose server never comes to an end of letting us in. It may ask for the password again and again, encrypted
  * by a key of its own, and one that takes 10 ms of the event loop has 1 KB.
  */
-function boundLogin(connection: object, socket: GuardedSocket): void {
+function limitLogin(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
   const handle = client.handlePacket;
   let count = 0;
   client.handlePacket = (packet) => {
-    if (packet === undefined || client.authorized || ++count <= MOST_LOGIN_PACKETS)
+    if (packet === undefined || client.authorized || ++count <= MAX_LOGIN_PACKETS)
       handle.call(client, packet);
-    else socket.breakOff(new Error(`the server sends more than ${MOST_LOGIN_PACKETS} packets to log in`));
+    else socket.fail(new Error(`the server sends more than ${MAX_LOGIN_PACKETS} packets to log in`));
   };
 }
 
 /** For how long a statement may run is told in seconds to MariaDB, and in milliseconds to MySQL. */
-function limitsOf(version: string): string {
+function buildLimits(version: string): string {
   const time = version.includes('MariaDB')
     ? `max_statement_time = ${STATEMENT_TIMEOUT_MS / 1000}`
     : `max_execution_time = ${STATEMENT_TIMEOUT_MS}`;
   return `SET SESSION ${time}, sql_select_limit = ${MAX_ROWS + 1}`;
 }
 
-function ask(connection: Connection, sql: string): Promise<SqlRows> {
+function runStatement(connection: Connection, sql: string): Promise<SqlRows> {
   const query: QueryOptions = { sql, timeout: STATEMENT_TIMEOUT_MS };
   return new Promise((resolve, reject) => {
     connection.query(query, (error, rows, fields: readonly FieldPacket[] | undefined) => {

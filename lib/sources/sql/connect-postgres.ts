@@ -35,11 +35,11 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     application_name: 'autoscaler',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  takeStepsOnce(client, socket);
+  rejectRepeatedSteps(client, socket);
   countMessages(client, socket);
   const destroy = () => void socket.destroy();
   client.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
-  using _bound = socket.bound();
+  using _bound = socket.limitResponse();
   try {
     await client.connect();
   } catch (error) {
@@ -82,12 +82,10 @@ const LOGIN_STEPS = [
  * Ends a connection whose server requests a step of logging in again. The client begins all that is requested at once,
  * and 4 MiB contain requests for an hour of work, which goes on when the connection is broken, in the threads that look names up and read files.
  */
-function takeStepsOnce({ connection }: Client, socket: GuardedSocket): void {
+function rejectRepeatedSteps({ connection }: Client, socket: GuardedSocket): void {
   for (const step of LOGIN_STEPS)
     connection.prependOnceListener(step, () => {
       connection.removeAllListeners(step); // the client's own takes this message, and no other
-      connection.on(step, () =>
-        socket.breakOff(new Error('the server asks for one step of logging in twice')),
-      );
+      connection.on(step, () => socket.fail(new Error('the server asks for one step of logging in twice')));
     });
 }

@@ -3,7 +3,7 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Query, shorten } from '../query.ts';
-import { decimalNumber, type Sample } from '../sample.ts';
+import { parseDecimal, type Sample } from '../sample.ts';
 
 import { Secrets } from '../secrets.ts';
 import { connectMysql } from './connect-mysql.ts';
@@ -26,7 +26,7 @@ const CONNECT: Readonly<Record<SqlSystem, (options: DatabaseOptions) => Promise<
 export class SqlDatabase implements Disposable {
   readonly #options: DatabaseOptions;
   readonly #pool: SqlPool;
-  readonly #place: string;
+  readonly #address: string;
   readonly #identity: string;
   readonly #secrets: Secrets;
 
@@ -34,7 +34,7 @@ export class SqlDatabase implements Disposable {
     this.#options = options;
     this.#secrets = new Secrets([options.password]);
     this.#pool = new SqlPool({ clock, connect: () => CONNECT[options.system](options) });
-    this.#place = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
+    this.#address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
     const { system, host, port, user, password, database, tls } = options;
     const text = JSON.stringify([system, host, port, user, password, database, tls ?? null]);
     this.#identity = createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -55,8 +55,8 @@ export class SqlDatabase implements Disposable {
       return await this.#pool.read(text, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const cause = this.#secrets.tellError(error);
-      throw new Error(`Cannot ask database ${this.#options.database} at ${this.#place}`, { cause });
+      const cause = this.#secrets.redactError(error);
+      throw new Error(`Cannot ask database ${this.#options.database} at ${this.#address}`, { cause });
     }
   }
 
@@ -65,14 +65,14 @@ export class SqlDatabase implements Disposable {
     const { database } = this.#options;
     return {
       key: JSON.stringify(['sql', this.#identity, text]),
-      description: `${shorten(text)} of database ${database} at ${this.#place}`,
-      ask: async (signal) => {
+      description: `${shorten(text)} of database ${database} at ${this.#address}`,
+      run: async (signal) => {
         const rows = await this.rows(text, signal);
         try {
-          return samplesOfRows(rows);
+          return toSamples(rows);
         } catch (error) {
-          const cause = this.#secrets.tellError(error);
-          throw new Error(`Cannot use what database ${database} at ${this.#place} responds`, { cause });
+          const cause = this.#secrets.redactError(error);
+          throw new Error(`Cannot use what database ${database} at ${this.#address} responds`, { cause });
         }
       },
     };
@@ -87,18 +87,18 @@ const SHOWN_LENGTH = 200;
 
 /** The first column of the first row that a statement reads, as a number. */
 export function sqlQuery(
-  database: AskedDatabase,
+  database: SharedDatabase,
   { text, error }: { readonly text: string; readonly error: string },
 ): Query {
   return {
     key: JSON.stringify(['sql-trigger', database.key, text]),
     description: `${text.slice(0, SHOWN_LENGTH)} of a database`,
     source: `database ${database.key}`,
-    mostAtOnce: MAX_CONNECTIONS,
-    async ask(signal) {
+    maxConcurrent: MAX_CONNECTIONS,
+    async run(signal) {
       try {
         const { rows } = await database.rows(text, signal);
-        return [{ value: numberIn(rows[0]?.[0]), labels: {} }];
+        return [{ value: parseFirstValue(rows[0]?.[0]), labels: {} }];
       } catch (cause) {
         signal.throwIfAborted();
         throw new Error(`${error}: ${describeError(cause)}`, { cause });
@@ -107,9 +107,9 @@ export function sqlQuery(
   };
 }
 
-function numberIn(value: string | null | undefined): number {
+function parseFirstValue(value: string | null | undefined): number {
   if (value === undefined) throw new Error('no rows in result set');
-  const number = value === null ? undefined : decimalNumber(value);
+  const number = value === null ? undefined : parseDecimal(value);
   if (number === undefined) throw new Error('the value is no number');
   return number;
 }
@@ -122,7 +122,7 @@ const VALUE_COLUMN = 'value';
  *
  * @throws an Error that says why they are no result: none at all, too many, NULL, or no finite number
  */
-export function samplesOfRows({ columns, rows }: SqlRows): readonly Sample[] {
+export function toSamples({ columns, rows }: SqlRows): readonly Sample[] {
   if (rows.length === 0) throw new Error('the query has no result');
   if (rows.length > MAX_ROWS) throw new Error(`the query gives more than ${MAX_ROWS} rows`);
   const named = columns.findIndex((name) => name.toLowerCase() === VALUE_COLUMN);
@@ -133,16 +133,16 @@ export function samplesOfRows({ columns, rows }: SqlRows): readonly Sample[] {
       return index === valueIndex || value === null || value === undefined ? [] : [[name, value] as const];
     });
     return {
-      value: numberOf(row[valueIndex], columns[valueIndex] ?? ''),
+      value: parseValue(row[valueIndex], columns[valueIndex] ?? ''),
       labels: Object.fromEntries(labels),
     };
   });
 }
 
-function numberOf(text: string | null | undefined, column: string): number {
+function parseValue(text: string | null | undefined, column: string): number {
   if (text === null || text === undefined)
     throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
-  const value = decimalNumber(text);
+  const value = parseDecimal(text);
   if (value !== undefined) return value;
   throw new Error(
     `the query gives ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, which is no number`,
@@ -150,16 +150,16 @@ function numberOf(text: string | null | undefined, column: string): number {
 }
 
 /** Those that were used at the longest ago lose their connections, and make new ones when they are used again. */
-const MOST_DATABASES = 1000;
+const MAX_DATABASES = 1000;
 
 /** A database, be it connected or not. */
-type AskedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
+type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 
 /** Databases that are asked by SQL, one for all that ask it in the same way. */
 export class SqlDatabases implements Disposable {
   readonly #clock: Clock;
   readonly #databases = new LruMap<string, SqlDatabase>({
-    max: MOST_DATABASES,
+    max: MAX_DATABASES,
     onEvict: (database) => database[Symbol.dispose](),
   });
   #isClosed = false;
@@ -168,7 +168,7 @@ export class SqlDatabases implements Disposable {
     this.#clock = clock;
   }
 
-  for(options: DatabaseOptions): AskedDatabase {
+  for(options: DatabaseOptions): SharedDatabase {
     const { key } = new SqlDatabase(options, { clock: this.#clock });
     return { key, rows: async (text, signal) => await this.#use(key, options).rows(text, signal) };
   }

@@ -38,18 +38,18 @@ export class SqlPool implements Disposable {
    * @throws the database's error, or the signal's reason; the connection is given up then, for nobody knows what it does
    */
   async read(text: string, signal: AbortSignal): Promise<SqlRows> {
-    await this.#permit(signal);
+    await this.#acquire(signal);
     let connection: SqlConnection | undefined;
     try {
       connection = this.#takeIdle() ?? (await this.#connect(signal));
-      using bound = connection.socket.bound();
+      using bound = connection.socket.limitResponse();
       const rows = await raceAbort(connection.read(text), signal);
       bound.check();
-      this.#giveBack(connection);
+      this.#release(connection);
       return rows;
     } catch (error) {
-      if (connection) this.#drop(connection);
-      throw connection?.socket.breakage ?? error;
+      if (connection) this.#destroy(connection);
+      throw connection?.socket.failure ?? error;
     } finally {
       this.#inUse--;
       this.#waiting.shift()?.resolve();
@@ -59,11 +59,11 @@ export class SqlPool implements Disposable {
   /** Breaks all connections off. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    for (const idle of this.#idle.splice(0)) endRest(idle);
-    for (const connection of [...this.#open]) this.#drop(connection);
+    for (const idle of this.#idle.splice(0)) disposeIdle(idle);
+    for (const connection of [...this.#open]) this.#destroy(connection);
   }
 
-  async #permit(signal: AbortSignal): Promise<void> {
+  async #acquire(signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw new Error('the connections are closed');
     while (this.#inUse >= MAX_CONNECTIONS) {
       const permit = Promise.withResolvers<void>();
@@ -83,9 +83,9 @@ export class SqlPool implements Disposable {
 
   #takeIdle(): SqlConnection | undefined {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      endRest(idle);
+      disposeIdle(idle);
       if (!idle.connection.socket.destroyed) return idle.connection;
-      this.#drop(idle.connection);
+      this.#destroy(idle.connection);
     }
     return undefined;
   }
@@ -109,31 +109,31 @@ export class SqlPool implements Disposable {
     }
   }
 
-  #giveBack(connection: SqlConnection): void {
+  #release(connection: SqlConnection): void {
     if (this.#isClosed) {
-      this.#drop(connection);
+      this.#destroy(connection);
       return;
     }
     const idle: Idle = {
       connection,
-      bound: connection.socket.bound(IDLE_LIMITS),
+      bound: connection.socket.limitResponse(IDLE_LIMITS),
       expiry: this.#options.clock.startTimer(IDLE_MS, () => {
         const index = this.#idle.indexOf(idle);
         if (index !== -1) this.#idle.splice(index, 1);
         idle.bound[Symbol.dispose]();
-        this.#drop(connection);
+        this.#destroy(connection);
       }),
     };
     this.#idle.push(idle);
   }
 
-  #drop(connection: SqlConnection): void {
+  #destroy(connection: SqlConnection): void {
     this.#open.delete(connection);
     connection.destroy();
   }
 }
 
-function endRest({ expiry, bound }: Idle): void {
+function disposeIdle({ expiry, bound }: Idle): void {
   expiry[Symbol.dispose]();
   bound[Symbol.dispose]();
 }

@@ -55,8 +55,8 @@ export async function openSqlSource(
       key: JSON.stringify(['sql source', name, text]),
       description: `${shorten(text)} of SQL source ${name}`,
       source: name,
-      mostAtOnce: MAX_CONNECTIONS,
-      ask: (signal) => current.database.query(text).ask(signal),
+      maxConcurrent: MAX_CONNECTIONS,
+      run: (signal) => current.database.query(text).run(signal),
     }),
     onChange: (listener) => files.onChange(listener),
     async [Symbol.asyncDispose]() {
@@ -85,7 +85,7 @@ const MAX_NAMESPACES = 1_000;
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** So many keys that mean nothing are told. */
-const MAX_UNKNOWN = 10;
+const MAX_LISTED_KEYS = 10;
 
 const TLS = z.strictObject({
   ca: z.string().optional(),
@@ -115,12 +115,12 @@ const schema = z.strictObject({
  */
 export function readSqlSource(text: string): SqlSourceFile {
   if (text.length > MAX_LENGTH) throw new Error(`it must be no longer than ${MAX_LENGTH} characters`);
-  const read = schema.safeParse(yamlIn(text));
+  const read = schema.safeParse(parseYaml(text));
   if (!read.success) {
     const [issue] = read.error.issues;
     if (issue?.code === 'unrecognized_keys') {
       const keys = issue.keys
-        .slice(0, MAX_UNKNOWN)
+        .slice(0, MAX_LISTED_KEYS)
         .map((key) => [...issue.path, key.slice(0, 100)].join('.'));
       const known = Object.keys(issue.path.length > 0 ? TLS.shape : schema.shape).join(', ');
       throw new Error(`${keys.join(', ')} cannot be used: the keys are ${known}`);
@@ -140,7 +140,7 @@ export function readSqlSource(text: string): SqlSourceFile {
   };
 }
 
-function yamlIn(text: string): unknown {
+function parseYaml(text: string): unknown {
   try {
     return readYaml(text);
   } catch {

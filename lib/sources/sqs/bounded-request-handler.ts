@@ -39,7 +39,7 @@ export function boundedRequestHandler(http: HttpClient) {
           headers: Object.fromEntries(headers),
           maxBytes: MAX_BYTES,
           timeoutMs: TIMEOUT_MS,
-          ...(body === undefined ? {} : { body: textOf(body) }),
+          ...(body === undefined ? {} : { body: toText(body) }),
         },
         signal,
       );
@@ -53,7 +53,7 @@ export function boundedRequestHandler(http: HttpClient) {
 }
 
 /** Requests of SQS are JSON. */
-function textOf(body: unknown): string {
+function toText(body: unknown): string {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return new TextDecoder().decode(body);
   throw new Error('the body of a request must be text');

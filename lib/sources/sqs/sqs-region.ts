@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { digestOf, type Query } from '../query.ts';
+import { digest, type Query } from '../query.ts';
 import type { Sample } from '../sample.ts';
 import { Secrets } from '../secrets.ts';
 import { boundedRequestHandler } from './bounded-request-handler.ts';
@@ -61,12 +61,12 @@ export class SqsRegion implements AsyncDisposable {
       key: JSON.stringify(['sqs', sqsRegionKey(this.#options), queue, wanted]),
       description: `length of queue ${name} of SQS in ${region}`,
       source: `sqs.${region}`,
-      ask: async (signal) => {
+      run: async (signal) => {
         try {
-          return await this.#ask(queue, { wanted, signal });
+          return await this.#run(queue, { wanted, signal });
         } catch (error) {
           signal.throwIfAborted();
-          const cause = secrets.tellError(error);
+          const cause = secrets.redactError(error);
           this.#urls.delete(name);
           throw new Error(`Cannot get the length of queue ${JSON.stringify(name)} of SQS in ${region}`, {
             cause,
@@ -80,14 +80,14 @@ export class SqsRegion implements AsyncDisposable {
     (await this.#client)?.destroy();
   }
 
-  async #ask(
+  async #run(
     queue: SqsQueue,
     { wanted, signal }: { readonly wanted: readonly CountedMessages[]; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
     const { default: sqs } = await import('@aws-sdk/client-sqs');
     this.#client ??= this.#connect();
     const client = await this.#client;
-    const url = 'url' in queue ? queue.url : await this.#urlOf(queue.name, { client, signal });
+    const url = 'url' in queue ? queue.url : await this.#findUrl(queue.name, { client, signal });
     const names = wanted.map((one) => ATTRIBUTES[one]);
     const { Attributes = {} } = await client.send(
       new sqs.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: names }),
@@ -102,7 +102,7 @@ export class SqsRegion implements AsyncDisposable {
     return [{ value: counts.reduce((sum, count) => sum + count, 0), labels: {} }];
   }
 
-  async #urlOf(
+  async #findUrl(
     name: string,
     { client, signal }: { readonly client: SQSClient; readonly signal: AbortSignal },
   ): Promise<string> {
@@ -132,16 +132,16 @@ export class SqsRegion implements AsyncDisposable {
 
 /** Tells regions, and who asks them, apart; holds no secret. */
 function sqsRegionKey({ region, endpoint, credentials }: SqsRegionOptions): string {
-  return JSON.stringify([region, endpoint?.href, credentials ? digestOf(credentials) : '']);
+  return JSON.stringify([region, endpoint?.href, credentials ? digest(credentials) : '']);
 }
 
 /** A client of the SDK takes 80 kB. Those that were asked for the longest ago go; who asks them still makes do with its own. */
-const MOST = 100;
+const MAX_REGIONS = 100;
 
 /** Regions of SQS, one for all that ask it in the same way. */
 export class SqsRegions implements AsyncDisposable {
   readonly #regions = new LruMap<string, SqsRegion>({
-    max: MOST,
+    max: MAX_REGIONS,
     onEvict: (region) => void region[Symbol.asyncDispose]().catch(() => {}), // it has nothing to give back
   });
   readonly #identityHosts: IdentityHosts;

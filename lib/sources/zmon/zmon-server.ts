@@ -54,11 +54,11 @@ export class ZmonServer {
       ]),
       description: `check ${checkId} of ZMON at ${this.#endpoint.host}`,
       source: this.#endpoint.host,
-      ask: (signal) => this.#ask(check, signal),
+      run: (signal) => this.#run(check, signal),
     };
   }
 
-  async #ask(check: ZmonCheck, signal: AbortSignal): Promise<readonly Sample[]> {
+  async #run(check: ZmonCheck, signal: AbortSignal): Promise<readonly Sample[]> {
     const body = await this.#options.http.read(
       {
         url: this.#endpoint,
@@ -67,7 +67,7 @@ export class ZmonServer {
           'content-type': 'application/json',
           'x-attribution': `kube-metrics-adapter/${check.checkId}`,
         },
-        body: JSON.stringify(requestOf(check)),
+        body: JSON.stringify(buildRequest(check)),
       },
       signal,
     );
@@ -82,7 +82,7 @@ export class ZmonServer {
   }
 }
 
-function requestOf({ checkId, key, tags, durationMs, aggregators }: ZmonCheck): object {
+function buildRequest({ checkId, key, tags, durationMs, aggregators }: ZmonCheck): object {
   const sampling = relativeTime(durationMs);
   const allTags = key === undefined ? tags : { ...tags, key };
   return {

@@ -75,7 +75,7 @@ describe('the hosts that sources are asked at', () => {
       await using system = await setUp();
       for (const host of FORBIDDEN) {
         const query = make(new URL(`http://${host}:${system.server.port}`), system);
-        expect(await errorOf(query.ask(signal)), host).to.match(/must not be asked/);
+        expect(await errorOf(query.run(signal)), host).to.match(/must not be asked/);
       }
       expect(await system.server.connectionCount()).to.equal(0);
     });
@@ -94,7 +94,7 @@ describe('the hosts that sources are asked at', () => {
         const before = system.server.requests.length;
         const hangs = isAsked && !OVER_HTTP.includes(name); // it speaks HTTP, and they wait for something else
         const signal = hangs ? AbortSignal.timeout(400) : new AbortController().signal;
-        const told = await query.ask(signal).then(() => 'no error', tellAll);
+        const told = await query.run(signal).then(() => 'no error', tellAll);
         if (isAsked) expect(told).not.to.match(/must not be asked/);
         else expect(told, address).to.match(/source\.example must not be asked/);
         if (OVER_HTTP.includes(name)) expect(system.server.requests.length > before, told).to.equal(isAsked);
@@ -109,7 +109,7 @@ describe('the hosts that sources are asked at', () => {
         response.writeHead(307, { location: target.url.href, connection: 'close' }).end();
       });
       const query = SOURCES[name]?.(system.server.url, system);
-      expect(await errorOf(query?.ask(signal) ?? Promise.resolve())).to.match(
+      expect(await errorOf(query?.run(signal) ?? Promise.resolve())).to.match(
         /307, and redirects are not followed/,
       );
       expect(system.server.requests).not.to.deep.equal([]);

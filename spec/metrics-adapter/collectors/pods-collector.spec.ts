@@ -37,7 +37,7 @@ describe('podsCollector', () => {
     expect(query.description).to.equal(
       `$.rps in /metrics/x at port ${system.port} of the pods of Deployment default/web`,
     );
-    expect(await query.ask(signal)).to.deep.equal([
+    expect(await query.run(signal)).to.deep.equal([
       { value: 20, labels: { pod: 'a', uid: 'uid-a' } },
       { value: 30, labels: { pod: 'b', uid: 'uid-b' } },
     ]);
@@ -54,7 +54,7 @@ describe('podsCollector', () => {
     for (const last of [2, 3, 4]) system.pods.push(pod({ name: `p${last}`, ip: `127.0.0.${last}` }));
     const notes: string[] = [];
     const { query } = system.plan({ 'request-timeout': '3s', 'json-key': '$.rps' });
-    const asking = query.ask(signal, (note) => notes.push(note));
+    const asking = query.run(signal, (note) => notes.push(note));
     await hangs.promise;
     await system.clock.advance(3000);
     expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
@@ -81,7 +81,7 @@ describe('podsCollector', () => {
       const notes: string[] = [];
       const asking = system
         .plan({ ...settings, 'json-key': '$.rps' })
-        .query.ask(signal, (note) => notes.push(note));
+        .query.run(signal, (note) => notes.push(note));
       await hangs.promise;
       await system.clock.advance(longestMs);
       expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
@@ -94,7 +94,7 @@ describe('podsCollector', () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') });
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const { query } = system.plan({ scheme: 'https', 'json-key': '$' });
-    expect(await errorOf(query.ask(signal))).to.match(
+    expect(await errorOf(query.run(signal))).to.match(
       /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: .*SSL routines/,
     );
   });
@@ -106,7 +106,7 @@ describe('podsCollector', () => {
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const port = String((silent.address() as AddressInfo).port);
     const { query } = system.plan({ port, scheme: 'https', 'connect-timeout': '100ms', 'json-key': '$' });
-    expect(await errorOf(query.ask(signal))).to.match(
+    expect(await errorOf(query.run(signal))).to.match(
       /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: Connect Timeout Error .*timeout: 100ms/,
     );
   });
@@ -127,9 +127,9 @@ describe('podsCollector', () => {
   it('fails where no pod has a value, and gives nothing where there is no pod', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('{"rps": "many"}') });
     const { query } = system.plan({ 'json-eval': '$.rps' });
-    expect(await query.ask(signal)).to.deep.equal([]);
+    expect(await query.run(signal)).to.deep.equal([]);
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
-    expect(await errorOf(query.ask(signal))).to.equal(
+    expect(await errorOf(query.run(signal))).to.equal(
       'None of 1 has a value, not a: the value is of type string, not a number',
     );
   });
@@ -138,13 +138,13 @@ describe('podsCollector', () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') });
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const { query } = system.plan({ 'json-key': '$' });
-    await query.ask(signal);
-    await query.ask(signal);
+    await query.run(signal);
+    await query.run(signal);
     expect(system.doubts.splice(0)).to.deep.equal([true, false]);
     system.pods.pop();
-    await query.ask(signal);
+    await query.run(signal);
     expect(system.doubts.splice(0)).to.deep.equal([false, true]);
-    await system.plan({ 'json-key': '$', path: '/b' }).query.ask(signal);
+    await system.plan({ 'json-key': '$', path: '/b' }).query.run(signal);
     expect(system.doubts[0]).to.equal(true);
   });
 
@@ -152,9 +152,9 @@ describe('podsCollector', () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('[1, 5]') });
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2', readySinceMs: NOW_MS - 20_000 }));
     const { query } = system.plan({ 'min-pod-ready-age': '30s', 'json-key': '$', aggregator: 'max' });
-    expect(await query.ask(signal)).to.deep.equal([]);
+    expect(await query.run(signal)).to.deep.equal([]);
     await system.clock.advance(10_000);
-    expect((await query.ask(signal)).map(({ value }) => value)).to.deep.equal([5]);
+    expect((await query.run(signal)).map(({ value }) => value)).to.deep.equal([5]);
   });
 
   it('asks no more than 40 pods at a time', async () => {
@@ -172,7 +172,7 @@ describe('podsCollector', () => {
     await using system = await setUp(Object.fromEntries(addresses.map((address) => [address, serve])));
     for (let index = 0; index < 150; index++)
       system.pods.push(pod({ name: `p${index}`, ip: addresses[index % 10] }));
-    const asking = system.plan({ 'json-key': '$.rps' }).query.ask(signal);
+    const asking = system.plan({ 'json-key': '$.rps' }).query.run(signal);
     await full.promise;
     release.resolve();
     expect(await asking).to.have.lengthOf(150);
@@ -183,7 +183,7 @@ describe('podsCollector', () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') }, []);
     for (const ip of ['127.0.0.2', '169.254.169.254', '::1', '::ffff:127.0.0.2', 'fe80::1', 'no address'])
       system.pods.push(pod({ name: ip, ip }));
-    expect(await errorOf(system.plan({ 'json-key': '$' }).query.ask(signal))).to.match(
+    expect(await errorOf(system.plan({ 'json-key': '$' }).query.run(signal))).to.match(
       /^None of 5 has a value, not 127.0.0.2: Cannot ask .*: 127.0.0.2 must not be asked/,
     );
   });

@@ -24,7 +24,7 @@ describe('scalingScheduleCollector', () => {
     const { collector, asked } = setUp();
     for (const kind of ['ScalingSchedule', 'ClusterScalingSchedule']) {
       const query = queryOf(collector, metric('zalando.org/v1', kind));
-      expect(await query.ask(signal)).to.deep.equal([{ value: 100, labels: {}, takenAtMs: NOW_MS }]);
+      expect(await query.run(signal)).to.deep.equal([{ value: 100, labels: {}, takenAtMs: NOW_MS }]);
     }
     expect(asked).to.deep.equal(['ScalingSchedule shop/nightly', 'ClusterScalingSchedule nightly']);
   });
@@ -43,7 +43,7 @@ describe('scalingScheduleCollector', () => {
     const { collector, found } = setUp();
     found.schedule = undefined;
     const query = queryOf(collector, metric('zalando.org/v1', 'ScalingSchedule'));
-    expect(await errorOf(query.ask(signal))).to.equal('referenced ScalingSchedule not found');
+    expect(await errorOf(query.run(signal))).to.equal('referenced ScalingSchedule not found');
     expect(() => queryOf(collector, metric('v1', 'Service'))).to.throw(
       'The described object must be a ScalingSchedule or ClusterScalingSchedule of zalando.org/v1',
     );

@@ -80,7 +80,7 @@ describe('skipperCollector', () => {
       await using system = await setUp(served);
       const annotations = { 'metric-config.object.requests-per-second.skipper/backend': backend };
       const { planned } = system.plan({ object, annotations: backend === '' ? {} : annotations });
-      expect(await planned[0]?.query.ask(signal)).to.have.lengthOf(1);
+      expect(await planned[0]?.query.run(signal)).to.have.lengthOf(1);
       const [pattern, weight] = [expected.slice(0, expected.lastIndexOf('|')), expected.split('|').at(-1)];
       expect(new URLSearchParams(system.prometheus.requests[0]?.body).get('query')).to.equal(
         `scalar(sum(rate(skipper_serve_host_duration_seconds_count{host=~"${pattern}"}[1m])) * ${weight})`,
@@ -96,14 +96,14 @@ describe('skipperCollector', () => {
     expect(planned.map(({ collector, intervalMs }) => [collector, intervalMs])).to.deep.equal([
       ['skipper', 15_000],
     ]);
-    await planned[0]?.query.ask(signal);
+    await planned[0]?.query.run(signal);
     expect(system.prometheus.requests[0]?.body).to.include('0.2000');
   });
 
   it('takes the backend from behind the comma of the metric’s name, too', async () => {
     await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
     const { planned } = system.plan({ object: INGRESS, name: 'requests-per-second,blue' });
-    await planned[0]?.query.ask(signal);
+    await planned[0]?.query.run(signal);
     expect(system.prometheus.requests[0]?.body).to.include('0.2000');
   });
 
@@ -129,7 +129,7 @@ describe('skipperCollector', () => {
     it(`has no result for an Ingress that ${what}`, async () => {
       await using system = await setUp(served);
       const [planned] = system.plan({ object: INGRESS }).planned;
-      expect(await errorOf(planned?.query.ask(signal) ?? Promise.resolve())).to.match(error);
+      expect(await errorOf(planned?.query.run(signal) ?? Promise.resolve())).to.match(error);
     });
 
   it('leaves Ingresses of other groups, other metrics and other objects alone', async () => {

@@ -6,7 +6,7 @@ import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 
 const source = (name: string, namespaces = ['default']) => ({
   allows: (namespace: string) => namespaces.includes(namespace),
-  query: (text: string) => ({ key: `${name}: ${text}`, description: text, ask: async () => [] }),
+  query: (text: string) => ({ key: `${name}: ${text}`, description: text, run: async () => [] }),
   onChange: () => {},
 });
 const COLLECTOR = sqlCollector({

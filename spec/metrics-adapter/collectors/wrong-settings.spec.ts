@@ -49,7 +49,7 @@ describe('the settings of every collector', () => {
   const stack = new AsyncDisposableStack();
   const shop = {
     allows: () => true,
-    query: () => ({ key: 'a', description: 'a', ask: async () => [] }),
+    query: () => ({ key: 'a', description: 'a', run: async () => [] }),
     onChange: () => {},
   };
   const collectors = allCollectors({

@@ -154,7 +154,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     logger: new RecordingLogger(),
     random: () => 0,
     timeoutMs: 10_000,
-    onAsked: () => {},
+    onPolled: () => {},
   });
   const counting: MetricCollector = {
     name: 'counting',
@@ -168,7 +168,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
       return {
         key,
         description: key,
-        ask: async () => {
+        run: async () => {
           asked.push(key);
           return [{ value: 1, labels: {} }];
         },

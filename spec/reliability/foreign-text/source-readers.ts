@@ -357,7 +357,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
       members: distinct((index) => `"a${index}":"${'b'.repeat(32)}",`, { before: '{', behind: '"z":1}' }),
       digits: repeated('9'),
     },
-    read: (text) => attempt(() => DEEP_SUM.numberIn(Buffer.from(text))),
+    read: (text) => attempt(() => DEEP_SUM.readNumber(Buffer.from(text))),
   },
   {
     name: 'JSONPath and expressions',

@@ -12,7 +12,7 @@ import {
   decodeMetricSpecs,
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
-import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
+import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
@@ -87,7 +87,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
       parentheses: repeated('#(a==1)'),
       open: repeated('('),
     },
-    read: (text) => attempt(() => valueAtPath([{ a: 1 }], text)),
+    read: (text) => attempt(() => findValueAtPath([{ a: 1 }], text)),
   },
   {
     name: 'the path to a value among many',
@@ -100,7 +100,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
     },
     read: (text) =>
       attempt(() =>
-        valueAtPath(
+        findValueAtPath(
           Array.from({ length: text.length / 64 }, () => [{}]),
           text,
         ),

@@ -44,7 +44,7 @@ import {
   reviewed,
   UnreadableReview,
 } from '#lib/scaled-objects/webhook/admission-review.ts';
-import { excludedDays } from '#lib/schedule/excluded-dates.ts';
+import { parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import {
@@ -87,7 +87,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
     name: 'excluded days',
     bound: 4096,
     seeds: ['* * * 15 11 *', '* * * 1,2 1-3 *', '* * * 28 feb *'],
-    read: (text) => excludedDays(text.split('\n'))(1_795_219_200_000),
+    read: (text) => parseExcludedDays(text.split('\n'))(1_795_219_200_000),
     isRefusal: isScheduleError,
   },
   {

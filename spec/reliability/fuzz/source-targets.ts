@@ -15,18 +15,18 @@ import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-
 import {
   AmqpDecoder,
   encodeMethod,
+  encodeShortString,
   METHODS,
-  messageCountIn,
-  reasonIn,
-  shortText,
+  readCloseReason,
+  readMessageCount,
   u16,
   u32,
 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
-import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
+import { readLength, readStreamCount } from '#lib/sources/redis/redis-length.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
-import { samplesOfRows } from '#lib/sources/sql/sql-database.ts';
+import { toSamples } from '#lib/sources/sql/sql-database.ts';
 import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { type FuzzTarget, isPlainError, readAll } from './fuzz-target.ts';
@@ -50,8 +50,8 @@ const frame = (type: number, channel: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([type]), u16(channel), u32(payload.length), payload, Buffer.from([0xce])]);
 const INFO = '# Server\r\nredis_version:7.2.1\r\nredis_mode:standalone';
 const AMQP_SEEDS = [
-  encodeMethod(1, METHODS.queueDeclareOk, shortText('orders'), u32(7), u32(1)),
-  encodeMethod(0, METHODS.close, u16(403), shortText('ACCESS_REFUSED'), u16(10), u16(40)),
+  encodeMethod(1, METHODS.queueDeclareOk, encodeShortString('orders'), u32(7), u32(1)),
+  encodeMethod(0, METHODS.close, u16(403), encodeShortString('ACCESS_REFUSED'), u16(10), u16(40)),
   frame(8, 0, Buffer.alloc(0)),
 ];
 
@@ -113,8 +113,8 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
       const found = { owningApplication: 'a', eventTypes: ['b'], consumerGroup: 'c' };
       return readAll(
         isPlainError,
-        () => server.query('unconsumed-events', { id: 's1' }).ask(signal),
-        () => server.query('consumer-lag-seconds', found).ask(signal),
+        () => server.query('unconsumed-events', { id: 's1' }).run(signal),
+        () => server.query('consumer-lag-seconds', found).run(signal),
       );
     },
     isRefusal: isPlainError,
@@ -124,7 +124,7 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
     seeds: ['{"queries":[{"results":[{"values":[[1795251662000,4.5],[1795251663000,-0]]}]}]}'],
     read: (text) => {
       const check = { checkId: 1, tags: {}, durationMs: 60_000, aggregators: ['avg'] as const };
-      return new ZmonServer({ http: respondingWith(text), url: at }).query(check).ask(signal);
+      return new ZmonServer({ http: respondingWith(text), url: at }).query(check).run(signal);
     },
     isRefusal: isPlainError,
   },
@@ -135,7 +135,7 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
     read: (text) => {
       const [columns = [], ...rows] = text.split('\n').map((row) => row.split(','));
       const withNull = rows.map((row) => row.map((cell) => (cell === 'null' ? null : cell)));
-      return samplesOfRows({ columns, rows: withNull });
+      return toSamples({ columns, rows: withNull });
     },
     isRefusal: isPlainError,
   },
@@ -167,10 +167,10 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
       };
       await readAll(
         isRefusal,
-        () => redisLength(sending(), 'k'),
-        () => redisStreamCount(sending(), { stream: 's', group: undefined, counted: 'length' }),
-        () => redisStreamCount(sending(), { stream: 's', group: 'g', counted: 'pending' }),
-        () => redisStreamCount(sending(), { stream: 's', group: 'g', counted: 'lag' }),
+        () => readLength(sending(), 'k'),
+        () => readStreamCount(sending(), { stream: 's', group: undefined, counted: 'length' }),
+        () => readStreamCount(sending(), { stream: 's', group: 'g', counted: 'pending' }),
+        () => readStreamCount(sending(), { stream: 's', group: 'g', counted: 'lag' }),
       );
     },
     isRefusal: isPlainError,
@@ -185,8 +185,8 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
         for (const method of decoder.decode(bytes.subarray(start, start + 1000)))
           await readAll(
             isPlainError,
-            () => messageCountIn(method),
-            () => reasonIn(method),
+            () => readMessageCount(method),
+            () => readCloseReason(method),
           );
     },
     isRefusal: isPlainError,
@@ -220,7 +220,7 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
         endpoint: at,
         credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
       });
-      await region.queueLength({ name: 'a' }).ask(signal);
+      await region.queueLength({ name: 'a' }).run(signal);
     },
     isRefusal: isPlainError,
   },
@@ -268,7 +268,7 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
         jsonExtract({ form: 'path', text: "$.queues[?(@.name=='a')].depth", aggregator: 'max' }),
         jsonExtract({ form: 'expression', text: 'sum($.queues[*].depth) / length($.queues)' }),
       ];
-      return readAll(isPlainError, ...extracts.map((extract) => () => extract.numberIn(body)));
+      return readAll(isPlainError, ...extracts.map((extract) => () => extract.readNumber(body)));
     },
     isRefusal: isPlainError,
   },

@@ -95,7 +95,7 @@ export const TRIGGER_TARGETS: readonly FuzzTarget[] = [
         () => parseJsonPath(text),
         () => parseExpression(text),
         ...(['path', 'expression'] as const).map(
-          (form) => () => jsonExtract({ form, text, aggregator: 'sum' }).numberIn(Buffer.from(DOCUMENT)),
+          (form) => () => jsonExtract({ form, text, aggregator: 'sum' }).readNumber(Buffer.from(DOCUMENT)),
         ),
       ),
     isRefusal: isPlainError,

@@ -70,9 +70,9 @@ async function madeBeside(
   const clock = new ManualClock();
   const logger = new RecordingLogger();
   await using collection = new Collection({
-    ...{ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} },
+    ...{ clock, logger, random: () => 0, timeoutMs: 1000, onPolled: () => {} },
   });
-  const query = { key: 'queue', description: 'a queue', ask: async () => TWO_MESSAGES };
+  const query = { key: 'queue', description: 'a queue', run: async () => TWO_MESSAGES };
   const metric = {
     metricName: 's0-queue',
     name: 'queue',

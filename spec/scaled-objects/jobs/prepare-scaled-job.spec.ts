@@ -61,7 +61,7 @@ describe('collect', () => {
           name,
           {
             ...{ query: { key: name }, intervalMs, validForMs: 3 * intervalMs, isSteady: true },
-            ...{ onAsked: memory.onAsked, tenant: 'default' },
+            ...{ onPolled: memory.onPolled, tenant: 'default' },
           },
         ]),
       );

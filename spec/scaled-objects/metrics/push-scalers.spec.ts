@@ -7,8 +7,8 @@ describe('PushFollowers', () => {
   const setUp = () => {
     const clock = new ManualClock();
     const polled: string[] = [];
-    const askSoon = (owner: string, metric: string) => void polled.push(`${owner} ${metric}`);
-    const followers = new PushFollowers({ clock, collection: { askSoon } });
+    const pollNow = (owner: string, metric: string) => void polled.push(`${owner} ${metric}`);
+    const followers = new PushFollowers({ clock, collection: { pollNow } });
     const followed = new Map<string, { readonly onActive: () => void; readonly signal: AbortSignal }>();
     const trigger = (key: string, ...metricNames: readonly string[]) =>
       ({

@@ -48,7 +48,7 @@ class BuiltPlans implements AsyncDisposable {
   readonly #store = new MetricStore();
   readonly #collection = new Collection({
     ...{ clock: this.#clock, logger: new RecordingLogger(), random: () => 0 },
-    ...{ timeoutMs: 1000, onAsked: () => {} },
+    ...{ timeoutMs: 1000, onPolled: () => {} },
   });
   readonly plans = new ScaledObjectPlans({
     ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
@@ -65,8 +65,8 @@ class BuiltPlans implements AsyncDisposable {
     return {
       ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}) },
       plan: () => {
-        const ask = async () => [{ value: this.waiting, labels: {} }];
-        const query = { key: 'queue', description: 'a queue', ask };
+        const run = async () => [{ value: this.waiting, labels: {} }];
+        const query = { key: 'queue', description: 'a queue', run };
         return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
       },
     };

@@ -95,7 +95,7 @@ class ManyTriggers implements AsyncDisposable {
     const logger = new RecordingLogger();
     let drawn = 0;
     const random = () => (drawn++ % 97) / 97; // spreads polls
-    this.#collection = new Collection({ clock, logger, random, timeoutMs: 1000, onAsked: () => {} });
+    this.#collection = new Collection({ clock, logger, random, timeoutMs: 1000, onPolled: () => {} });
     const object = scaledObject(count);
     const onRead = () => void this.formulaReads++;
     if (formula !== undefined) {
@@ -126,11 +126,11 @@ class ManyTriggers implements AsyncDisposable {
       plan: ({ metadata }) => {
         this.planned++;
         const index = Number(metadata.index);
-        const ask = async () => {
+        const run = async () => {
           this.asked++;
           return [{ value: this.valueOf(index), labels: {} }];
         };
-        const query = { key: `queue ${index}`, description: 'a queue', ask };
+        const query = { key: `queue ${index}`, description: 'a queue', run };
         const judge = (samples: readonly { readonly value: number }[]) => {
           this.judged++;
           const values = samples.map(({ value }) => value);
@@ -147,7 +147,7 @@ class ManyTriggers implements AsyncDisposable {
   }
 
   askAll(): void {
-    for (let index = 0; index < this.#count; index++) this.#collection.askSoon(KEY, `s${index}-queue`);
+    for (let index = 0; index < this.#count; index++) this.#collection.pollNow(KEY, `s${index}-queue`);
   }
 
   /** The values that an HPA gets. */

@@ -82,13 +82,13 @@ describe('KeptPlans', () => {
       plan() {
         planned++;
         if (error) throw error;
-        const query = { key: 'queue', description: 'a queue', ask: async () => [] };
+        const query = { key: 'queue', description: 'a queue', run: async () => [] };
         return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
       },
     };
     const logger = new RecordingLogger();
     plans = new KeptPlans({
-      collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onAsked: () => {} }),
+      collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onPolled: () => {} }),
       share: new FairShare(clock),
       ...{ clock, types: new TriggerTypes([trigger]), reader: { fresh: {} } as never },
       readTarget: async () => undefined,

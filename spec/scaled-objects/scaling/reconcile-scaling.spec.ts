@@ -221,11 +221,11 @@ describe('step', () => {
       ...{ types: ['remote'], description: 'A source that is asked what it has.', parameters },
       plan() {
         if (!isThere) throw new Error('the source does not say what it has');
-        const ask = async () => {
+        const run = async () => {
           if (!isThere) throw new Error('the source is away');
           return [{ value: 7, labels: {} }];
         };
-        const query = { key: 'remote', description: 'what is left', ask };
+        const query = { key: 'remote', description: 'what is left', run };
         return oneMetric({ name: 'remote', query, target: 5, judge: above(0) });
       },
     };

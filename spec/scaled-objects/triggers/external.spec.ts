@@ -85,7 +85,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       ['a', 2.5],
       ['b', 7],
     ]);
-    const samples = (await metrics[0]?.query.ask(never)) ?? [];
+    const samples = (await metrics[0]?.query.run(never)) ?? [];
     expect(metrics[0]?.judge(samples)).to.deep.equal({ values: [0.5, 3], isActive: false });
   });
 
@@ -186,7 +186,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     const server = await start(silent);
     const plannedMetric = (await externalPlan(server)).metrics[0];
     const given = new AbortController();
-    const asked = errorOf(plannedMetric?.query.ask(given.signal) ?? Promise.resolve());
+    const asked = errorOf(plannedMetric?.query.run(given.signal) ?? Promise.resolve());
     await eventually(() => server.calls.some(({ method }) => method === 'GetMetrics'));
     given.abort(new Error('too late'));
     expect(await asked).to.equal('too late');

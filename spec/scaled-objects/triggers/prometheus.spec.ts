@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { prometheusTrigger } from '#lib/scaled-objects/triggers/prometheus.ts';
-import { EmptyResponse } from '#lib/sources/sample.ts';
+import { EmptyResponseError } from '#lib/sources/sample.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
@@ -120,6 +120,6 @@ describe('prometheusTrigger', () => {
     expect(await ask(server.url.href).catch(String)).to.match(/the response is no JSON$/);
     body = JSON.stringify(result());
     const empty = await ask(server.url.href, { ignoreNullValues: 'false' }).catch((error) => error);
-    expect(empty).to.be.instanceOf(EmptyResponse);
+    expect(empty).to.be.instanceOf(EmptyResponseError);
   });
 });

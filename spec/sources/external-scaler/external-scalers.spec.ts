@@ -21,7 +21,7 @@ describe('ExternalScalers', () => {
       told++;
     };
     const at = { host: '127.0.0.1', port, tls: undefined };
-    const following = scalers.follow(at, { object, onActive }, ended.signal);
+    const following = scalers.watchActivity(at, { object, onActive }, ended.signal);
     for (const waitMs of [4_000, 8_000, 16_000]) {
       await eventually(() => clock.slept.at(-1) === waitMs);
       if (waitMs < 16_000) await clock.advance(waitMs);
@@ -48,7 +48,7 @@ describe('ExternalScalers', () => {
     const active = new Set<number>();
     const followed = Array.from({ length: 300 }, async (_, index) => {
       const object = { name: `o${index}`, namespace: 'default', metadata: {}, secrets: [] };
-      await scalers.follow(at, { object, onActive: () => void active.add(index) }, ended.signal);
+      await scalers.watchActivity(at, { object, onActive: () => void active.add(index) }, ended.signal);
     });
     await eventually(() => server.streams.size === 300);
     server.push(true); // sends headers with each first message
@@ -68,7 +68,7 @@ describe('ExternalScalers', () => {
       const namespace = index === 20 ? 'calm' : 'flood';
       const object = { name: `o${index}`, namespace, metadata: {}, secrets: [] };
       const onActive = () => void read.set(namespace, (read.get(namespace) ?? 0) + 1);
-      await scalers.follow(at, { object, onActive }, ended.signal);
+      await scalers.watchActivity(at, { object, onActive }, ended.signal);
     });
     const reads = (namespace: string) => read.get(namespace) ?? 0;
     await eventually(() => server.streams.size === 21);

@@ -109,7 +109,8 @@ function newScalers() {
     async begin(how: 'a call' | 'a stream', port: number) {
       const seen = { active: 0 };
       if (how === 'a call') isActive(port).catch(() => {});
-      else void scalers.follow(at(port), { object: OBJECT, onActive: () => seen.active++ }, ended.signal);
+      else
+        void scalers.watchActivity(at(port), { object: OBJECT, onActive: () => seen.active++ }, ended.signal);
       return seen;
     },
     [Symbol.dispose]() {

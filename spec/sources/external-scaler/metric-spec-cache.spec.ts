@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { ScaledObjectRef } from '#lib/sources/external-scaler/messages.ts';
-import { KnownMetrics } from '#lib/sources/external-scaler/metric-spec-cache.ts';
+import { MetricSpecCache } from '#lib/sources/external-scaler/metric-spec-cache.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const SERVER = { host: '127.0.0.1', port: 9090, tls: undefined };
 const signal = new AbortController().signal;
 
-describe('KnownMetrics', () => {
+describe('MetricSpecCache', () => {
   it('knows what a scaler told before it went down, of 10,000 metrics, however many objects have them', async () => {
     const counts = new Map<string, number>();
     let isUp = true;
-    const known = new KnownMetrics(
+    const known = new MetricSpecCache(
       {
         async metrics(_, { name }) {
           if (!isUp) throw new Error('it is down');
@@ -23,7 +23,7 @@ describe('KnownMetrics', () => {
       },
       { clock: new ManualClock() },
     );
-    const ask = async (name: string) => await known.of(SERVER, object(name), signal);
+    const ask = async (name: string) => await known.get(SERVER, object(name), signal);
     for (let index = 0; index < 101; index++) {
       counts.set(`web-${index}`, 100);
       await ask(`web-${index}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { valueAtPath } from '#lib/sources/http-value/gjson-path.ts';
+import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 
 const QUEUES = {
   queues: [
@@ -9,7 +9,7 @@ const QUEUES = {
   ],
 };
 
-describe('valueAtPath', () => {
+describe('findValueAtPath', () => {
   for (const [path, value] of [
     ['queues.1.depth', 5],
     ['queues.#', 3],
@@ -22,14 +22,14 @@ describe('valueAtPath', () => {
     ['queues.3.depth', undefined],
   ] as const)
     it(`finds ${JSON.stringify(value)} at ${path}`, () => {
-      expect(valueAtPath(QUEUES, path)).to.deep.equal(value);
+      expect(findValueAtPath(QUEUES, path)).to.deep.equal(value);
     });
 
   it('has a query match no list and no object, whatever members it has', () => {
     for (const operator of ['==', '!=', '<', '<=', '>', '>='])
-      expect(valueAtPath(QUEUES, `queues.#(tags${operator}"x")#.name`), operator).to.not.include('b');
-    expect(valueAtPath(QUEUES, 'queues.#(tags=="x")')).to.equal(undefined);
-    expect(valueAtPath([{ a: { toString: 1 } }], '#(a=="x")')).to.equal(undefined);
+      expect(findValueAtPath(QUEUES, `queues.#(tags${operator}"x")#.name`), operator).to.not.include('b');
+    expect(findValueAtPath(QUEUES, 'queues.#(tags=="x")')).to.equal(undefined);
+    expect(findValueAtPath([{ a: { toString: 1 } }], '#(a=="x")')).to.equal(undefined);
   });
 
   it('finds what is in a large document by a path of usual length', () => {
@@ -37,14 +37,14 @@ describe('valueAtPath', () => {
       state: index % 2 ? 'ready' : '',
       n: index,
     }));
-    expect(valueAtPath({ items }, 'items.#(state=="ready")#.#')).to.equal(15_000);
-    expect(valueAtPath({ items }, 'items.#.n')).to.have.length(30_000);
+    expect(findValueAtPath({ items }, 'items.#(state=="ready")#.#')).to.equal(15_000);
+    expect(findValueAtPath({ items }, 'items.#.n')).to.have.length(30_000);
   });
 
   it('refuses a path of queries that takes too many steps in a document', () => {
     let tree: unknown = 1;
     for (let depth = 0; depth < 15; depth++) tree = [tree, tree];
     const path = Array.from({ length: 64 }, () => '#(a!=1)#').join('.');
-    expect(() => valueAtPath(tree, path)).to.throw('the valueLocation takes more than 100000 steps');
+    expect(() => findValueAtPath(tree, path)).to.throw('the valueLocation takes more than 100000 steps');
   });
 });

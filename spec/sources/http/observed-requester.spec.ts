@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { watchedRequester } from '#lib/sources/http/observed-requester.ts';
+import { observeRequests } from '#lib/sources/http/observed-requester.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
-describe('watchedRequester', () => {
+describe('observeRequests', () => {
   it('tells statuses that servers usually have, and of any others no more than their class', async () => {
     let status = 200;
     await using server = await LoopbackServer.start((_, response) => void response.writeHead(status).end());
     await using clients = triggerClients();
     const told = new Map<number, string>();
-    const http = watchedRequester(clients.find(fixedCredentials({})), {
+    const http = observeRequests(clients.find(fixedCredentials({})), {
       clock: new ManualClock(),
       onEnded: (counted) => void told.set(status, counted),
     });

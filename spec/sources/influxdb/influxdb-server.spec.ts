@@ -26,7 +26,7 @@ const TABLES = [
 describe('InfluxdbServer', () => {
   it('posts a query in Flux with its token and organization, and gives the numbers of its rows', async () => {
     await using system = await setUp({ body: TABLES });
-    expect(await system.server.query(FLUX).ask(signal)).to.deep.equal([
+    expect(await system.server.query(FLUX).run(signal)).to.deep.equal([
       {
         value: 10.25,
         labels: { _field: 'depth', host: 'a,b' },
@@ -51,7 +51,7 @@ describe('InfluxdbServer', () => {
     const body =
       '#datatype,string,long,dateTime:RFC3339,long\r\n,result,table,_time,_value\r\n,_result,0,+200000-01-01T00:00:00Z,7\r\n';
     await using system = await setUp({ body });
-    expect(await system.server.query(FLUX).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+    expect(await system.server.query(FLUX).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
   it('reads the first column that there is of those that it is told', async () => {
@@ -59,7 +59,7 @@ describe('InfluxdbServer', () => {
       '#datatype,string,long,double,long\r\n,result,table,_value,metricvalue\r\n,_result,0,1.5,42\r\n';
     await using system = await setUp({ body });
     const ask = async (options?: FluxQueryOptions) =>
-      (await system.server.query(FLUX, options).ask(signal)).map(({ value }) => value);
+      (await system.server.query(FLUX, options).run(signal)).map(({ value }) => value);
     expect(await ask({ valueColumns: ['metricvalue', '_value'] })).to.deep.equal([42]);
     expect(await ask({ valueColumns: ['x', '_value'] })).to.deep.equal([1.5]);
     expect(await ask()).to.deep.equal([1.5]);
@@ -88,7 +88,7 @@ describe('InfluxdbServer', () => {
   for (const [what, body, error] of refused)
     it(`has no result for ${what}`, async () => {
       await using system = await setUp({ body });
-      expect(await errorOf(system.server.query(FLUX).ask(signal))).to.match(error);
+      expect(await errorOf(system.server.query(FLUX).run(signal))).to.match(error);
     });
 
   it('says what InfluxDB says is wrong with a query', async () => {
@@ -96,7 +96,7 @@ describe('InfluxdbServer', () => {
       status: 400,
       body: '{"code":"invalid","message":"compilation failed: error @1:1"}',
     });
-    expect(await errorOf(system.server.query(FLUX).ask(signal))).to.equal(
+    expect(await errorOf(system.server.query(FLUX).run(signal))).to.equal(
       `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 400: compilation failed: error @1:1`,
     );
   });
@@ -113,7 +113,7 @@ describe('InfluxdbServer', () => {
   it('parses no error that is more than a code and a text', async () => {
     const body = JSON.stringify({ message: 'told', more: Array.from({ length: 1000 }, () => ({})) });
     await using system = await setUp({ status: 500, body });
-    expect(await errorOf(system.server.query(FLUX).ask(signal))).to.equal(
+    expect(await errorOf(system.server.query(FLUX).run(signal))).to.equal(
       `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 500`,
     );
   });

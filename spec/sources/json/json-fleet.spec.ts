@@ -113,7 +113,13 @@ async function setUp() {
         labels: {},
         name: `${group}-${index}`,
       }));
-      return await fleet.ask(members, { http, extract: EXTRACT, namespace: group, timeoutMs: 5_000, signal });
+      return await fleet.query(members, {
+        http,
+        extract: EXTRACT,
+        namespace: group,
+        timeoutMs: 5_000,
+        signal,
+      });
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -17,7 +17,7 @@ describe('jsonQuery', () => {
     await using system = await setUp((response) => response.end('{"queue":{"length":42}}'));
     const query = system.query('/stats?a=b');
     expect(query.description).to.equal(`$.queue.length in /stats of 127.0.0.1:${system.loopback.port}`);
-    expect(await query.ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 42, labels: {} }]);
     expect(system.loopback.requests[0]).to.include({ method: 'GET' });
     expect(system.loopback.requests[0]?.url.search).to.equal('?a=b');
     expect(query.key).not.to.equal(system.query('/stats').key);
@@ -51,7 +51,7 @@ describe('jsonQuery', () => {
   for (const [what, respond, error] of lies)
     it(`has no result for ${what}`, async () => {
       await using system = await setUp(respond);
-      expect(await errorOf(system.query('/').ask(signal))).to.match(error);
+      expect(await errorOf(system.query('/').run(signal))).to.match(error);
     });
 
   it('gives up on slow headers and slow bodies when its time is over', async () => {
@@ -61,7 +61,7 @@ describe('jsonQuery', () => {
         begin(response);
         asked.resolve();
       });
-      const failing = errorOf(system.query('/', 5000).ask(signal));
+      const failing = errorOf(system.query('/', 5000).run(signal));
       await asked.promise;
       await system.clock.advance(5000);
       expect(await failing).to.match(/no response within 5s$/);
@@ -102,7 +102,7 @@ describe('jsonExtract', () => {
   for (const [path, aggregator, value] of values)
     it(`makes ${value} of ${path} by ${aggregator ?? 'no aggregator'}`, () => {
       const extract = jsonExtract({ form: 'path', text: path, aggregator });
-      expect(extract.numberIn(BODY)).to.equal(value);
+      expect(extract.readNumber(BODY)).to.equal(value);
     });
 
   const refused: readonly (readonly [string, AggregatorName | undefined, string])[] = [
@@ -123,12 +123,12 @@ describe('jsonExtract', () => {
   for (const [path, aggregator, error] of refused)
     it(`has no number for ${path} by ${aggregator ?? 'no aggregator'}`, () => {
       const extract = jsonExtract({ form: 'path', text: path, aggregator });
-      expect(() => extract.numberIn(BODY)).to.throw(Error, error);
+      expect(() => extract.readNumber(BODY)).to.throw(Error, error);
     });
 
   it('computes an expression', () => {
     const numberIn = (text: string, aggregator?: AggregatorName) =>
-      jsonExtract({ form: 'expression', text, aggregator }).numberIn(BODY);
+      jsonExtract({ form: 'expression', text, aggregator }).readNumber(BODY);
     expect(numberIn('ceil($.a * 10) / 3')).to.equal(5);
     expect(numberIn('$.list', 'max')).to.equal(6);
     expect(() => numberIn('$.a > 1')).to.throw('the value is of type boolean, not a number');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { evaluate, valuesAt } from '#lib/sources/jsonpath/evaluate.ts';
+import { evaluate, findValues } from '#lib/sources/jsonpath/evaluate.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
 import type { Json } from '#lib/sources/read-json.ts';
 
@@ -11,7 +11,7 @@ const SHOP = JSON.parse(`{
   "__proto__": {"load": 7}
 }`) as Json;
 
-describe('valuesAt', () => {
+describe('findValues', () => {
   const paths: readonly (readonly [string, readonly Json[]])[] = [
     ['$', [SHOP]],
     ['$.a', [6]],
@@ -76,17 +76,17 @@ describe('valuesAt', () => {
   ];
   for (const [path, values] of paths)
     it(`finds ${path}`, () => {
-      expect(valuesAt(parseJsonPath(path), SHOP)).to.deep.equal(values);
+      expect(findValues(parseJsonPath(path), SHOP)).to.deep.equal(values);
     });
 
   it('gives up on what takes too much work', () => {
     let nested: Json = 1;
     for (let depth = 0; depth < 12; depth++) nested = [nested, nested];
-    expect(() => valuesAt(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 100000 steps$/);
+    expect(() => findValues(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 100000 steps$/);
     const many = Array.from({ length: 1000 }, () => 1);
-    expect(() => valuesAt(parseJsonPath('$[?(sum($[*]) > 1)]'), many)).to.throw(/more than 100000 steps$/);
+    expect(() => findValues(parseJsonPath('$[?(sum($[*]) > 1)]'), many)).to.throw(/more than 100000 steps$/);
     const pattern = parseJsonPath(`$[?('${'a'.repeat(400)}' =~ '(a+)+b')]`);
-    expect(() => valuesAt(pattern, many)).to.throw(/more than 100000 steps$/);
+    expect(() => findValues(pattern, many)).to.throw(/more than 100000 steps$/);
   });
 
   it('reckons with how long texts, how wide objects and how large patterns are', () => {
@@ -101,21 +101,21 @@ describe('valuesAt', () => {
       [`$.l[?($.a =~ '((a?){200}a{200})')]`, { l: ones, a: 'a'.repeat(1000) }],
     ];
     for (const [path, document] of costly)
-      expect(() => valuesAt(parseJsonPath(path), document), path).to.throw(/more than 100000 steps$/);
+      expect(() => findValues(parseJsonPath(path), document), path).to.throw(/more than 100000 steps$/);
     const once = { l: ones.slice(0, 400), a: wide }; // 5,000 members are counted for all of them together
-    expect(valuesAt(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(400);
+    expect(findValues(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(400);
   });
 
   it('goes through the deepest document in its order', () => {
     const document = JSON.parse(`${'['.repeat(120)}1,2${']'.repeat(120)}`) as Json;
-    const numbers = valuesAt(parseJsonPath('$..*'), document).filter((value) => typeof value === 'number');
+    const numbers = findValues(parseJsonPath('$..*'), document).filter((value) => typeof value === 'number');
     expect(numbers).to.deep.equal([1, 2]);
   });
 
   it('takes no pattern out of a document without bound', () => {
     const many = Array.from({ length: 200 }, (_, index) => `a${index}`);
-    expect(() => valuesAt(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 100000 steps$/);
-    expect(valuesAt(parseJsonPath('$[?("a" =~ @)]'), ['(', 'a', 'a{1000}{1000}'])).to.deep.equal(['a']);
+    expect(() => findValues(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 100000 steps$/);
+    expect(findValues(parseJsonPath('$[?("a" =~ @)]'), ['(', 'a', 'a{1000}{1000}'])).to.deep.equal(['a']);
   });
 });
 

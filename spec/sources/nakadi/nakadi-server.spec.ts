@@ -27,7 +27,7 @@ describe('NakadiServer', () => {
   it('gives the longest lag, or the sum of what waits, of one subscription', async () => {
     await using system = await setUp(() => STATS);
     const numberOf = async (metric: 'consumer-lag-seconds' | 'unconsumed-events') =>
-      (await system.server.query(metric, { id: 'a/b' }).ask(signal)).map(({ value }) => value);
+      (await system.server.query(metric, { id: 'a/b' }).run(signal)).map(({ value }) => value);
     expect(await numberOf('consumer-lag-seconds')).to.deep.equal([7]);
     expect(await numberOf('unconsumed-events')).to.deep.equal([9]);
     const [request] = system.loopback.requests;
@@ -42,7 +42,7 @@ describe('NakadiServer', () => {
       if (url.searchParams.get('offset') === '1') return { items: [{ id: 'two' }], _links: {} };
       return { items: [{ id: 'one' }], _links: { next: { href: '/nakadi/subscriptions?offset=1' } } };
     });
-    const samples = await system.server.query('unconsumed-events', ALL).ask(signal);
+    const samples = await system.server.query('unconsumed-events', ALL).run(signal);
     expect(samples).to.deep.equal([{ value: 18, labels: {} }]);
     expect(system.loopback.requests[0]?.url.search).to.equal(
       '?owning_application=shop&event_type=order.created&event_type=order.paid&consumer_group=ship',
@@ -66,7 +66,7 @@ describe('NakadiServer', () => {
   for (const [what, respond, error] of refused)
     it(`has no result for ${what}`, async () => {
       await using system = await setUp(respond);
-      expect(await errorOf(system.server.query('consumer-lag-seconds', { id: 'a' }).ask(signal))).to.match(
+      expect(await errorOf(system.server.query('consumer-lag-seconds', { id: 'a' }).run(signal))).to.match(
         error,
       );
     });
@@ -76,16 +76,16 @@ describe('NakadiServer', () => {
       items: [],
       _links: { next: { href: 'http://169.254.169.254/subscriptions' } },
     }));
-    expect(await errorOf(away.server.query('unconsumed-events', ALL).ask(signal))).to.match(
+    expect(await errorOf(away.server.query('unconsumed-events', ALL).run(signal))).to.match(
       /leads to another server for more subscriptions$/,
     );
     await using endless = await setUp(() => ({ items: [], _links: { next: { href: '/subscriptions' } } }));
-    expect(await errorOf(endless.server.query('unconsumed-events', ALL).ask(signal))).to.match(
+    expect(await errorOf(endless.server.query('unconsumed-events', ALL).run(signal))).to.match(
       /no event type/,
     );
     expect(endless.loopback.requests).to.have.lengthOf(20);
     await using many = await setUp(() => ({ items: Array.from({ length: 101 }, () => ({ id: 'a' })) }));
-    expect(await errorOf(many.server.query('unconsumed-events', ALL).ask(signal))).to.match(
+    expect(await errorOf(many.server.query('unconsumed-events', ALL).run(signal))).to.match(
       /more than 100 such subscriptions$/,
     );
   });

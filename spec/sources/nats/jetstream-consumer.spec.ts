@@ -50,7 +50,7 @@ describe('jetstreamLag', () => {
 
   it('adds what was not sent yet and what was not acknowledged', async () => {
     const { query, asked } = system({ 'nats.example:8222': { jsz: single } });
-    expect(await query.ask(signal)).to.deep.equal([{ value: 6, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 6, labels: {} }]);
     expect(asked).to.deep.equal(['nats.example:8222/jsz?acc=A&config=true&consumers=true']);
     expect(query).to.include({
       ...{ source: 'nats.example:8222', description: 'lag of consumer c of stream s at nats.example:8222' },
@@ -67,13 +67,13 @@ describe('jetstreamLag', () => {
       '[fd00::2]:8222': { jsz: clustered('n2', 3), varz: { server_name: 'n2' } },
     };
     const { query, asked } = system(servers);
-    expect(await query.ask(signal)).to.deep.equal([{ value: 3, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 3, labels: {} }]);
     asked.length = 0;
-    expect(await query.ask(signal)).to.deep.equal([{ value: 3, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 3, labels: {} }]);
     expect(new Set(asked.map((url) => url.split('/')[0]))).to.deep.equal(new Set(['[fd00::2]:8222']));
     servers['[fd00::2]:8222'] = {};
     servers['10.0.0.1:8222'] = { jsz: clustered('n1', 5), varz: { server_name: 'n1' } };
-    expect(await query.ask(signal)).to.deep.equal([{ value: 5, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 5, labels: {} }]);
   });
 
   it('finds the servers of a cluster by their routes, where none tells clients of others', async () => {
@@ -84,21 +84,21 @@ describe('jetstreamLag', () => {
       },
       'nats-1.nats.example:8222': { jsz: clustered('n1', 8), varz: { server_name: 'n1' } },
     });
-    expect(await query.ask(signal)).to.deep.equal([{ value: 8, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 8, labels: {} }]);
   });
 
   it('says that nobody leads the consumer, or that there is none', async () => {
     const lost = system({
       'nats.example:8222': { jsz: clustered('n9', 1), varz: { server_name: 'n0' } },
     });
-    expect(await errorOf(lost.query.ask(signal))).to.equal('leader node not found for consumer c');
+    expect(await errorOf(lost.query.run(signal))).to.equal('leader node not found for consumer c');
     const none = system({
       'nats.example:8222': { jsz: { meta_cluster: { cluster_size: 3 } }, varz: { server_name: 'n0' } },
     });
-    expect(await errorOf(none.query.ask(signal))).to.equal('stream not found');
+    expect(await errorOf(none.query.run(signal))).to.equal('stream not found');
     const nameless = { meta_cluster: { cluster_size: 3 }, account_details: single.account_details };
     const unnamed = system({ 'nats.example:8222': { jsz: nameless, varz: {} } });
-    expect(await errorOf(unnamed.query.ask(signal))).to.equal('leader node not found for consumer c');
+    expect(await errorOf(unnamed.query.run(signal))).to.equal('leader node not found for consumer c');
   });
 
   it('has a key that tells accounts, streams and consumers apart, and holds none of them', () => {

@@ -2,7 +2,7 @@ import type dns from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AllowedHosts, allowedLookup, FORBIDDEN_RANGES } from '#lib/sources/network/allowed-hosts.ts';
+import { AllowedHosts, createAllowedLookup, FORBIDDEN_RANGES } from '#lib/sources/network/allowed-hosts.ts';
 
 /** Addresses that lead to this machine, its link, several machines, or a cloud's metadata, in all forms. */
 const FORBIDDEN = [
@@ -129,11 +129,11 @@ const METADATA = '169.254.169.254';
 const IPV4 = { address: '10.0.0.1', family: 4 };
 const IPV6 = { address: 'fd12:3456::1', family: 6 };
 
-describe('allowedLookup', () => {
+describe('createAllowedLookup', () => {
   const allowedHosts = new AllowedHosts([]);
   const lookUp = (options: dns.LookupOptions, findAddresses?: (host: string) => Promise<readonly string[]>) =>
     new Promise<unknown[]>((resolve) =>
-      allowedLookup({ allowedHosts, findAddresses })('metrics.example', options, (...given) =>
+      createAllowedLookup({ allowedHosts, findAddresses })('metrics.example', options, (...given) =>
         resolve(given),
       ),
     );

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type KeptClient, KeptClients } from '#lib/sources/network/client-pool.ts';
+import { ClientPool, type PooledClient } from '#lib/sources/network/client-pool.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-class Connection implements KeptClient {
+class Connection implements PooledClient {
   isBroken = false;
   isDestroyed = false;
 
@@ -12,9 +12,9 @@ class Connection implements KeptClient {
   }
 }
 
-describe('KeptClients', () => {
+describe('ClientPool', () => {
   let clock: ManualClock;
-  let clients: KeptClients<Connection>;
+  let clients: ClientPool<Connection>;
   let made: Connection[];
   const never = new AbortController().signal;
   const connect = async () => {
@@ -27,7 +27,7 @@ describe('KeptClients', () => {
 
   beforeEach(() => {
     clock = new ManualClock();
-    clients = new KeptClients({ clock });
+    clients = new ClientPool({ clock });
     made = [];
   });
 

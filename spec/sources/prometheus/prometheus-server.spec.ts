@@ -13,7 +13,7 @@ describe('PrometheusServer', () => {
     await using system = await setUp(
       vector([{ metric: { __name__: 'up', job: 'web' }, value: [1767225600.123, '1.5'] }]),
     );
-    const samples = await system.server.query('up{job="web"}').ask(signal);
+    const samples = await system.server.query('up{job="web"}').run(signal);
     expect(samples).to.deep.equal([
       { value: 1.5, labels: { __name__: 'up', job: 'web' }, takenAtMs: 1767225600123 },
     ]);
@@ -25,9 +25,9 @@ describe('PrometheusServer', () => {
   it('gives all samples of a vector, and the one of a scalar', async () => {
     const two = ['1', '-2e3'].map((value) => ({ metric: {}, value: [1, value] }));
     await using several = await setUp(vector(two));
-    expect((await several.server.query('a').ask(signal)).map(({ value }) => value)).to.deep.equal([1, -2000]);
+    expect((await several.server.query('a').run(signal)).map(({ value }) => value)).to.deep.equal([1, -2000]);
     await using single = await setUp(success({ resultType: 'scalar', result: [2, '7'] }));
-    expect(await single.server.query('a').ask(signal)).to.deep.equal([
+    expect(await single.server.query('a').run(signal)).to.deep.equal([
       { value: 7, labels: {}, takenAtMs: 2000 },
     ]);
   });
@@ -35,7 +35,7 @@ describe('PrometheusServer', () => {
   it('gives no time that nobody could be told, and the number all the same', async () => {
     for (const seconds of [1e300, -1, 253_402_300_800]) {
       await using system = await setUp(vector([{ metric: {}, value: [seconds, '1'] }]));
-      expect(await system.server.query('a').ask(signal)).to.deep.equal([{ value: 1, labels: {} }]);
+      expect(await system.server.query('a').run(signal)).to.deep.equal([{ value: 1, labels: {} }]);
     }
   });
 
@@ -96,8 +96,8 @@ describe('PrometheusServer', () => {
     const body = vector([{ metric: {}, value: [1, '1'] }]);
     await using system = await setUp(body, (method) => (method === 'POST' ? 405 : 200));
     const query = system.server.query('a b');
-    await query.ask(signal);
-    await query.ask(signal);
+    await query.run(signal);
+    await query.run(signal);
     expect(system.loopback.requests.map(({ method }) => method)).to.deep.equal(['POST', 'GET', 'GET']);
     expect(system.loopback.requests[2]?.url.search).to.equal('?query=a+b');
   });
@@ -132,7 +132,7 @@ async function setUp(body: object, statusOf: (method: string) => number = () => 
 async function errorOf(server: PrometheusServer): Promise<string> {
   return await server
     .query('a')
-    .ask(signal)
+    .run(signal)
     .then(
       () => 'no error',
       (error: unknown) => describeError(error),

@@ -81,19 +81,19 @@ describe('PrometheusServer, with a real Prometheus', () => {
     let samples: readonly Sample[] = [];
     while (samples.length === 0) {
       await new Promise((resolve) => setTimeout(resolve, 100));
-      samples = await query.ask(signal).catch(() => []);
+      samples = await query.run(signal).catch(() => []);
     }
     return samples;
   }
 
   async function valuesOf(text: string): Promise<readonly number[]> {
-    return (await server.query(text).ask(signal)).map(({ value }) => value);
+    return (await server.query(text).run(signal)).map(({ value }) => value);
   }
 
   async function errorOf(text: string): Promise<string> {
     return await server
       .query(text)
-      .ask(signal)
+      .run(signal)
       .then(
         () => 'no error',
         (error: unknown) => describeError(error),

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { type AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
-import { encodeMethod, METHODS, shortText, u16, u32 } from '#lib/sources/rabbitmq/amqp-connection.ts';
+import { encodeMethod, encodeShortString, METHODS, u16, u32 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
@@ -34,7 +34,7 @@ describe('AmqpBrokers', () => {
     ...more,
   });
   const ask = async (broker: AmqpBroker, queue = 'jobs', signal = never) =>
-    (await brokers.queueLength(broker, queue).ask(signal))[0]?.value;
+    (await brokers.queueLength(broker, queue).run(signal))[0]?.value;
 
   it('tells the length of a queue, over one connection with one channel', async () => {
     const broker = await play();
@@ -71,7 +71,7 @@ describe('AmqpBrokers', () => {
   it('tells why a broker does not let it in', async () => {
     const refuse = (socket: Socket) =>
       void socket.write(
-        encodeMethod(0, METHODS.close, u16(403), shortText('ACCESS_REFUSED - no'), u16(0), u16(0)),
+        encodeMethod(0, METHODS.close, u16(403), encodeShortString('ACCESS_REFUSED - no'), u16(0), u16(0)),
       );
     const broker = await play({ [METHODS.startOk]: refuse });
     expect(await errorOf(ask(at(broker)))).to.match(/: 403 ACCESS_REFUSED - no$/);
@@ -130,7 +130,7 @@ describe('AmqpBrokers', () => {
 
   it('bounds what a broker sends for each request, not what it has sent in all', async () => {
     const heartbeats = Buffer.alloc(600 * 1024, Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]));
-    const count = encodeMethod(1, METHODS.queueDeclareOk, shortText('jobs'), u32(7), u32(0));
+    const count = encodeMethod(1, METHODS.queueDeclareOk, encodeShortString('jobs'), u32(7), u32(0));
     const broker = await play({
       [METHODS.queueDeclare]: (socket) => void socket.write(Buffer.concat([heartbeats, count])),
     });
@@ -141,7 +141,9 @@ describe('AmqpBrokers', () => {
   it('breaks off a broker that talks when nobody asks', async () => {
     const broker = await play();
     await ask(at(broker));
-    broker.server.sockets[0]?.write(encodeMethod(1, METHODS.queueDeclareOk, shortText('a'), u16(0), u16(0)));
+    broker.server.sockets[0]?.write(
+      encodeMethod(1, METHODS.queueDeclareOk, encodeShortString('a'), u16(0), u16(0)),
+    );
     await eventually(() => broker.server.openSockets.length === 0);
   });
 

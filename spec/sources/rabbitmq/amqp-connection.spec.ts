@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import {
   AmqpDecoder,
   type AmqpMethod,
+  encodeLongString,
   encodeMethod,
-  longText,
-  messageCountIn,
-  reasonIn,
-  shortText,
-  table,
+  encodeShortString,
+  encodeTable,
+  readCloseReason,
+  readMessageCount,
 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 
 describe('AmqpDecoder', () => {
@@ -69,22 +69,22 @@ describe('encodeMethod', () => {
   });
 
   it('writes texts with their lengths in bytes', () => {
-    expect([...shortText('é')]).to.deep.equal([2, 0xc3, 0xa9]);
-    expect([...longText('é')]).to.deep.equal([0, 0, 0, 2, 0xc3, 0xa9]);
-    expect(shortText('a'.repeat(255))).to.have.lengthOf(256);
-    expect(() => shortText('é'.repeat(128))).to.throw(/ is longer than 255 bytes$/);
+    expect([...encodeShortString('é')]).to.deep.equal([2, 0xc3, 0xa9]);
+    expect([...encodeLongString('é')]).to.deep.equal([0, 0, 0, 2, 0xc3, 0xa9]);
+    expect(encodeShortString('a'.repeat(255))).to.have.lengthOf(256);
+    expect(() => encodeShortString('é'.repeat(128))).to.throw(/ is longer than 255 bytes$/);
   });
 
   it('writes tables of texts, booleans and tables', () => {
-    const bytes = table({ a: 'x', b: true, c: { d: true } });
+    const bytes = encodeTable({ a: 'x', b: true, c: { d: true } });
     const fields = ['\x01aS\0\0\0\x01x', '\x01bt\x01', '\x01cF\0\0\0\x04\x01dt\x01'].join('');
     expect(bytes.toString('latin1')).to.equal(`\0\0\0${String.fromCharCode(fields.length)}${fields}`);
   });
 });
 
-describe('messageCountIn', () => {
+describe('readMessageCount', () => {
   const count = (...content: readonly number[]) =>
-    messageCountIn({ channel: 1, id: '50.11', content: Buffer.from(content) });
+    readMessageCount({ channel: 1, id: '50.11', content: Buffer.from(content) });
 
   it('reads the count behind the name of the queue', () => {
     expect(count(2, 97, 98, 0, 0, 1, 2, 0, 0, 0, 9)).to.equal(258);
@@ -97,9 +97,9 @@ describe('messageCountIn', () => {
   });
 });
 
-describe('reasonIn', () => {
+describe('readCloseReason', () => {
   const reason = (content: string) =>
-    reasonIn({ channel: 1, id: '20.40', content: Buffer.from(content, 'latin1') });
+    readCloseReason({ channel: 1, id: '20.40', content: Buffer.from(content, 'latin1') });
 
   it('reads the code, and the text as far as it goes', () => {
     expect(reason('\x01\x94\x02no more')).to.equal('404 no');

@@ -62,7 +62,7 @@ describe('queueFigures', () => {
       });
       expect(query.description).to.equal('queue jobs/^x at broker.example:15672');
       expect(query.source).to.equal('broker.example:15672');
-      return await query.ask(signal);
+      return await query.run(signal);
     };
     expect((await ask({})).map(({ value }) => value)).to.deep.equal([3, 2, 0.5]);
     expect((await ask({ isExpression: true })).map(({ value }) => value)).to.deep.equal([8, 3, 0.5]);

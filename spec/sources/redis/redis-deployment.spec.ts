@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { askPlace, type RedisPlace } from '#lib/sources/redis/redis-deployment.ts';
+import { queryDeployment, type RedisDeployment } from '#lib/sources/redis/redis-deployment.ts';
 import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 
-describe('askPlace', () => {
+describe('queryDeployment', () => {
   let stack: AsyncDisposableStack;
   let redis: RedisServers;
 
@@ -32,10 +32,16 @@ describe('askPlace', () => {
     );
     const access = { database: 0, username: undefined, password: undefined, tls: undefined };
     const addresses = [{ host: '127.0.0.1', port: server.port }];
-    const cluster: RedisPlace = { kind: 'cluster', addresses, access };
-    const sentinel: RedisPlace = { kind: 'sentinel', addresses, access, sentinelAccess: access, master: 'a' };
-    const ask = (place: RedisPlace) =>
-      askPlace(redis, { place, work: (send) => send('LLEN', 'jobs') }, new AbortController().signal);
+    const cluster: RedisDeployment = { kind: 'cluster', addresses, access };
+    const sentinel: RedisDeployment = {
+      kind: 'sentinel',
+      addresses,
+      access,
+      sentinelAccess: access,
+      master: 'a',
+    };
+    const ask = (place: RedisDeployment) =>
+      queryDeployment(redis, { place, work: (send) => send('LLEN', 'jobs') }, new AbortController().signal);
     return { ...{ server, cluster, sentinel, ask }, asked: () => asked };
   };
 
@@ -84,7 +90,10 @@ describe('askPlace', () => {
     const knows = await play(() => `*2\r\n$9\r\n127.0.0.1\r\n$${`${port}`.length}\r\n${port}\r\n`);
     const knowsNone = await play(() => '*-1\r\n');
     const among = (...played: (typeof knows)[]) =>
-      ({ ...knows.sentinel, addresses: played.flatMap(({ sentinel }) => sentinel.addresses) }) as RedisPlace;
+      ({
+        ...knows.sentinel,
+        addresses: played.flatMap(({ sentinel }) => sentinel.addresses),
+      }) as RedisDeployment;
     expect(await knows.ask(among(knowsNone, knows))).to.equal(7);
     expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 1]);
     expect(await knows.ask(among(knows, knowsNone))).to.equal(7);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { RespValue } from '#lib/sources/redis/redis-client.ts';
-import { redisLength, redisStreamCount } from '#lib/sources/redis/redis-length.ts';
+import { readLength, readStreamCount } from '#lib/sources/redis/redis-length.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
-describe('redisLength', () => {
+describe('readLength', () => {
   for (const [type, command] of [
     ['list', 'LLEN'],
     ['set', 'SCARD'],
@@ -12,14 +12,14 @@ describe('redisLength', () => {
   ] as const)
     it(`counts a ${type} by ${command}`, async () => {
       const { send, sent } = server({ 'TYPE k': type, [`${command} k`]: 7 });
-      expect(await redisLength(send, 'k')).to.equal(7);
+      expect(await readLength(send, 'k')).to.equal(7);
       expect(sent).to.deep.equal(['TYPE k', `${command} k`]);
     });
 
   it('takes an absent key for empty, and refuses any other', async () => {
-    expect(await redisLength(server({ 'TYPE k': 'none' }).send, 'k')).to.equal(0);
+    expect(await readLength(server({ 'TYPE k': 'none' }).send, 'k')).to.equal(0);
     for (const type of ['stream', 'string', 'toString'])
-      expect(await errorOf(redisLength(server({ 'TYPE k': type }).send, 'k'))).to.equal(
+      expect(await errorOf(readLength(server({ 'TYPE k': type }).send, 'k'))).to.equal(
         'ERR unsupported key type',
       );
   });
@@ -30,17 +30,17 @@ describe('redisLength', () => {
     ['0', 0],
   ] as const)
     it(`takes ${JSON.stringify(value)} for a count`, async () => {
-      expect(await redisLength(server({ 'TYPE k': 'list', 'LLEN k': value }).send, 'k')).to.equal(count);
+      expect(await readLength(server({ 'TYPE k': 'list', 'LLEN k': value }).send, 'k')).to.equal(count);
     });
 
   for (const value of [null, '', -1, 1.5, 'many', [1, 2]] as const)
     it(`takes ${JSON.stringify(value)} for no count`, async () => {
       const { send } = server({ 'TYPE k': 'list', 'LLEN k': value as RespValue });
-      expect(await errorOf(redisLength(send, 'k'))).to.equal('the server responds with no count');
+      expect(await errorOf(readLength(send, 'k'))).to.equal('the server responds with no count');
     });
 });
 
-describe('redisStreamCount', () => {
+describe('readStreamCount', () => {
   const INFO = '# Server\r\nredis_version:7.2.4\r\n';
   const group = (name: string, lag: RespValue): RespValue => ['name', name, 'consumers', 1, 'lag', lag];
   const lagOf = (groups: RespValue, more: Readonly<Record<string, RespValue>> = {}) => {
@@ -48,7 +48,7 @@ describe('redisStreamCount', () => {
       ...{ 'INFO server': INFO, 'TYPE s': 'stream', 'XINFO GROUPS s': groups, 'XLEN s': 9 },
       ...more,
     });
-    return redisStreamCount(send, { stream: 's', group: 'g', counted: 'lag' });
+    return readStreamCount(send, { stream: 's', group: 'g', counted: 'lag' });
   };
 
   it('counts all entries, where that is asked for or there is no group', async () => {
@@ -58,17 +58,17 @@ describe('redisStreamCount', () => {
       [undefined, 'pending'],
     ] as const) {
       const { send, sent } = server({ 'XLEN s': 9 });
-      expect(await redisStreamCount(send, { stream: 's', group: of, counted })).to.equal(9);
+      expect(await readStreamCount(send, { stream: 's', group: of, counted })).to.equal(9);
       expect(sent).to.deep.equal(['XLEN s']);
     }
   });
 
   it('counts what is pending in a group', async () => {
     const { send } = server({ 'XPENDING s g': [4, '1-0', '2-0', null] });
-    expect(await redisStreamCount(send, { stream: 's', group: 'g', counted: 'pending' })).to.equal(4);
+    expect(await readStreamCount(send, { stream: 's', group: 'g', counted: 'pending' })).to.equal(4);
     const none = server({ 'XPENDING s g': null });
     expect(
-      await errorOf(redisStreamCount(none.send, { stream: 's', group: 'g', counted: 'pending' })),
+      await errorOf(readStreamCount(none.send, { stream: 's', group: 'g', counted: 'pending' })),
     ).to.equal('the server responds with no count');
   });
 

@@ -37,7 +37,7 @@ describe('RedisServers', () => {
     ...more,
   });
   const ask = (server: RedisServerOptions, word: string, signal = never) =>
-    redis.ask(server, (send) => send(word), signal);
+    redis.use(server, (send) => send(word), signal);
 
   it('gives each its own response, and says who asks and which database is meant first', async () => {
     const seen: string[] = [];
@@ -47,7 +47,7 @@ describe('RedisServers', () => {
     });
     const options = at(server, { username: 'reader', password: 'hidden', database: 3 });
     const said = await Promise.all(
-      ['a', 'b', 'c'].map((word) => redis.ask(options, (send) => send('SAY', word), never)),
+      ['a', 'b', 'c'].map((word) => redis.use(options, (send) => send('SAY', word), never)),
     );
     expect(said).to.deep.equal(['a', 'b', 'c']);
     expect(seen).to.deep.equal(['AUTH reader hidden', 'SELECT 3', 'PING', 'SAY a', 'SAY b', 'SAY c']);

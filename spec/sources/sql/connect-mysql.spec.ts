@@ -39,7 +39,7 @@ describe('connectMysql', () => {
     );
     const failed = await system.connection.read('SELECT it').catch((error: unknown) => error);
     expect(failed).to.be.an.instanceOf(Error);
-    expect(String(system.connection.socket.breakage)).to.include('out of order');
+    expect(String(system.connection.socket.failure)).to.include('out of order');
     expect(system.printed).to.deep.equal([]);
   });
 

@@ -77,10 +77,10 @@ describe('connectPostgres, with a server that sends messages without end', () =>
         socket.write(login);
       });
       const { socket, destroy } = await server.connect();
-      using _bound = socket.bound(IDLE_LIMITS);
+      using _bound = socket.limitResponse(IDLE_LIMITS);
       peer?.write(flood);
       await once(socket, 'close').catch(() => {}); // the error is the breakage
-      expect(socket.breakage?.message).to.include('more than 256 messages');
+      expect(socket.failure?.message).to.include('more than 256 messages');
       destroy();
     });
   }

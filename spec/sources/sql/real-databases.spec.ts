@@ -124,10 +124,10 @@ for (const [name, start] of SERVERS) {
 
     it('speaks encrypted to whom the given authority vouches for, by the name that was dialled', async () => {
       await using verified = databaseStack(databaseOf({ tls: { ca: server.ca } }));
-      expect(await verified.database.query(encrypted()).ask(signal)).to.deep.equal([
+      expect(await verified.database.query(encrypted()).run(signal)).to.deep.equal([
         { value: 1, labels: {} },
       ]);
-      expect(await database.query(encrypted()).ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+      expect(await database.query(encrypted()).run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
       await using stranger = databaseStack(databaseOf({ tls: {} }));
       expect(await errorOf('SELECT 1', stranger.database)).to.match(/certificate/);
       await using misnamed = databaseStack(databaseOf({ host: 'localhost', tls: { ca: server.ca } }));
@@ -155,7 +155,7 @@ for (const [name, start] of SERVERS) {
       const path = await directory.write('shop.yaml', JSON.stringify({ ...parse(text), ...here }));
       const environment = { clock: systemClock, logger: new RecordingLogger(), findAddresses: undefined };
       await using source = await openSqlSource({ name: 'shop', path }, environment);
-      expect(await source.query(query).ask(signal)).to.deep.equal([{ value: 42, labels: {} }]);
+      expect(await source.query(query).run(signal)).to.deep.equal([{ value: 42, labels: {} }]);
       expect([source.allows('billing'), source.allows('other')]).to.deep.equal([true, false]);
     });
 
@@ -178,13 +178,13 @@ for (const [name, start] of SERVERS) {
     }
 
     async function samplesOf(text: string) {
-      return await database.query(text).ask(signal);
+      return await database.query(text).run(signal);
     }
 
     async function errorOf(text: string, of = database): Promise<string> {
       return await of
         .query(text)
-        .ask(signal)
+        .run(signal)
         .then(() => 'no error', describeError);
     }
   });

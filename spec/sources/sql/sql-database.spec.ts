@@ -3,7 +3,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SQL_SYSTEMS, type SqlSystem } from '#lib/sources/sql/sql-connection.ts';
-import { SqlDatabase, SqlDatabases, samplesOfRows, sqlQuery } from '#lib/sources/sql/sql-database.ts';
+import { SqlDatabase, SqlDatabases, sqlQuery, toSamples } from '#lib/sources/sql/sql-database.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -31,7 +31,7 @@ describe('SqlDatabase', () => {
         const deadline = AbortSignal.timeout(500);
         const told = await database
           .query('SELECT 1')
-          .ask(deadline)
+          .run(deadline)
           .then(() => 'no error', describeError);
         expect(told).to.match(/^Cannot ask database shop at 127\.0\.0\.1:\d+: .|aborted due to timeout/);
       });
@@ -113,7 +113,7 @@ describe('sqlQuery', () => {
   const ask = async (value: string | null) => {
     const rows = async () => ({ columns: ['a'], rows: [[value]] });
     const query = sqlQuery({ key: 'database', rows }, { text: 'SELECT a FROM b', error: 'cannot ask' });
-    const [sample] = await query.ask(new AbortController().signal);
+    const [sample] = await query.run(new AbortController().signal);
     return sample?.value;
   };
 
@@ -129,18 +129,18 @@ describe('sqlQuery', () => {
   });
 });
 
-describe('samplesOfRows', () => {
+describe('toSamples', () => {
   it('takes the column "value" for the number, and the last one where there is none', () => {
-    expect(samplesOfRows({ columns: ['Value', 'queue'], rows: [['1', 'a']] })).to.deep.equal([
+    expect(toSamples({ columns: ['Value', 'queue'], rows: [['1', 'a']] })).to.deep.equal([
       { value: 1, labels: { queue: 'a' } },
     ]);
-    expect(samplesOfRows({ columns: ['queue', 'depth'], rows: [['a', '2']] })).to.deep.equal([
+    expect(toSamples({ columns: ['queue', 'depth'], rows: [['a', '2']] })).to.deep.equal([
       { value: 2, labels: { queue: 'a' } },
     ]);
   });
 
   it('leaves out labels that are NULL, and keeps names that objects have', () => {
-    const { labels } = samplesOfRows({ columns: ['__proto__', 'b', 'n'], rows: [['a', null, '1']] })[0] ?? {};
+    const { labels } = toSamples({ columns: ['__proto__', 'b', 'n'], rows: [['a', null, '1']] })[0] ?? {};
     expect(Object.entries(labels ?? {})).to.deep.equal([['__proto__', 'a']]);
   });
 
@@ -152,7 +152,7 @@ describe('samplesOfRows', () => {
     ['+7.', 7],
   ] as const)
     it(`reads ${text}`, () => {
-      expect(samplesOfRows({ columns: ['n'], rows: [[text]] })[0]?.value).to.equal(value);
+      expect(toSamples({ columns: ['n'], rows: [[text]] })[0]?.value).to.equal(value);
     });
 
   for (const text of [
@@ -169,23 +169,23 @@ describe('samplesOfRows', () => {
     '1'.repeat(500),
   ])
     it(`takes ${JSON.stringify(text.slice(0, 20))} for no number`, () => {
-      expect(() => samplesOfRows({ columns: ['n'], rows: [[text]] })).to.throw(/which is no number$/);
+      expect(() => toSamples({ columns: ['n'], rows: [[text]] })).to.throw(/which is no number$/);
     });
 
   it('shows only the beginning of a long text', () => {
     const rows = [['a'.repeat(1_000_000)]];
-    expect(() => samplesOfRows({ columns: ['n'], rows })).to.throw(
+    expect(() => toSamples({ columns: ['n'], rows })).to.throw(
       /^the query gives "a{200}…" in column "n", which is no number$/,
     );
   });
 
   it('has no result without rows, with NULL, and with rows beyond the bound', () => {
-    expect(() => samplesOfRows({ columns: ['n'], rows: [] })).to.throw('the query has no result');
-    expect(() => samplesOfRows({ columns: ['n'], rows: [[null]] })).to.throw('gives NULL in column "n"');
-    expect(() => samplesOfRows({ columns: [], rows: [[]] })).to.throw('NULL');
+    expect(() => toSamples({ columns: ['n'], rows: [] })).to.throw('the query has no result');
+    expect(() => toSamples({ columns: ['n'], rows: [[null]] })).to.throw('gives NULL in column "n"');
+    expect(() => toSamples({ columns: [], rows: [[]] })).to.throw('NULL');
     const rows = Array.from({ length: 1001 }, () => ['1']);
-    expect(() => samplesOfRows({ columns: ['n'], rows })).to.throw('more than 1000 rows');
-    expect(samplesOfRows({ columns: ['n'], rows: rows.slice(1) })).to.have.length(1000);
+    expect(() => toSamples({ columns: ['n'], rows })).to.throw('more than 1000 rows');
+    expect(toSamples({ columns: ['n'], rows: rows.slice(1) })).to.have.length(1000);
   });
 });
 

@@ -30,10 +30,10 @@ describe('openSqlSource', () => {
       { name: 'jobs', path },
       { clock, logger: new RecordingLogger(), findAddresses: undefined },
     );
-    const { key, ask, description, mostAtOnce } = source.query('SELECT 1');
-    expect(mostAtOnce).to.equal(4); // its connections, which namespaces share by turns
+    const { key, run, description, maxConcurrent } = source.query('SELECT 1');
+    expect(maxConcurrent).to.equal(4); // its connections, which namespaces share by turns
     expect(description).to.equal('SELECT 1 of SQL source jobs');
-    const placeOf = async () => await ask(signal).then(() => 'none', describeError);
+    const placeOf = async () => await run(signal).then(() => 'none', describeError);
     expect(await placeOf()).to.include(`at 127.0.0.1:${ports[0]}`);
     await writeFile(path, textOf(ports[1]));
     await clock.advance(5_000);

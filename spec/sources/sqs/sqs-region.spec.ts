@@ -29,7 +29,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
     for (let sent = 0; sent < 3; sent++) await emulator.send(url);
     for (let sent = 0; sent < 2; sent++) await emulator.send(url, { delaySeconds: 600 });
     const lengthOf = async (...query: Parameters<SqsRegion['queueLength']>) =>
-      await region.queueLength(...query).ask(signal);
+      await region.queueLength(...query).run(signal);
     expect(await lengthOf({ name: 'jobs' })).to.deep.equal([{ value: 3, labels: {} }]);
     expect(await lengthOf({ name: 'jobs' }, ['waiting', 'in flight'])).to.deep.equal([
       { value: 4, labels: {} },
@@ -41,18 +41,18 @@ describe('SqsRegion, with an emulator of SQS', () => {
 
   it('says which queue there is not, and finds it once it is there', async () => {
     const query = region.queueLength({ name: 'later' });
-    expect(await errorOf(query.ask(signal))).to.match(
+    expect(await errorOf(query.run(signal))).to.match(
       /^Cannot get the length of queue "later" of SQS in eu-central-1: .*does not exist/,
     );
     await emulator.createQueue('later');
-    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
   });
 
   it('asks nobody but the endpoint of its region, whatever the URL of a queue says', async () => {
     await using other = await LoopbackServer.start((_, response) => void response.end('{}'));
     await emulator.createQueue('mine');
     const url = new URL('/000000000000/mine', other.url).href;
-    expect(await region.queueLength({ url }).ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    expect(await region.queueLength({ url }).run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
     expect(other.requests).to.deep.equal([]);
   });
 
@@ -81,7 +81,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
       await using liar = await LoopbackServer.start((_, response) => void respond(response));
       await using own = new AsyncDisposableStack();
       const query = regionAt(liar.url, own, KEYS).queueLength({ url: 'http://sqs/1/a' });
-      expect(await errorOf(query.ask(signal))).to.match(error);
+      expect(await errorOf(query.run(signal))).to.match(error);
     });
 
   it('has its own identity from STS where the environment has a role and a token', async () => {
@@ -106,7 +106,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
       await using own = new AsyncDisposableStack();
       const region = regionAt(server.url, own, undefined);
       const query = region.queueLength({ url: 'http://sqs/1/a' });
-      expect(await query.ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+      expect(await query.run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
     } finally {
       for (const name of Object.keys(environment)) delete process.env[name];
     }
@@ -117,7 +117,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
     await using silent = await LoopbackServer.start(() => ending.abort(new Error('enough')));
     await using own = new AsyncDisposableStack();
     const query = regionAt(silent.url, own, KEYS).queueLength({ name: 'a' });
-    expect(await errorOf(query.ask(ending.signal))).to.equal('enough');
+    expect(await errorOf(query.run(ending.signal))).to.equal('enough');
   });
 });
 
@@ -154,11 +154,11 @@ describe('SqsRegions', () => {
     const first = regionOf('first');
     const query = first.queueLength({ name: 'jobs' });
     const { signal } = new AbortController();
-    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
     for (let other = 0; other < 99; other++) regionOf(`other-${other}`);
     expect(regionOf('first')).to.equal(first);
     for (let other = 0; other < 100; other++) regionOf(`other-${other}`);
     expect(regionOf('first')).not.to.equal(first);
-    expect(await query.ask(signal)).to.deep.equal([{ value: 0, labels: {} }]);
+    expect(await query.run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
   });
 });

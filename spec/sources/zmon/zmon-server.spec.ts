@@ -21,7 +21,7 @@ const response = (...values: readonly (readonly unknown[])[]) => ({ queries: [{ 
 describe('ZmonServer', () => {
   it('gives the last data point with its time', async () => {
     await using system = await setUp(response([1767225540000, 1], [1767225600000, 2.5]));
-    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([
+    expect(await system.server.query(CHECK).run(signal)).to.deep.equal([
       { value: 2.5, labels: {}, takenAtMs: 1767225600000 },
     ]);
     const [request] = system.loopback.requests;
@@ -46,7 +46,7 @@ describe('ZmonServer', () => {
   it('asks for all values of a check without a key, by its tags alone', async () => {
     await using system = await setUp(response([1767225600000, 2.5]));
     const check = { ...CHECK, key: undefined, aggregators: ['max', 'avg'] as const };
-    await system.server.query(check).ask(signal);
+    await system.server.query(check).run(signal);
     const [metric] = JSON.parse(system.loopback.requests[0]?.body ?? '').metrics;
     expect(metric).to.deep.include({ tags: { application: ['shop'] }, group_by: [] });
     expect(metric.aggregators.map(({ name }: { readonly name: string }) => name)).to.deep.equal([
@@ -57,28 +57,28 @@ describe('ZmonServer', () => {
 
   it('takes a point of a time that nobody could be told for one of now', async () => {
     await using system = await setUp(response([1e300, 7]));
-    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+    expect(await system.server.query(CHECK).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
   it('takes a point without a time for one of now', async () => {
     await using system = await setUp(response([0, 7]));
-    expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([{ value: 7, labels: {} }]);
+    expect(await system.server.query(CHECK).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
   it('gives nothing where there is no data', async () => {
     for (const body of [response(), { queries: [{ results: [] }] }, { queries: [] }]) {
       await using system = await setUp(body);
-      expect(await system.server.query(CHECK).ask(signal)).to.deep.equal([]);
+      expect(await system.server.query(CHECK).run(signal)).to.deep.equal([]);
     }
   });
 
   it('refuses what is no response of KairosDB, and other statuses', async () => {
     for (const body of [{}, response([1, 'NaN']), response([1, null])]) {
       await using system = await setUp(body);
-      expect(await errorOf(system.server.query(CHECK).ask(signal))).to.match(/not one of KairosDB$/);
+      expect(await errorOf(system.server.query(CHECK).run(signal))).to.match(/not one of KairosDB$/);
     }
     await using failing = await setUp({}, 204);
-    expect(await errorOf(failing.server.query(CHECK).ask(signal))).to.match(/status 204$/);
+    expect(await errorOf(failing.server.query(CHECK).run(signal))).to.match(/status 204$/);
   });
 
   it('has the same key for equal checks alone', async () => {

@@ -1,4 +1,4 @@
-import { type Interner, stringInterner } from '#lib/cache/interner.ts';
+import { createStringInterner, type Interner } from '#lib/cache/interner.ts';
 import type { ContainerPoint, ExtraResources, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A container as reported by a kubelet; missing values are `undefined`. */
@@ -80,11 +80,11 @@ export interface DecodeOptions {
 }
 
 /** Number of shared names, and Kubernetes' maximum length of names. */
-const SHARED_NAMES = { capacity: 10_000, longestKey: 253 };
+const SHARED_NAMES = { capacity: 10_000, maxKeyLength: 253 };
 
 /** Shared by all decoders of a program. */
 export function nameInterner(): Interner<string> {
-  return stringInterner(SHARED_NAMES);
+  return createStringInterner(SHARED_NAMES);
 }
 
 /** The node of a response, and the times of its request and its receipt on the monotonic clock. */

@@ -133,7 +133,7 @@ describe('decodeSummary', () => {
 
   it('shares names of namespaces and containers', () => {
     const made: string[] = [];
-    const names = new Interner({ capacity: 10, longestKey: 253 }, (name) => {
+    const names = new Interner({ capacity: 10, maxKeyLength: 253 }, (name) => {
       made.push(name);
       return name;
     });

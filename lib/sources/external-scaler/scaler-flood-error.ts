@@ -1,2 +1,2 @@
 /** Why a channel ends whose server sends frames that belong to no call and no message. */
-export class ScalerFlood extends Error {}
+export class ScalerFloodError extends Error {}
