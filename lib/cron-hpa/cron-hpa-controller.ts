@@ -27,11 +27,11 @@ import {
 import {
   eventsOf,
   failureMessage,
-  type Happened,
+  invalidSpecStatus,
   type Outcome,
+  type ReconcileReport,
   referenceTo,
   statusAfter,
-  statusOfUnreadable,
   successMessage,
 } from './cron-hpa-status.ts';
 import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
@@ -44,15 +44,14 @@ import {
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import {
+  findBlocker,
   type Hpa,
-  hindranceOf,
   hpaOf,
   targetKey,
   targetsOfCronHpa,
   targetsOfHpa,
 } from './target-conflicts.ts';
 
-/** What the controller works with. */
 interface CronHpaDependencies extends WatchedSources {
   readonly hpasByTarget: ByTarget<Hpa>;
   readonly statuses: StatusClient;
@@ -63,18 +62,18 @@ interface CronHpaDependencies extends WatchedSources {
   readonly series: CronHpaSeries;
   readonly clock: Clock;
   readonly schedules: Schedules;
-  /** Where the times of jobs are meant that do not tell. */
+  /** Time zone of jobs that name none. */
   readonly timeZone: string;
   readonly newJobId: () => string;
 }
 
 const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
-/** Scales targets by the clock. A new one for each term as leader: what it knows of its own writes ends with that. */
+/** Scales targets by the clock. Create one per leadership term: its cache of own writes is valid for that term only. */
 export function cronHpaController(dependencies: CronHpaDependencies): Controller {
   const { cronHpas, statuses, events, series, clock, newJobId } = dependencies;
-  // A job that has been carried out would seem to be due while the informer shows what was there before.
+  // A completed job would look due while the informer still shows the object before the status write.
   const writes = new MutationCache<CronHpa>((object) => object);
   const failures = new Map<string, number>();
   return {
@@ -83,44 +82,45 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
       if (object && isDue(object, dependencies) && !writes.isOwn(key, object))
-        object = await statuses.get(nameOfKey(key), signal); // an earlier leader may have carried it out just now
+        object = await statuses.get(nameOfKey(key), signal); // an earlier leader may just have run the job
       if (!object || object.isBeingDeleted) {
         failures.delete(key);
-        return {}; // nothing of ours stays behind
+        return {}; // nothing to clean up
       }
       const nowMs = clock.nowMs();
       if (object.problem !== undefined) {
-        const status = statusOfUnreadable(object, object.problem, nowMs);
+        const status = invalidSpecStatus(object, object.problem, nowMs);
         const written = await statuses.write(object, status, signal);
         if (written) writes.record(key, written);
-        tell(object, { status, outcome: undefined, missed: [] }, events);
+        recordEvents(object, { status, outcome: undefined, missed: [] }, events);
         return {};
       }
-      const { jobs, due } = lookAt(object, nowMs, dependencies);
+      const { jobs, due } = planDue(object, nowMs, dependencies);
       const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget));
-      const hindrance = hindranceOf(object, {
+      const blocker = findBlocker(object, {
         hpa,
         others: targetOf(object, dependencies.cronHpasByTarget),
       });
-      const run = hindrance ? undefined : due.run;
-      const outcome = run && (await carryOut(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
+      const run = blocker ? undefined : due.run;
+      const outcome =
+        run && (await runActivation(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
       const failed =
         outcome?.state === 'Failed'
           ? ({ reason: 'ScalingFailed', message: `Scaling failed: ${outcome.cause}` } as const)
           : undefined;
-      // While a job fails, its activations stay due: those before are missed once it is dealt with.
+      // The activations of a failing job stay due; the earlier ones count as missed once it has been handled.
       const missed = failed ? due.missed.filter(({ planned }) => planned !== outcome?.planned) : due.missed;
       const status = statusAfter(object, {
         nowMs,
         jobs,
         outcome,
         missed,
-        hindrance: hindrance ?? failed,
+        blocker: blocker ?? failed,
         newJobId,
       });
       const written = await statuses.write(object, status, signal);
       if (written) writes.record(key, written);
-      tell(object, { status, outcome, missed }, events);
+      recordEvents(object, { status, outcome, missed }, events);
       for (const { count } of missed) series.missed(count);
       if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
       const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
@@ -129,33 +129,33 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
   };
 }
 
-function tell(object: CronHpa, happened: Happened, events: CronHpaDependencies['events']): void {
-  for (const event of eventsOf(object, happened))
+function recordEvents(object: CronHpa, report: ReconcileReport, events: CronHpaDependencies['events']): void {
+  for (const event of eventsOf(object, report))
     events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
 }
 
-function lookAt(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {
+function planDue(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {
   const jobs = planJobs(object, { nowMs, timeZone, schedules });
   const deadlineMs = (object.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   return { jobs, due: dueActivations(jobs, { nowMs, deadlineMs }) };
 }
 
 function isDue(object: CronHpa, dependencies: CronHpaDependencies): boolean {
-  const { due } = lookAt(object, dependencies.clock.nowMs(), dependencies);
+  const { due } = planDue(object, dependencies.clock.nowMs(), dependencies);
   return due.run !== undefined || due.missed.length > 0;
 }
 
-interface CarryOutOptions extends CronHpaDependencies {
+interface RunActivationOptions extends CronHpaDependencies {
   readonly jobs: readonly PlannedJob[];
   readonly hpa: Hpa | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
-async function carryOut(
+async function runActivation(
   object: CronHpa,
   { planned, atMs }: Activation,
-  options: CarryOutOptions,
+  options: RunActivationOptions,
 ): Promise<Outcome> {
   const { job, timeZone } = planned;
   const { namespace, spec } = object;
@@ -172,7 +172,7 @@ async function carryOut(
   } catch (error) {
     if (signal.aborted) throw error;
     const cause = isNotFound(error)
-      ? `there is no ${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}"`
+      ? `${spec.scaleTargetRef.kind} "${spec.scaleTargetRef.name}" not found`
       : describeError(error);
     return {
       planned,
@@ -185,7 +185,10 @@ async function carryOut(
   }
 }
 
-/** After how long to try again, later from failure to failure; the queue's own backoff might wait beyond the next activation. */
+/**
+ * The delay before the next attempt, doubled after each failure and capped at {@link MAX_RETRY_MS}. The backoff of the
+ * queue could exceed the time to the next activation.
+ */
 function retryAfter(key: string, outcome: Outcome | undefined, failures: Map<string, number>): number {
   if (outcome?.state !== 'Failed') {
     failures.delete(key);
@@ -193,7 +196,7 @@ function retryAfter(key: string, outcome: Outcome | undefined, failures: Map<str
   }
   const count = failures.get(key) ?? 0;
   failures.set(key, count + 1);
-  return Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** count, MAX_RETRY_MS);
 }
 
 function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {
@@ -206,10 +209,9 @@ function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): reado
   return byTarget(targetKey(namespace, spec.scaleTargetRef));
 }
 
-/** Finds what is about a target, by its key. */
+/** Returns the cached objects with the target key {@link targetKey}. */
 type ByTarget<T> = (target: string) => readonly T[];
 
-/** What {@link cronHpaWatches} follows. */
 interface WatchedSources {
   readonly cronHpas: ObjectSource<CronHpa> & { keys(): Iterable<string> };
   readonly hpas: ObjectSource<Hpa>;
@@ -217,7 +219,7 @@ interface WatchedSources {
   readonly clock: Clock;
 }
 
-/** What has CronHorizontalPodAutoscalers reconciled: their changes, those of others on the same target, and the clock's. */
+/** Reconciles an object when it changes, when another scaler of its target changes, and when the clock is stepped. */
 function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSources): readonly Watched[] {
   const onTargets = (targets: Iterable<string>) => {
     const keys = new Set<string>();
@@ -233,7 +235,7 @@ function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSour
   ];
 }
 
-/** The targets of an object that has come, has gone, or has turned to another target or owner. */
+/** The targets of an object that was added or deleted, or whose target or owner changed. */
 function targetsChanged<T>(
   { previous, current }: ObjectSourceChange<T>,
   targetsOf: (object: T) => readonly string[],
@@ -246,20 +248,20 @@ function targetsChanged<T>(
   return new Set(isSame ? [] : [...before, ...now]);
 }
 
-/** Reads and writes what counts: objects with their status, as the API server has them now. */
+/** Reads and writes statuses at the API server, bypassing the informer. */
 export interface StatusClient {
-  /** `undefined` where there is none, or none that its schema allows. */
+  /** @returns `undefined` when the object does not exist or is malformed */
   get(name: ObjectName, signal: AbortSignal): Promise<CronHpa | undefined>;
   /**
-   * Writes a status if it differs from that of the object.
+   * Writes a status if it differs from the current one of the object.
    *
-   * @returns the object as it is now, if anything was written
-   * @throws a conflict where the object has changed since it was read
+   * @returns the written object, `undefined` when nothing was written
+   * @throws a conflict when the object changed after it was read
    */
   write(object: CronHpa, status: CronHpaStatus, signal: AbortSignal): Promise<CronHpa | undefined>;
 }
 
-/** Statuses, written over those alone that they follow from: what was carried out by another leader must not be lost. */
+/** A client that writes a status only over the version it was computed from, so results of another leader are not lost. */
 export function statusClient(objects: ResourceClient<KubernetesObject>, clock: Clock): StatusClient {
   const writer = new StatusWriter<object, StatefulObject<object>>({
     client: objects as ResourceClient<StatefulObject<object>>,
@@ -281,14 +283,14 @@ export function statusClient(objects: ResourceClient<KubernetesObject>, clock: C
   };
 }
 
-/** Objects that somebody follows, as an informer does, by the keys `NAMESPACE/NAME`. */
+/** A cache of objects by `NAMESPACE/NAME`, such as an informer. */
 export interface ObjectSource<T> {
   find(key: string): T | undefined;
   onChange(listener: (change: ObjectSourceChange<T>) => void, options: { readonly replay: true }): () => void;
   synced(signal: AbortSignal): Promise<void>;
 }
 
-/** A change of one of them; `previous` is `undefined` once it is added, `current` once it is gone. */
+/** `previous` is `undefined` for an added object, `current` for a deleted one. */
 export interface ObjectSourceChange<T> {
   readonly key: string;
   readonly previous: T | undefined;

@@ -13,31 +13,30 @@ import {
 } from './cron-hpa.ts';
 import { type MissedActivations, nextActivation, type PlannedJob } from './planned-jobs.ts';
 import type { AdjustType } from './set-size.ts';
-import type { Hindrance } from './target-conflicts.ts';
+import type { Blocker } from './target-conflicts.ts';
 
-/** How the activation that held went. */
+/** The result of running an activation. */
 export interface Outcome {
   readonly planned: PlannedJob;
   readonly atMs: number;
   readonly state: 'Succeed' | 'Failed';
   readonly message: string;
-  /** Why it failed, in the same words for each activation; `undefined` where it did not. */
+  /** Why it failed: without times, so that it is equal for each activation; `undefined` on success. */
   readonly cause?: string | undefined;
-  /** By how much more than before there is to be: below zero where the job scaled down. */
+  /** Desired minus current replicas; negative when the job scaled down. */
   readonly change: number;
 }
 
-/** What a status is made of. */
 export interface StatusInput {
   readonly nowMs: number;
   readonly jobs: readonly PlannedJob[];
   readonly outcome?: Outcome | undefined;
   readonly missed: readonly MissedActivations[];
-  readonly hindrance?: Hindrance | undefined;
+  readonly blocker?: Blocker | undefined;
   readonly newJobId: () => string;
 }
 
-/** The status after a look at an object; the same in all its parts where nothing happened. */
+/** The status after a reconciliation, equal to the current one when nothing happened. */
 export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus {
   const { nowMs, jobs, outcome } = input;
   const { status } = object;
@@ -55,10 +54,10 @@ export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus 
   };
 }
 
-/** The status of an object of which nothing can be made: what was known of its jobs stays, and none is due. */
-export function statusOfUnreadable(object: CronHpa, problem: string, nowMs: number): CronHpaStatus {
-  const hindrance = { reason: 'InvalidSpec', message: `Nothing is scaled: ${problem}` } as const;
-  const ready = readyOf(object, { nowMs, jobs: [], hindrance });
+/** The status of an object with an invalid spec: the conditions of its jobs are retained, and no job is due. */
+export function invalidSpecStatus(object: CronHpa, problem: string, nowMs: number): CronHpaStatus {
+  const blocker = { reason: 'InvalidSpec', message: `Nothing is scaled: ${problem}` } as const;
+  const ready = readyOf(object, { nowMs, jobs: [], blocker });
   return { ...object.status, ready, nextScheduleTime: undefined, observedGeneration: object.generation };
 }
 
@@ -85,9 +84,9 @@ function submittedOf(
   { job, specHash, sinceMs }: PlannedJob,
   { nowMs, newJobId }: StatusInput,
 ): JobCondition {
-  const known = status.jobs.find(({ name }) => name === job.name);
+  const previous = status.jobs.find(({ name }) => name === job.name);
   return {
-    jobId: known?.jobId ?? newJobId(),
+    jobId: previous?.jobId ?? newJobId(),
     name: job.name,
     schedule: job.schedule,
     state: 'Submitted',
@@ -98,13 +97,13 @@ function submittedOf(
   };
 }
 
-function failedOf(base: JobCondition, told: string, { nowMs }: StatusInput): JobCondition {
-  const message = printable(told);
+function failedOf(base: JobCondition, text: string, { nowMs }: StatusInput): JobCondition {
+  const message = printable(text);
   if (base.state === 'Failed' && base.message === message) return base;
   return { ...base, state: 'Failed', message, lastProbeTime: formatTimestamp(nowMs) };
 }
 
-/** What is told of activations that are not made up for. */
+/** The message for activations that are not run. */
 function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivations): string {
   const { job, timeZone } = planned;
   const when =
@@ -119,11 +118,11 @@ function missedMessage({ planned, count, firstMs, lastMs, why }: MissedActivatio
 
 function readyOf(
   object: CronHpa,
-  { nowMs, jobs, hindrance }: Pick<StatusInput, 'nowMs' | 'jobs' | 'hindrance'>,
+  { nowMs, jobs, blocker }: Pick<StatusInput, 'nowMs' | 'jobs' | 'blocker'>,
 ): ReadyCondition | undefined {
-  const { ready: known } = object.status;
+  const { ready: previous } = object.status;
   const invalid = jobs.find(({ problem }) => problem !== undefined);
-  const found = hindrance ??
+  const found = blocker ??
     (invalid && {
       reason: 'InvalidJobs',
       message: `Job "${invalid.job.name}" is not scheduled: ${invalid.problem}`,
@@ -135,17 +134,15 @@ function readyOf(
   const { reason } = found;
   const message = printable(found.message);
   const observed = { type: 'Ready', status, reason, message, observedGeneration: object.generation } as const;
-  const [ready] = setCondition<ReadyCondition>(known ? [known] : [], observed, nowMs);
+  const [ready] = setCondition<ReadyCondition>(previous ? [previous] : [], observed, nowMs);
   return ready;
 }
 
-/** How an activation went. */
 interface ActivationReport {
   readonly job: string;
   readonly namespace: string;
   readonly target: ScaleTargetRef;
   readonly adjustType: AdjustType;
-  /** What was there before, and what is to be there. */
   readonly current: number;
   readonly desired: number;
   readonly atMs: number;
@@ -153,7 +150,7 @@ interface ActivationReport {
   readonly timeZone: string;
 }
 
-/** A job's message after it has scaled, in the form that users of TKE know. */
+/** The message of a job that has scaled, in the format of TKE. */
 export function successMessage(report: ActivationReport): string {
   const { job, namespace, target, adjustType, current, desired } = report;
   return printable(
@@ -163,7 +160,7 @@ export function successMessage(report: ActivationReport): string {
   );
 }
 
-/** A job's message after it could not scale. */
+/** The message of a job that could not scale, in the format of TKE. */
 export function failureMessage(
   report: Pick<ActivationReport, 'job' | 'atMs' | 'nextMs' | 'timeZone'> & { readonly reason: string },
 ): string {
@@ -176,21 +173,24 @@ function timesOf({ atMs, nextMs, timeZone }: Pick<ActivationReport, 'atMs' | 'ne
   return `time:${formatLocal(atMs, timeZone)}, next:${formatLocal(nextMs, timeZone)}`;
 }
 
-/** `2019-12-18 23:07:00`, as the clock of a zone shows it. */
+/** Formats a time as `2019-12-18 23:07:00` in a time zone; `none` for `undefined`. */
 export function formatLocal(atMs: number | undefined, timeZone: string): string {
   if (atMs === undefined) return 'none';
   return new Date(TimeZone.named(timeZone).civilMs(atMs)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** What happened at a look at an object. */
-export interface Happened {
+/** The results of one reconciliation. */
+export interface ReconcileReport {
   readonly status: CronHpaStatus;
   readonly outcome: Outcome | undefined;
   readonly missed: readonly MissedActivations[];
 }
 
-/** What to tell of a look at an object: only what its status did not tell before. */
-export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened): readonly EventText[] {
+/** The events of a reconciliation: only what the previous status did not report. */
+export function eventsOf(
+  object: CronHpa,
+  { status, outcome, missed }: ReconcileReport,
+): readonly EventText[] {
   return [
     ...missed.map(
       (one) => ({ type: 'Warning', reason: 'ScheduleMissed', message: missedMessage(one) }) as const,
@@ -200,7 +200,7 @@ export function eventsOf(object: CronHpa, { status, outcome, missed }: Happened)
   ];
 }
 
-/** The object as events name it. */
+/** The `regarding` reference of events. */
 export function referenceTo({ namespace, name, uid, resourceVersion }: CronHpa) {
   const { group, version, kind } = CRON_HPA;
   return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, resourceVersion };
@@ -211,7 +211,7 @@ function scaledEvents(outcome: Outcome | undefined): readonly EventText[] {
   return [{ type: 'Normal', reason: 'Scaled', message: outcome.message }];
 }
 
-/** The condition Ready tells causes alone, so it is the same from one activation that fails to the next. */
+/** The condition Ready has only causes, without times: failing activations with one cause emit one event. */
 function readyEvents(
   { status: before }: CronHpa,
   { ready }: CronHpaStatus,

@@ -28,7 +28,6 @@ import {
   targetsOfHpa,
 } from './target-conflicts.ts';
 
-/** What Cron-HPA needs from outside. */
 export interface CronHpaEnvironment {
   readonly client: ApiClient;
   readonly informers: SharedInformers;
@@ -38,31 +37,31 @@ export interface CronHpaEnvironment {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where the times of jobs are meant that do not tell. */
+  /** Time zone of jobs that name none. */
   readonly timeZone: string;
-  /** How many objects are reconciled at once; by default 1. */
+  /** Concurrent reconciliations; 1 by default. */
   readonly workers?: number;
   readonly workQueues?: WorkQueueSeries | undefined;
   readonly newJobId?: () => string;
 }
 
-/** Cron-HPA, ready to be started: it caches HPAs once its definition is installed. */
+/** The Cron-HPA controller and its caches. It lists HPAs once its definition is installed. */
 export interface CronHpaSubsystem extends Subsystem<CronHpaUiPart> {
   readonly isSynced: boolean;
-  /** Whether it waits for its definition. */
+  /** Whether the definition is not installed yet. */
   readonly isWaiting: boolean;
-  /** What the leader runs: a new one for each term. Waits until the API server serves HPAs. @throws the signal's reason */
+  /** Returns a new controller for a leadership term, once the API server serves HPAs. @throws the reason of the signal */
   controller(signal: AbortSignal): Promise<Controller>;
-  /** Whether an object holds up a target: a job has scaled it up, and none has scaled it down since. */
+  /** Whether a job has scaled the target up and no job has scaled it down since. */
   isPinned(namespace: string, target: PinnedTarget): boolean;
   readonly ui: readonly CronHpaUiPart[];
   lead(signal: AbortSignal): Promise<void>;
 }
 
-/** Failures of the API server itself are tried again at the latest after this long. */
+/** Maximum backoff after failures of the API server. */
 const MAX_RETRY_MS = 60_000;
 
-/** Puts Cron-HPA together: informers → due activations → scale, status, events. */
+/** Wires informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
   const { client, clock, registry, informers, newJobId = randomUUID } = environment;
   const cronHpaInformer = informers.get(CRON_HPA_KIND, { indexes: { target: targetsOfCronHpa } });
@@ -86,7 +85,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     synced: (signal: AbortSignal) => cronHpaInformer.synced(signal),
     keys: () => [...cronHpaInformer.values()].map(nameOf),
   };
-  const known = {
+  const debugged = {
     values: () => cronHpaInformer.values(),
     find: (namespace: string, name: string) => cronHpaInformer.find(`${namespace}/${name}`),
     others(object: CronHpa) {
@@ -121,14 +120,15 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       {
         name: 'cronhpa-informer-sync',
         endpoints: ['readyz'],
-        check: () => (isWaiting() || isSynced() ? undefined : 'its objects have not been listed yet'),
+        check: () =>
+          isWaiting() || isSynced() ? undefined : 'CronHorizontalPodAutoscalers are not listed yet',
       },
     ],
     start() {
       cronHpaInformer.start();
       cronHpaInformer.served(disposal.signal).then(
         () => hpas.start(),
-        () => {}, // disposed of while it waited
+        () => {}, // disposed while waiting
       );
     },
     get isSynced() {
@@ -137,8 +137,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     get isWaiting() {
       return isWaiting();
     },
-    endpoints: new Map([['/debug/cronhpas', debugCronHpas(known)]]),
-    ui: [cronHpaUi(known)],
+    endpoints: new Map([['/debug/cronhpas', debugCronHpas(debugged)]]),
+    ui: [cronHpaUi(debugged)],
     isPinned: (namespace, target) =>
       cronHpasByTarget(targetKey(namespace, target)).some(
         ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,
@@ -147,11 +147,11 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     async lead(signal) {
       const { workers = 1, workQueues: series, logger } = environment;
       const queue = { maxDelayMs: MAX_RETRY_MS };
-      const led = await controller(signal).catch(() => undefined); // does not lead any more
+      const led = await controller(signal).catch(() => undefined); // no longer leading
       if (led) await runController(led, { clock, logger, signal, workers, series, queue });
     },
     async [Symbol.asyncDispose]() {
-      disposal.abort(new Error('the program ends'));
+      disposal.abort(new Error('the program is shutting down'));
     },
   };
 }

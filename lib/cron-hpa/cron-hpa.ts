@@ -6,42 +6,38 @@ import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts'
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
 
-/** What a CronHorizontalPodAutoscaler scales. */
 export interface ScaleTargetRef {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
 }
 
-/** One job of a CronHorizontalPodAutoscaler: a size, and when it is to be set. */
+/** A job: a size and the schedule that sets it. */
 export interface CronHpaJob {
   readonly name: string;
   readonly schedule: string;
   readonly targetSize: number;
-  /** Where the schedule's times are meant; by default where the program is told that they are. */
+  /** Time zone of the schedule; by default the one of the program. */
   readonly timeZone?: string | undefined;
-  /** Whether the job ends with its first activation. */
+  /** Whether the job runs once only. */
   readonly runOnce: boolean;
-  /** Whether the job rests. */
   readonly suspend: boolean;
-  /** Days on which the job is not due. */
+  /** Dates on which the job is not due. */
   readonly excludeDates: readonly string[];
 }
 
-/** What a user wants of a CronHorizontalPodAutoscaler. */
 export interface CronHpaSpec {
   readonly scaleTargetRef: ScaleTargetRef;
   readonly jobs: readonly CronHpaJob[];
-  /** Days on which no job is due. */
+  /** Dates on which no job is due. */
   readonly excludeDates: readonly string[];
-  /** An activation that is later than this is not made up for; by default any is that no later job has overtaken. */
+  /** Activations later than this are missed; without it only those that a later activation supersedes. */
   readonly startingDeadlineSeconds?: number | undefined;
 }
 
-/** How a job's last activation went, or that it has had none yet. */
 type JobState = 'Submitted' | 'Succeed' | 'Failed';
 
-/** What is known of a job. Times are as in RFC 3339. */
+/** The status of one job. Times are in RFC 3339. */
 export interface JobCondition {
   readonly jobId: string;
   readonly name: string;
@@ -49,34 +45,32 @@ export interface JobCondition {
   readonly state: JobState;
   readonly lastProbeTime: string;
   readonly message: string;
-  /** When the job was made or changed, or else first seen as it is now. */
+  /** When the job was created or last changed, or else when this controller first observed it. */
   readonly submittedTime: string;
-  /** The last activation that was dealt with, be it by having been told that it was missed. */
+  /** The last activation that was run or reported as missed. */
   readonly lastActivationTime?: string | undefined;
-  /** Tells a job that has changed. */
+  /** Changes with the spec of the job. */
   readonly specHash: string;
 }
 
-/** Whether the object does what it is meant to do. */
 export interface ReadyCondition extends Condition {
   readonly type: 'Ready';
   readonly status: 'True' | 'False';
 }
 
-/** What the controller tells of a CronHorizontalPodAutoscaler. */
 export interface CronHpaStatus {
   readonly jobs: readonly JobCondition[];
   readonly ready?: ReadyCondition | undefined;
-  /** True from a job that scaled up until the next that scales down. */
+  /** True after a job has scaled up, until one scales down. */
   readonly scaleUpKeepWindow: boolean;
   readonly nextScheduleTime?: string | undefined;
   readonly lastScheduleTime?: string | undefined;
-  /** State and name of the job that was last activated. */
+  /** State and name of the last job that ran. */
   readonly lastResult?: string | undefined;
   readonly observedGeneration?: number | undefined;
 }
 
-/** A CronHorizontalPodAutoscaler, as far as we need it. */
+/** The fields of a CronHorizontalPodAutoscaler that the controller uses. */
 export interface CronHpa {
   readonly namespace: string;
   readonly name: string;
@@ -85,15 +79,14 @@ export interface CronHpa {
   readonly generation: number | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   readonly isBeingDeleted: boolean;
-  /** When its spec became what it is, by the API server's clock; of a spec that the status does not tell of yet. */
+  /** When the spec changed, by the clock of the API server; `undefined` when the status already reflects the spec. */
   readonly specChangedAtMs: number | undefined;
-  /** Why nothing can be made of its spec, which is empty then: where the definition is another one, it may let through what ours refuses. */
+  /** Why the spec is invalid; `spec` is empty then. An installed definition other than ours may admit it. */
   readonly problem: string | undefined;
   readonly spec: CronHpaSpec;
   readonly status: CronHpaStatus;
 }
 
-/** The kind, its group and its version. */
 export const CRON_HPA = {
   group: 'autoscaling.stke.com',
   version: 'v1beta1',
@@ -101,18 +94,18 @@ export const CRON_HPA = {
   plural: 'cronhorizontalpodautoscalers',
 } as const;
 
-/** The annotation that has jobs move the HPA's minReplicas rather than the target's replicas, as TKE's do. */
+/** The annotation that makes jobs set minReplicas of the HPA in place of replicas of the target, as in TKE. */
 export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
-/** As events and logs name it. */
+/** `NAMESPACE/NAME`, as in events and logs. */
 export function nameOf({ namespace, name }: Pick<CronHpa, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
-/** As the definition has it: each takes memory while it is planned. */
-const MOST_JOBS = 100;
+/** The limit of the definition; bounds the memory of planning. */
+const MAX_JOBS = 100;
 
 const DATES = z._default(z.array(z.string()), []);
 
@@ -170,19 +163,19 @@ const METADATA = z.object({
 
 const SPEC = z.object({
   scaleTargetRef: TARGET,
-  jobs: z.array(JOB).check(z.maxLength(MOST_JOBS)),
+  jobs: z.array(JOB).check(z.maxLength(MAX_JOBS)),
   excludeDates: DATES,
   startingDeadlineSeconds: z.optional(z.int().check(z.nonnegative())),
 });
 
-/** Gives one and the same text for equal ones, so that what many objects have in common is held once. */
+/** Interns a text: equal texts of many objects share memory. */
 type Share = (text: string) => string;
 
 /**
- * Takes what the API server sent for a CronHorizontalPodAutoscaler; of its annotations those alone that count here.
+ * Decodes a CronHorizontalPodAutoscaler of the API server; of its annotations only those of this controller.
  *
- * @returns `undefined` for what is no named object; a spec that our definition does not allow is empty, with the `problem` that it has; a status
- * that somebody has spoilt counts as none
+ * @returns `undefined` for a value that is not a named object; an empty spec with `problem` when the spec is invalid. A
+ * malformed status is treated as absent.
  */
 export function readCronHpa(value: unknown, share: Share = (text) => text): CronHpa | undefined {
   const read = METADATA.safeParse(propertyOf(value, 'metadata'));
@@ -198,7 +191,7 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
     generation: metadata.generation,
     annotations: ownAnnotations(metadata.annotations),
     isBeingDeleted: metadata.deletionTimestamp !== undefined,
-    specChangedAtMs: isToldOf(metadata.generation, status) ? undefined : specChangedAt(metadata),
+    specChangedAtMs: reflectsSpec(metadata.generation, status) ? undefined : specChangedAt(metadata),
     problem: spec.success ? undefined : problemOf(spec.error.issues),
     spec: spec.success ? readSpec(spec.data, share) : NO_SPEC,
     status: readStatus(status, share),
@@ -211,16 +204,16 @@ const NO_SPEC: CronHpaSpec = {
   excludeDates: [],
 };
 
-/** The first problem, in words of our own: nothing of the object is repeated but where it is. */
+/** Describes the first problem by its path only; values of the object are not repeated. */
 function problemOf([issue]: readonly z.core.$ZodIssue[]): string {
   const path = ['spec', ...(issue?.path ?? [])].map(String).join('.');
   if (issue?.code === 'too_big') return `${path} has more than ${issue.maximum} items`;
   if (issue?.code === 'too_small') return `${path} is less than ${issue.minimum}`;
-  return issue?.code === 'invalid_type' ? `${path} is no ${issue.expected}` : `${path} is not what it may be`;
+  return issue?.code === 'invalid_type' ? `${path} is not of type ${issue.expected}` : `${path} is invalid`;
 }
 
-/** Whether a status tells of a spec, be it in the words of another controller, which knows no generations. */
-function isToldOf(generation: number | undefined, status: unknown): boolean {
+/** Whether a status reflects the spec, also when another controller wrote it that does not set observedGeneration. */
+function reflectsSpec(generation: number | undefined, status: unknown): boolean {
   if (typeof status !== 'object' || status === null || Object.keys(status).length === 0) return false;
   const observed = propertyOf(status, 'observedGeneration');
   return typeof observed !== 'number' || generation === undefined || observed >= generation;
@@ -228,7 +221,7 @@ function isToldOf(generation: number | undefined, status: unknown): boolean {
 
 const NO_ANNOTATIONS = {};
 
-/** Others may take 256 kB. */
+/** Annotations of an object may take 256 kB. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const adjust = annotations[ADJUST_HPA_MIN];
   return adjust === undefined ? NO_ANNOTATIONS : { [ADJUST_HPA_MIN]: adjust };
@@ -296,18 +289,16 @@ function sharedOf(ready: z.infer<typeof READY>, share: Share) {
   };
 }
 
-/** The status as the API server takes it: one list holds the jobs' conditions and the standard one. */
+/** Encodes a status: `conditions` has the conditions of jobs and the standard condition. */
 export function formatStatus({ jobs, ready, ...rest }: CronHpaStatus): Record<string, unknown> {
   return { ...rest, conditions: [...jobs, ...(ready ? [ready] : [])] };
 }
 
-/** Where CronHorizontalPodAutoscalers are. */
 export const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresources: ['status'] };
 
-/** Names, schedules and times that objects have in common are held once; messages of activations are longer, and differ. */
+/** Interns names, schedules and times; messages of activations are longer and differ. */
 const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 
-/** CronHorizontalPodAutoscalers as informers cache them. */
 export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   resource: CRON_HPAS,
   versions: [CRON_HPA.version],
@@ -317,5 +308,5 @@ export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   },
 };
 
-/** Under which name the API server knows our changes. */
+/** The field manager of status writes and HPA patches. */
 export const FIELD_MANAGER = 'autoscaler-cronhpa';

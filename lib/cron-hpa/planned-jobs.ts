@@ -4,46 +4,45 @@ import type { Schedules } from '#lib/schedule/schedules.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
 
-/** A job with what follows from it. */
+/** A job with its parsed schedule and its state. */
 export interface PlannedJob {
   readonly job: CronHpaJob;
   readonly specHash: string;
-  /** Where its times are meant and told. */
+  /** Time zone of the schedule and of times in messages. */
   readonly timeZone: string;
-  /** What is known of it, unless it was changed since. */
+  /** The condition in the status, unless the job changed after it was written. */
   readonly condition: JobCondition | undefined;
-  /** Activations up to this moment were dealt with. */
+  /** Activations up to this time have been handled. */
   readonly sinceMs: number;
-  /** When it is due; `undefined` while it rests, has ended, or cannot be read. */
+  /** `undefined` while the job is suspended, has completed, or is invalid. */
   readonly schedule: Schedule | undefined;
-  /** Why it can never be due. */
+  /** Why the job can never be due. */
   readonly problem: string | undefined;
 }
 
-/** What jobs are planned with. */
 export interface PlanOptions {
   readonly nowMs: number;
-  /** Where the times of jobs are meant that do not tell. */
+  /** Time zone of jobs that name none. */
   readonly timeZone: string;
   readonly schedules: Schedules;
 }
 
-/** What was dealt with later than this from now on, was so by a clock that has been put right since. */
+/** A handled time further in the future than this was recorded by a clock that has been corrected since. */
 const CLOCK_STEP_MS = 3_600_000;
 
-/** For as long nobody may have looked at an object that counts from when it was made or changed. */
-const LONGEST_UNSEEN_MS = 3_600_000;
+/** An object that was not observed for longer than this is scheduled from now, not from its last change. */
+const MAX_UNOBSERVED_MS = 3_600_000;
 
-/** Works out what each job of an object is, from the object alone. */
+/** Plans each job of an object, from the object alone. */
 export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
-  // Conditions stand in the order of their jobs: where a name is repeated, each job has its own. One that takes another's seems
-  // to be changed at every look, and is never due.
-  const known = Map.groupBy(object.status.jobs, ({ name }) => name);
+  // Conditions have the order of their jobs, so jobs with a repeated name get one each. A job that gets the condition of
+  // another counts as changed at each reconciliation and is never due.
+  const conditions = Map.groupBy(object.status.jobs, ({ name }) => name);
   const names = new Set<string>();
   return object.spec.jobs.map((job) => {
     const isRepeated = names.has(job.name);
     names.add(job.name);
-    const planned = planJob(object, job, { ...options, known: known.get(job.name)?.shift() });
+    const planned = planJob(object, job, { ...options, current: conditions.get(job.name)?.shift() });
     return isRepeated ? { ...planned, schedule: undefined, problem: REPEATED_NAME } : planned;
   });
 }
@@ -55,14 +54,14 @@ function planJob(
     nowMs,
     timeZone: defaultZone,
     schedules,
-    known,
-  }: PlanOptions & { readonly known: JobCondition | undefined },
+    current,
+  }: PlanOptions & { readonly current: JobCondition | undefined },
 ): PlannedJob {
   const timeZone = job.timeZone ?? defaultZone;
   const specHash = hashOf([job, spec.excludeDates, spec.scaleTargetRef, timeZone]);
-  const isSame = known?.specHash === specHash;
+  const isSame = current?.specHash === specHash;
   const { condition, sinceMs } = isSame
-    ? dealtWith(known, nowMs)
+    ? findHandled(current, nowMs)
     : { condition: undefined, sinceMs: submittedAt(specChangedAtMs, nowMs) };
   const common = { job, specHash, timeZone, condition, sinceMs };
   try {
@@ -80,25 +79,25 @@ function planJob(
   }
 }
 
-/** Of a job whose schedule can be read, and comes to nothing. */
-export const NEVER_DUE = 'it is not due within the next five years';
-/** Of a job that cannot be told from another. */
-export const REPEATED_NAME = 'another job has its name';
+/** The problem of a job whose schedule is valid but never matches. */
+export const NEVER_DUE = 'not due within the next five years';
+/** The problem of a job with a repeated name. */
+export const REPEATED_NAME = 'another job has the same name';
 
 /**
- * From when a job counts that is first seen as it is: from when it was made or changed, be it that nobody has looked for a while. What
- * is older than any outage comes from elsewhere, and counts from now on.
+ * The time from which a newly observed job is scheduled: when it was created or changed, to make up for an outage. Beyond
+ * {@link MAX_UNOBSERVED_MS} the object was copied from elsewhere, and the job is scheduled from now.
  */
 function submittedAt(specChangedAtMs: number | undefined, nowMs: number): number {
   if (specChangedAtMs === undefined || specChangedAtMs > nowMs) return nowMs;
-  return specChangedAtMs < nowMs - LONGEST_UNSEEN_MS ? nowMs : specChangedAtMs;
+  return specChangedAtMs < nowMs - MAX_UNOBSERVED_MS ? nowMs : specChangedAtMs;
 }
 
 /**
- * Up to when activations were dealt with. A condition that tells no time, or one of a clock that has been put right since,
- * tells from now on that it was up to now: if each look took its own time for that, nothing would ever be due.
+ * The time up to which activations have been handled. A condition without a time, or with one in the future, gets the
+ * current time once: taking it at each reconciliation would make no activation ever due.
  */
-function dealtWith(condition: JobCondition, nowMs: number): Pick<PlannedJob, 'condition' | 'sinceMs'> {
+function findHandled(condition: JobCondition, nowMs: number): Pick<PlannedJob, 'condition' | 'sinceMs'> {
   const { lastActivationTime, submittedTime } = condition;
   const untilMs = Date.parse(lastActivationTime ?? submittedTime);
   if (untilMs <= nowMs + CLOCK_STEP_MS) return { condition, sinceMs: untilMs };
@@ -111,39 +110,39 @@ function hashOf(values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
 }
 
-/** A job that is due. */
+/** A job at a time it is due. */
 export interface Activation {
   readonly planned: PlannedJob;
   readonly atMs: number;
 }
 
-/** Activations of a job that are not made up for. */
+/** Activations of a job that are not run. */
 export interface MissedActivations {
   readonly planned: PlannedJob;
-  /** How many; beyond {@link MOST_COUNTED} nobody counts. */
+  /** At most {@link MAX_COUNTED}. */
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly why: 'overtaken' | 'too late';
 }
 
-/** What is to be done about the jobs of an object now. */
+/** The activations of an object that are due. */
 export interface DueActivations {
-  /** The one activation that holds now. */
+  /** The activation to run. */
   readonly run?: Activation | undefined;
   readonly missed: readonly MissedActivations[];
 }
 
-/** More missed activations than these of one job are not counted. */
-const MOST_COUNTED = 100;
+/** Missed activations of one job beyond this are not counted. */
+const MAX_COUNTED = 100;
 
 /**
- * Finds what was due since it was last looked, up to now.
+ * Finds the activations due since the last handled ones, up to now.
  *
- * What holds is the latest activation of all jobs; those that it has overtaken, by one of its own or of another job,
- * are missed. So after an hour of outage a target gets the size that it would have by now, and that alone.
+ * Only the latest activation of all jobs runs; earlier ones of any job are missed. After an outage the target gets the
+ * size it would have by now, in one step.
  *
- * @param options `deadlineMs` how late an activation may be made up for
+ * @param options `deadlineMs`: how late an activation may run
  */
 export function dueActivations(
   jobs: readonly PlannedJob[],
@@ -152,21 +151,21 @@ export function dueActivations(
   const latest = jobs
     .map((planned) => ({ planned, atMs: latestOf(planned, nowMs) }))
     .filter((due): due is Activation => due.atMs !== undefined);
-  const holds = latest.reduce<Activation | undefined>(
+  const last = latest.reduce<Activation | undefined>(
     (first, due) => (isLater(due, first) ? due : first),
     undefined,
   );
-  if (!holds) return { missed: [] };
-  const isTooLate = nowMs - holds.atMs > deadlineMs;
+  if (!last) return { missed: [] };
+  const isTooLate = nowMs - last.atMs > deadlineMs;
   return {
-    run: isTooLate ? undefined : holds,
+    run: isTooLate ? undefined : last,
     missed: latest.flatMap((due) =>
-      missedOf(due, due !== holds ? 'overtaken' : isTooLate ? 'too late' : undefined),
+      missedOf(due, due !== last ? 'overtaken' : isTooLate ? 'too late' : undefined),
     ),
   };
 }
 
-/** When a job of these is next due. */
+/** The first activation of any job after `nowMs`. */
 export function nextActivation(jobs: readonly PlannedJob[], nowMs: number): Activation | undefined {
   return jobs
     .map((planned) => ({ planned, atMs: planned.schedule?.next(Math.max(planned.sinceMs, nowMs)) }))
@@ -182,7 +181,7 @@ function latestOf({ schedule, sinceMs }: PlannedJob, nowMs: number): number | un
   return latestMs !== undefined && latestMs > sinceMs ? latestMs : undefined;
 }
 
-/** Of two at one moment the one that was meant later holds, where the clock skipped their times; else the later job. */
+/** Of two activations at one time the one with the later nominal time wins, where the clock skipped it; else the later job. */
 function isLater(due: Activation, than: Activation | undefined): boolean {
   if (!than || due.atMs !== than.atMs) return !than || due.atMs > than.atMs;
   return delayOf(due) <= delayOf(than);
@@ -198,14 +197,14 @@ function missedOf(
 ): MissedActivations[] {
   const activations: number[] = [];
   let nextMs = planned.schedule?.next(planned.sinceMs);
-  while (nextMs !== undefined && nextMs < atMs && activations.length < MOST_COUNTED) {
+  while (nextMs !== undefined && nextMs < atMs && activations.length < MAX_COUNTED) {
     activations.push(nextMs);
     nextMs = planned.schedule?.next(nextMs);
   }
   const earlier = activations.length;
   const [firstMs = atMs] = activations;
   if (reason)
-    return [{ planned, count: Math.min(earlier + 1, MOST_COUNTED), firstMs, lastMs: atMs, why: reason }];
+    return [{ planned, count: Math.min(earlier + 1, MAX_COUNTED), firstMs, lastMs: atMs, why: reason }];
   if (earlier === 0) return [];
   const lastMs = planned.schedule?.previous(atMs) ?? firstMs;
   return [{ planned, count: earlier, firstMs, lastMs, why: 'overtaken' }];

@@ -5,9 +5,8 @@ import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from './cron-hpa.ts';
-import { type Hpa, hindranceOf, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
+import { findBlocker, type Hpa, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
 
-/** HPAs, as far as they are read and changed. */
 export interface HpaClient {
   get(
     name: { readonly namespace: string; readonly name: string },
@@ -24,19 +23,17 @@ interface RequestOptions {
   readonly signal: AbortSignal;
 }
 
-/** What sizes are set with. */
 interface SetSizeOptions {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly hpaClient: HpaClient;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly cause: ScaleCause;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** The HPA that scales the same target, as an informer shows it; what counts is what it is now. */
+  /** The HPA of the target, from the informer; it is read again before it is changed. */
   readonly hpa: Hpa | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What was set, what it was before, and what it is now. */
 interface SizeSet {
   readonly adjustType: AdjustType;
   readonly current: number;
@@ -44,9 +41,9 @@ interface SizeSet {
 }
 
 /**
- * Sets the size of an object's target: its replicas, or the minReplicas of its HPA, which then does the rest.
+ * Sets the replicas of an object's target, or minReplicas of the HPA that scales the target.
  *
- * @throws when that cannot be done
+ * @throws when the size cannot be set
  */
 export async function setSize(object: CronHpa, size: number, options: SetSizeOptions): Promise<SizeSet> {
   const hpa = options.hpa && (await latestHpa(object, options.hpa, options));
@@ -58,9 +55,9 @@ export async function setSize(object: CronHpa, size: number, options: SetSizeOpt
 }
 
 /**
- * The HPA as it is now, if it is there and still scales the same target.
+ * Reads the HPA, `undefined` when it is deleted or scales another target.
  *
- * @throws where it has got an owner who alone changes it
+ * @throws when its owner alone may change it
  */
 async function latestHpa(
   object: CronHpa,
@@ -72,10 +69,10 @@ async function latestHpa(
     throw error;
   });
   const latest = value && readHpa(value);
-  if (value && !latest) throw new Error(`HorizontalPodAutoscaler "${name}" cannot be read`);
+  if (value && !latest) throw new Error(`HorizontalPodAutoscaler "${name}" is malformed`);
   const hpa = hpaOf(object, latest ? [latest] : []);
-  const hindrance = hindranceOf(object, { hpa, others: [] });
-  if (hindrance) throw new Error(hindrance.message);
+  const blocker = findBlocker(object, { hpa, others: [] });
+  if (blocker) throw new Error(blocker.message);
   return hpa;
 }
 
@@ -102,7 +99,7 @@ async function setMinReplicas(
   return { adjustType: 'hpa min replicas', current, desired };
 }
 
-/** @returns the HPA as it was before */
+/** @returns the HPA before the change */
 async function patchHpa(
   object: CronHpa,
   size: number,
@@ -122,7 +119,7 @@ async function patchHpa(
   return await retryOnConflict(hpa, write, { reread, clock, signal });
 }
 
-/** An HPA leaves a target alone that has no replicas: somebody has to give it some. */
+/** Sets replicas of a target that has none: an HPA does not scale from 0. */
 async function wakeTarget(
   { namespace }: CronHpa,
   size: number,
@@ -133,21 +130,21 @@ async function wakeTarget(
   if (scale.specReplicas === 0) await scales.set(scale, size, cause, signal);
 }
 
-/** How an HPA is to be changed. */
+/** The new values of an HPA. */
 export interface HpaChange {
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** The new value of {@link RAISED_MAX}, `null` where it is to go, `undefined` where it stays as it is. */
+  /** The new value of {@link RAISED_MAX}: `null` removes it, `undefined` leaves it unchanged. */
   readonly raisedMax: string | null | undefined;
 }
 
 const FROM_TO = /^(\d{1,9})>(\d{1,9})$/;
 
 /**
- * What becomes of an HPA when there are to be `size` replicas at least: its minReplicas; maxReplicas are raised if they are
- * below, and go back with the first job that needs them no more. Who has changed maxReplicas since keeps their say.
+ * Sets minReplicas of an HPA to `size`. A maxReplicas below `size` is raised, and restored by the first job that does not
+ * need it; a maxReplicas that was changed meanwhile is left unchanged.
  *
- * @returns `undefined` where nothing changes
+ * @returns `undefined` when nothing changes
  */
 export function hpaChange(hpa: Hpa, size: number): HpaChange | undefined {
   const [, fromText, toText] = FROM_TO.exec(hpa.annotations[RAISED_MAX] ?? '') ?? [];
@@ -155,14 +152,14 @@ export function hpaChange(hpa: Hpa, size: number): HpaChange | undefined {
   const usualMax = isOurs ? Number(fromText) : hpa.maxReplicas;
   const maxReplicas = Math.max(usualMax, size);
   const remembered = maxReplicas > usualMax ? `${usualMax}>${maxReplicas}` : undefined;
-  const known = hpa.annotations[RAISED_MAX];
-  const raisedMax = remembered === known ? undefined : (remembered ?? null);
+  const current = hpa.annotations[RAISED_MAX];
+  const raisedMax = remembered === current ? undefined : (remembered ?? null);
   if (hpa.minReplicas === size && hpa.maxReplicas === maxReplicas && raisedMax === undefined)
     return undefined;
   return { minReplicas: size, maxReplicas, raisedMax };
 }
 
-/** The change as a merge patch, which the API server refuses if the HPA has changed since it was read. */
+/** A merge patch with the resource version: the API server rejects it when the HPA has changed. */
 export function hpaPatch(hpa: Hpa, { minReplicas, maxReplicas, raisedMax }: HpaChange): object {
   const annotations = raisedMax === undefined ? {} : { annotations: { [RAISED_MAX]: raisedMax } };
   return {
@@ -171,5 +168,4 @@ export function hpaPatch(hpa: Hpa, { minReplicas, maxReplicas, raisedMax }: HpaC
   };
 }
 
-/** What a job moves. */
 export type AdjustType = 'scale replicas' | 'hpa min replicas';

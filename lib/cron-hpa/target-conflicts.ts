@@ -2,56 +2,55 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type Hpa as CachedHpa, HPAS, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 
-/** What else there is about a target. */
+/** Other scalers of a target. */
 export interface OtherScalers {
-  /** The HPA that scales it. */
   readonly hpa: Hpa | undefined;
-  /** CronHorizontalPodAutoscalers of the same target, which may be the object itself. */
+  /** CronHorizontalPodAutoscalers of the same target; may include the object itself. */
   readonly others: Iterable<CronHpa>;
 }
 
-/** Why nothing may be scaled for an object, whatever is due. */
-export function hindranceOf(object: CronHpa, { hpa, others }: OtherScalers): Hindrance | undefined {
+/** Why nothing may be scaled for an object. */
+export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blocker | undefined {
   const { kind, name } = object.spec.scaleTargetRef;
-  const rival = rivalOf(object, others);
-  if (rival) {
-    const message = `CronHorizontalPodAutoscaler "${rival.name}" scales ${kind} "${name}", too; neither does until one of both is gone`;
+  const conflicting = findConflict(object, others);
+  if (conflicting) {
+    const message = `CronHorizontalPodAutoscaler "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
     return { reason: 'TargetConflict', message };
   }
   if (hpa?.controller?.kind !== 'ScaledObject') return undefined;
-  const message = `HorizontalPodAutoscaler "${hpa.name}" belongs to ScaledObject "${hpa.controller.name}", which alone changes it`;
+  const message = `HorizontalPodAutoscaler "${hpa.name}" is managed by ScaledObject "${hpa.controller.name}"`;
   return { reason: 'OwnedByScaledObject', message };
 }
 
-/** Where the kinds of a group went that Kubernetes has given up. */
+/** Groups that Kubernetes has replaced. */
 const MOVED_GROUPS: ReadonlyMap<string, string> = new Map([['extensions', 'apps']]);
 
-/** What is the same for two references to one object of a namespace, whatever versions they name. */
+/** Equal for two references to one object, whatever API versions they name. */
 export function targetKey(namespace: string, { apiVersion, kind, name }: ScaleTargetRef): string {
   const slash = apiVersion.indexOf('/');
   const group = slash === -1 ? '' : apiVersion.slice(0, slash);
   return [namespace, MOVED_GROUPS.get(group) ?? group, kind, name].join('/');
 }
 
-/** The first other object, by its name, that scales what an object scales. */
-export function rivalOf(object: CronHpa, others: Iterable<CronHpa>): CronHpa | undefined {
+/** The first other object, by name, with the same target. */
+export function findConflict(object: CronHpa, others: Iterable<CronHpa>): CronHpa | undefined {
   const target = targetKey(object.namespace, object.spec.scaleTargetRef);
-  let rival: CronHpa | undefined;
+  let conflicting: CronHpa | undefined;
   for (const other of others) {
     if (other.namespace !== object.namespace || other.name === object.name || other.isBeingDeleted) continue;
     if (targetKey(other.namespace, other.spec.scaleTargetRef) !== target) continue;
-    if (!rival || nameOf(other) < nameOf(rival)) rival = other;
+    if (!conflicting || nameOf(other) < nameOf(conflicting)) conflicting = other;
   }
-  return rival;
+  return conflicting;
 }
 
-/** A HorizontalPodAutoscaler, as far as we need it. */
+/** The fields of a HorizontalPodAutoscaler that Cron-HPA uses. */
 export interface Hpa {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The object that made it and is responsible for it. */
+  /** The object that manages it. */
   readonly controller?: { readonly kind: string; readonly name: string } | undefined;
   readonly scaleTargetRef: {
     readonly apiVersion?: string | undefined;
@@ -62,16 +61,15 @@ export interface Hpa {
   readonly maxReplicas: number;
 }
 
-/** Remembers on an HPA the maxReplicas that a job has raised, and to what: `5>8`. */
+/** The annotation with maxReplicas before and after a job raised it: `5>8`. */
 export const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 
-/** What Cron-HPA needs of HPAs. */
 export const HPA_NEEDS: HpaNeeds = {
   fields: ['resourceVersion', 'ownerReferences'],
   annotations: (key) => key === RAISED_MAX,
 };
 
-/** An HPA as Cron-HPA sees it; of its annotations the one alone that is ours. */
+/** Takes from a cached HPA what Cron-HPA uses; of its annotations {@link RAISED_MAX} only. */
 export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
   const { namespace, name, resourceVersion = '', annotations = {}, ownerReferences = [] } = metadata;
   const { scaleTargetRef, maxReplicas, minReplicas = 1 } = spec;
@@ -91,9 +89,9 @@ export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
   };
 }
 
-const decodeHpa = HPAS.decoder([HPA_NEEDS], 'v2'); // what it needs has the same fields in each version
+const decodeHpa = HPAS.decoder([HPA_NEEDS], 'v2'); // the fields are the same in each version
 
-/** Takes what the API server sent for an HPA, in whichever version; `undefined` if it is none. */
+/** Decodes an HPA of any API version; `undefined` when it is malformed. */
 export function readHpa(value: unknown): Hpa | undefined {
   try {
     return targetedHpa(decodeHpa(value));
@@ -102,7 +100,7 @@ export function readHpa(value: unknown): Hpa | undefined {
   }
 }
 
-/** The HPA that scales what an object scales, or that is itself what the object names. */
+/** The HPA that scales the target of an object, or that is itself the target. */
 export function hpaOf({ namespace, spec }: CronHpa, hpas: Iterable<Hpa>): Hpa | undefined {
   const { kind, name } = spec.scaleTargetRef;
   const target = targetKey(namespace, spec.scaleTargetRef);
@@ -118,12 +116,12 @@ export function hpaOf({ namespace, spec }: CronHpa, hpas: Iterable<Hpa>): Hpa | 
   return undefined;
 }
 
-/** What an object scales, by which it is found. */
+/** The key of the target; none for an invalid object. */
 export function targetsOfCronHpa({ namespace, spec, problem }: CronHpa): readonly string[] {
   return problem !== undefined ? [] : [targetKey(namespace, spec.scaleTargetRef)];
 }
 
-/** What an HPA scales, and itself. */
+/** The keys of the target and of the HPA itself, which an object may name as its target. */
 export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly string[] {
   const { apiVersion = '', ...target } = scaleTargetRef;
   return [
@@ -132,8 +130,8 @@ export function targetsOfHpa({ namespace, name, scaleTargetRef }: Hpa): readonly
   ];
 }
 
-/** Why an object cannot do what it is meant to do. */
-export interface Hindrance {
+/** Why an object cannot scale. */
+export interface Blocker {
   readonly reason: 'TargetConflict' | 'OwnedByScaledObject' | 'InvalidSpec' | 'InvalidJobs' | 'ScalingFailed';
   readonly message: string;
 }

@@ -18,7 +18,7 @@ const DOWN = { name: 'scale-down', schedule: '0 0 20 * * *', targetSize: 3 };
 const HOUR_MS = 3_600_000;
 
 describe('cronHpaController', () => {
-  it('scales a Deployment by the clock, and tells so as TKE does', async () => {
+  it('scales a Deployment by schedule, with the messages of TKE', async () => {
     await using cluster = await startCronHpaCluster('2019-12-18T22:50:00+08:00');
     await cluster.deployment('web', 5);
     const scaleTargetRef = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
@@ -45,7 +45,7 @@ describe('cronHpaController', () => {
     expect(cluster.events[0]).to.match(/^web Scaled cron hpa job scale-down executed successfully\./);
   });
 
-  it('tells of a job that runs once when other jobs are due next, or that none is', async () => {
+  it('reports the next activation of other jobs after a job with runOnce, or none', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:00:00+08:00');
     const once = { name: 'once', schedule: '0 */7 * * * *', targetSize: 3, runOnce: true };
     await cluster.deployment('alone', 1);
@@ -62,7 +62,7 @@ describe('cronHpaController', () => {
     expect(await messageOf('web')).to.match(/time:2026-07-15 07:07:00, next:2026-07-15 20:00:00$/);
   });
 
-  it('makes up for the last activation that an outage has missed, once, and tells the others', async () => {
+  it('runs the latest activation that an outage has missed, once, and reports the others', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:00:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP, DOWN]);
@@ -73,8 +73,8 @@ describe('cronHpaController', () => {
     await cluster.lead();
     await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     expect(await cluster.replicas('web')).to.equal(9);
-    const told = cluster.events.map((event) => event.split(' ').slice(0, 6).join(' '));
-    expect(told).to.have.members([
+    const reported = cluster.events.map((event) => event.split(' ').slice(0, 6).join(' '));
+    expect(reported).to.have.members([
       'web ScheduleMissed cron hpa job scale-up',
       'web ScheduleMissed cron hpa job scale-down',
       'web Scaled cron hpa job scale-up',
@@ -88,7 +88,7 @@ describe('cronHpaController', () => {
     await holds(cluster, async () => (await cluster.replicas('web')) === 3);
   });
 
-  it('carries out what was due between the making of an object and the first look at it', async () => {
+  it('runs an activation due between the creation and the first reconciliation of an object', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:59+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -98,7 +98,7 @@ describe('cronHpaController', () => {
     expect(await cluster.replicas('web')).to.equal(9);
   });
 
-  it('carries out what was due between a change and the first look at it, and nothing from before', async () => {
+  it('runs an activation due between a change and the first reconciliation, and none from before', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:50:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [DOWN]);
@@ -123,7 +123,7 @@ describe('cronHpaController', () => {
     await holds(cluster, async () => (await cluster.replicas('web')) === 9);
   });
 
-  it('leaves alone what was due before the first look at an object that is older than outages last', async () => {
+  it('does not run activations before the first reconciliation of an object older than an hour', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -138,7 +138,7 @@ describe('cronHpaController', () => {
     });
   });
 
-  it('carries out once what is due while a new leader takes over', async () => {
+  it('runs an activation once while a new leader takes over', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -154,7 +154,7 @@ describe('cronHpaController', () => {
     expect(cluster.events.filter((event) => event.includes(' Scaled '))).to.have.length(1);
   });
 
-  it('refuses two objects with one target, by condition and event, until one is gone', async () => {
+  it('rejects two objects with one target, by condition and event, until one is deleted', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -179,7 +179,7 @@ describe('cronHpaController', () => {
     expect(await readyOf(cluster, 'web')).to.deep.include({ status: 'True', reason: 'Scheduled' });
   });
 
-  it('moves the minReplicas of an HPA with the same target, and puts maxReplicas back', async () => {
+  it('sets minReplicas of an HPA with the same target, and restores maxReplicas', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 2);
     await createHpa(cluster, {});
@@ -199,7 +199,7 @@ describe('cronHpaController', () => {
     await holds(cluster, async () => !(await cluster.status('web')).scaleUpKeepWindow);
   });
 
-  it('does not touch an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
+  it('does not change an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 2);
     const owner = await createScaledObject(cluster.api, 'web-scaler'); // an HPA whose owner is not there goes, too
@@ -212,7 +212,7 @@ describe('cronHpaController', () => {
     expect((await hpaOf(cluster)).spec).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
   });
 
-  it('says what is missing, tries again, and carries out what still holds', async () => {
+  it('reports what is missing, retries, and runs the latest due activation', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:30+08:00');
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
@@ -220,7 +220,7 @@ describe('cronHpaController', () => {
     await cluster.clock.advance(30_000);
     await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'ScalingFailed');
     expect((await cluster.status('web')).conditions[0].message).to.equal(
-      'cron hpa job scale-up failed to execute, because of there is no Deployment "web". ' +
+      'cron hpa job scale-up failed to execute, because of Deployment "web" not found. ' +
         'time:2026-07-15 08:00:00, next:2026-07-16 08:00:00',
     );
     await cluster.clock.advance(120_000);
@@ -231,29 +231,29 @@ describe('cronHpaController', () => {
     expect(await cluster.replicas('web')).to.equal(9);
   });
 
-  it('tells of a failure once however often a job is due, and of the next after a success', async () => {
+  it('reports a failure once however often the job is due, and the next one after a success', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T08:00:01+08:00');
     await cluster.cronHpa('web', [{ name: 'often', schedule: '*/5 * * * * *', targetSize: 4 }]);
     await cluster.lead();
     await submitted(cluster, 'web');
-    const tellsAt = async (second: number, told: string) => {
+    const reportsAt = async (second: number, reported: string) => {
       const time = `2026-07-15 08:00:${String(second).padStart(2, '0')}`;
       await cluster.clock.advance(Date.parse(`${time}+08:00`) + 1000 - cluster.clock.nowMs());
       const messageOf = async () => (await cluster.status('web')).conditions[0].message;
       await holds(cluster, async () => {
         const message = await messageOf();
-        return message.includes(told) && message.includes(`time:${time}`);
+        return message.includes(reported) && message.includes(`time:${time}`);
       });
     };
-    for (const second of [5, 10, 15, 20]) await tellsAt(second, 'there is no Deployment "web"');
+    for (const second of [5, 10, 15, 20]) await reportsAt(second, 'Deployment "web" not found');
     expect(cluster.events).to.have.length(1);
     expect(cluster.events[0]).to.match(/^web ScalingFailed cron hpa job often .* time:2026-07-15 08:00:05,/);
-    expect((await readyOf(cluster, 'web')).message).to.equal('Scaling failed: there is no Deployment "web"');
+    expect((await readyOf(cluster, 'web')).message).to.equal('Scaling failed: Deployment "web" not found');
 
     await cluster.deployment('web', 1);
-    await tellsAt(25, 'executed successfully');
+    await reportsAt(25, 'executed successfully');
     const [missed, scaled, ...others] = cluster.events.slice(1);
-    // A look of which its own status was the cause may have carried out the activation of 20 s.
+    // A reconciliation caused by its own status write may have run the activation of 20 s.
     expect(missed).to.match(/^web ScheduleMissed .* missed [34] activations from 2026-07-15 08:00:05 to /);
     const [, count] = /missed (\d)/.exec(missed ?? '') ?? [];
     expect(scaled).to.match(/^web Scaled /);
@@ -261,12 +261,12 @@ describe('cronHpaController', () => {
     expect(await cluster.registry.metrics()).to.contain(`cronhpa_missed_activations_total ${count}\n`);
 
     await cluster.api.delete(`${PATHS.deployments}/web`);
-    for (const second of [30, 35]) await tellsAt(second, 'there is no Deployment "web"');
+    for (const second of [30, 35]) await reportsAt(second, 'Deployment "web" not found');
     expect(cluster.events.slice(3)).to.have.length(1);
     expect(cluster.events[3]).to.match(/^web ScalingFailed .* time:2026-07-15 08:00:30,/);
   });
 
-  it('goes by the wall clock when that is stepped, and doubles nothing when it goes back', async () => {
+  it('follows the wall clock when it is stepped, and runs nothing twice when it goes back', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T06:00:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -282,7 +282,7 @@ describe('cronHpaController', () => {
     expect(cluster.events.filter((event) => event.includes(' Scaled '))).to.have.length(1);
   });
 
-  it('loses no daily job where the clock skips its time', async () => {
+  it('runs a daily job when the clock skips its time', async () => {
     await using cluster = await startCronHpaCluster('2026-03-29T01:50:00+01:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [{ ...UP, schedule: '0 30 2 * * *', timeZone: 'Europe/Berlin' }]);
@@ -297,7 +297,7 @@ describe('cronHpaController', () => {
     );
   });
 
-  it('counts what it does', async () => {
+  it('counts activations', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 1);
     await cluster.cronHpa('web', [UP]);
@@ -315,13 +315,13 @@ describe('cronHpaController', () => {
   });
 });
 
-/** Lets sockets go on, and a second pass now and then, until something holds. */
+/** Runs pending I/O and advances the clock until the condition is true. */
 async function holds(cluster: CronHpaCluster, condition: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await condition()) return;
     await cluster.clock.advance(attempt % 10 === 9 ? 100 : 0);
   }
-  throw new Error(`It never held: ${condition}; ${JSON.stringify(cluster.logger.lines)}`);
+  throw new Error(`Condition never became true: ${condition}; ${JSON.stringify(cluster.logger.lines)}`);
 }
 
 async function submitted(cluster: CronHpaCluster, name: string): Promise<void> {
@@ -400,7 +400,7 @@ for (const kubernetesMinor of [20, 34])
       return object;
     }
 
-    it('gets an object as it is, and none where there is none', async () => {
+    it('gets an object from the API server, and undefined for a missing one', async () => {
       expect(await statuses.get(NAME, signal)).to.equal(undefined);
       expect(await create()).to.deep.include({
         ...NAME,
@@ -408,7 +408,7 @@ for (const kubernetesMinor of [20, 34])
       });
     });
 
-    it('writes a status that differs, and gives the object as it is then', async () => {
+    it('writes a changed status, and returns the written object', async () => {
       const object = await create();
       const after = await statuses.write(object, statusWith('Succeed morning'), signal);
       expect(after?.status).to.deep.include(statusWith('Succeed morning'));
@@ -432,7 +432,7 @@ for (const kubernetesMinor of [20, 34])
       expect((await statuses.get(NAME, signal))?.status.lastResult).to.equal('Succeed morning');
     });
 
-    it('writes nothing to another object that has the name now', async () => {
+    it('writes nothing to another object with the same name', async () => {
       const object = await create();
       await server.client.delete(`${PATHS.cronHpas}/web`);
       const other = await create();

@@ -16,7 +16,7 @@ const UP = job({ name: 'up', schedule: '0 0 8 * * *', targetSize: 9 });
 const DOWN = job({ name: 'down', schedule: '0 0 20 * * *', targetSize: 2 });
 
 describe('statusAfter', () => {
-  it('has a job submitted, with an id', () => {
+  it('submits a job, with an id', () => {
     const { jobs, ready, nextScheduleTime } = statusOf(cronHpa(), '2026-07-15T07:00:00.900Z');
     expect(jobs).to.have.length(1);
     expect(jobs[0]).to.deep.include({
@@ -28,12 +28,12 @@ describe('statusAfter', () => {
     expect(nextScheduleTime).to.equal('2026-07-15T08:00:00Z');
   });
 
-  it('is the same again while nothing happens', () => {
+  it('returns an equal status while nothing happens', () => {
     const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
     expect(statusOf(first, '2026-07-15T07:30:00Z')).to.deep.equal(first.status);
   });
 
-  it('is read again as it was written', () => {
+  it('returns what it was given after a round trip through formatStatus', () => {
     const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
     const { namespace, name, uid, resourceVersion, spec } = first;
     const sent = {
@@ -46,7 +46,7 @@ describe('statusAfter', () => {
     );
   });
 
-  it('keeps the id of a job that was changed, and gives a renamed one another', () => {
+  it('retains the id of a changed job, and gives a renamed one a new id', () => {
     const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
     const edited = { ...first, spec: { ...first.spec, jobs: [job({ targetSize: 7 })] } };
     expect(statusOf(edited, '2026-07-15T08:30:00Z').jobs[0]).to.deep.include({
@@ -64,7 +64,7 @@ describe('statusAfter', () => {
     ]);
   });
 
-  it('keeps the window of a job that scaled up until one scales down', () => {
+  it('leaves the window open after a job has scaled up until one scales down', () => {
     let object = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-15T07:00:00Z');
     expect(object.status.scaleUpKeepWindow).to.equal(false);
     object = settled(object, '2026-07-15T08:00:00Z', { change: 7 });
@@ -76,7 +76,7 @@ describe('statusAfter', () => {
     expect(object.status.scaleUpKeepWindow).to.equal(false);
   });
 
-  it('leaves an activation due that failed, and says so once', () => {
+  it('leaves a failed activation due, and reports it once', () => {
     const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
     const failed = settled(first, '2026-07-15T08:00:00Z', { state: 'Failed', message: 'no such target' });
     expect(failed.status.jobs[0]).to.deep.include({ state: 'Failed', message: 'no such target' });
@@ -90,7 +90,7 @@ describe('statusAfter', () => {
     });
   });
 
-  it('tells what was missed, once', () => {
+  it('reports a missed activation once', () => {
     const first = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-15T07:00:00Z');
     const late = settled(first, '2026-07-15T20:00:01Z');
     expect(late.status.jobs[0]).to.deep.include({
@@ -103,26 +103,26 @@ describe('statusAfter', () => {
     expect(statusOf(late, '2026-07-15T20:00:02Z')).to.deep.equal(late.status);
   });
 
-  it('tells of several that were missed when the first and the last were due', () => {
+  it('reports when the first and the last of several missed activations were due', () => {
     const object = settled(cronHpa({ spec: { jobs: [UP, DOWN] } }), '2026-07-13T07:00:00Z');
     expect(statusOf(object, '2026-07-15T08:00:00Z').jobs[1]?.message).to.equal(
       'cron hpa job down missed 2 activations from 2026-07-13 20:00:00 to 2026-07-14 20:00:00: a later activation was due by then',
     );
   });
 
-  it('counts jobs that are suspended as none that are scheduled', () => {
+  it('does not count suspended jobs as scheduled', () => {
     const object = cronHpa({ spec: { jobs: [UP, { ...DOWN, suspend: true }] } });
     expect(statusOf(object, '2026-07-15T07:00:00Z').ready?.message).to.equal('1 of 2 jobs are scheduled');
   });
 
-  it('tells of a job whose name or schedule has control characters without these', () => {
+  it('escapes control characters in the name and schedule of a job', () => {
     const name = 'up\u001b[2J\n';
     const bad = settled(
       cronHpa({ spec: { jobs: [job({ name, schedule: 'soon\u0007' })] } }),
       '2026-07-15T07:00:00Z',
     );
-    const told = [bad.status.ready?.message, bad.status.jobs[0]?.message].join(' ');
-    expect(told)
+    const reported = [bad.status.ready?.message, bad.status.jobs[0]?.message].join(' ');
+    expect(reported)
       .to.contain('Job "up\\u001b[2J\\n" is not scheduled')
       .and.not.match(/\p{Cc}/u);
     expect(bad.status.jobs[0]?.name, 'by which the job is known').to.equal(name);
@@ -135,8 +135,8 @@ describe('statusAfter', () => {
     expect(first.status.ready?.message).to.match(
       /^Job "morning" is not scheduled: Cannot read schedule "soon"/,
     );
-    const hindrance = { reason: 'TargetConflict', message: 'so' } as const;
-    const later = statusOf(first, '2026-07-15T08:00:00Z', { hindrance });
+    const blocker = { reason: 'TargetConflict', message: 'so' } as const;
+    const later = statusOf(first, '2026-07-15T08:00:00Z', { blocker });
     expect(later.ready).to.deep.include({
       reason: 'TargetConflict',
       lastTransitionTime: '2026-07-15T07:00:00Z',
@@ -148,7 +148,7 @@ describe('statusAfter', () => {
   });
 });
 
-/** The object as it is after a look at it, with what was due done. */
+/** The object after a reconciliation that runs due activations. */
 function settled(object: CronHpa, now: string, result: Partial<Outcome> = {}): CronHpa {
   return { ...object, status: statusOf(object, now, {}, result) };
 }
@@ -181,7 +181,7 @@ const TIMES = {
 };
 
 describe('successMessage', () => {
-  it('has the form that users know', () => {
+  it('has the format of TKE', () => {
     expect(
       successMessage({
         job: 'scale-down',
@@ -200,14 +200,14 @@ describe('successMessage', () => {
 });
 
 describe('messages of activations', () => {
-  it('have no control characters of others', () => {
-    const told = failureMessage({ job: 'up\u001b[2J', reason: 'no\u0007', ...TIMES });
-    expect(told).to.match(/^cron hpa job up\\u001b\[2J failed to execute, because of no\\u0007\. time:/);
+  it('have no control characters', () => {
+    const reported = failureMessage({ job: 'up\u001b[2J', reason: 'no\u0007', ...TIMES });
+    expect(reported).to.match(/^cron hpa job up\\u001b\[2J failed to execute, because of no\\u0007\. time:/);
   });
 });
 
 describe('failureMessage', () => {
-  it('tells why, and when there is no next activation', () => {
+  it('names the cause, and says when there is no next activation', () => {
     expect(failureMessage({ job: 'once', reason: 'no such target', ...TIMES, nextMs: undefined })).to.equal(
       'cron hpa job once failed to execute, because of no such target. time:2019-12-18 23:00:00, next:none',
     );
@@ -231,18 +231,18 @@ describe('eventsOf', () => {
     ...changes,
   });
 
-  it('is silent where nothing happened', () => {
+  it('returns nothing when nothing happened', () => {
     expect(eventsOf(object, quiet)).to.deep.equal([]);
     expect(eventsOf(object, { ...quiet, outcome: outcomeOf({ change: 0 }) })).to.deep.equal([]);
   });
 
-  it('tells of a job that scaled', () => {
+  it('reports a job that has scaled', () => {
     expect(eventsOf(object, { ...quiet, outcome: outcomeOf({}) })).to.deep.equal([
       { type: 'Normal', reason: 'Scaled', message: 'from 1 to 3' },
     ]);
   });
 
-  it('tells of a job that failed and when, once for each cause', () => {
+  it('reports a failed job with its time, once for each cause', () => {
     const message = `${MESSAGE} at eight`;
     const outcome = outcomeOf({ state: 'Failed', message, cause: MESSAGE });
     const toldAfter = (before: CronHpaStatus['ready']) =>
@@ -257,7 +257,7 @@ describe('eventsOf', () => {
     expect(toldAfter(ready('Scheduled', '1 of 1 jobs are scheduled'))).to.deep.equal(failed);
   });
 
-  it('tells of activations that were missed, and how they were', () => {
+  it('reports missed activations with the reason', () => {
     const atMs = Date.parse(NOW);
     const missed = [{ planned, count: 1, firstMs: atMs, lastMs: atMs, why: 'too late' } as const];
     expect(eventsOf(object, { ...quiet, missed })).to.deep.equal([
@@ -270,7 +270,7 @@ describe('eventsOf', () => {
     ]);
   });
 
-  it('tells once what keeps the object from its work', () => {
+  it('reports once what blocks the object', () => {
     const toldOf = (next: CronHpaStatus['ready'], before = object) =>
       eventsOf(before, { ...quiet, status: { ...object.status, ready: next } });
     expect(toldOf(ready('TargetConflict'))).to.deep.equal([
@@ -284,7 +284,7 @@ describe('eventsOf', () => {
 });
 
 describe('referenceTo', () => {
-  it('names the object with its version of the moment', () => {
+  it('names the object with its current resource version', () => {
     expect(referenceTo(cronHpa())).to.deep.equal({
       ...{ apiVersion: 'autoscaling.stke.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
       ...{ namespace: 'default', name: 'web', uid: 'uid-1', resourceVersion: '1' },

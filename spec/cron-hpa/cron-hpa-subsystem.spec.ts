@@ -47,7 +47,7 @@ describe('cronHpaSubsystem', () => {
 
   afterEach(() => stack.disposeAsync());
 
-  it('follows nothing until it is started, and is synced once it knows all objects', async () => {
+  it('watches nothing until it is started, and is synced once it has listed all objects', async () => {
     await cronHpa('web');
     expect(subsystem.isSynced).to.equal(false);
     subsystem.start();
@@ -59,7 +59,7 @@ describe('cronHpaSubsystem', () => {
     ['cronhorizontalpodautoscalers', 'horizontalpodautoscalers'],
     ['horizontalpodautoscalers', 'cronhorizontalpodautoscalers'],
   ] as const) {
-    it(`is not synced while it knows the ${other} alone`, async () => {
+    it(`is not synced while only the ${other} are listed`, async () => {
       const asked: string[] = [];
       const refusal = forRequests({ resource: refused }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults({
@@ -74,7 +74,7 @@ describe('cronHpaSubsystem', () => {
     });
   }
 
-  it('counts objects that are ready and those that are not', async () => {
+  it('counts ready and unready objects', async () => {
     await cronHpa('web', ready('True'));
     await cronHpa('api', ready('True'));
     await cronHpa('mail', ready('False'));
@@ -84,7 +84,7 @@ describe('cronHpaSubsystem', () => {
     expect(await objects()).to.deep.equal({ true: 2, false: 2 });
   });
 
-  it('knows which targets an object holds up, until it is to go', async () => {
+  it('knows which targets an object pins, until it is being deleted', async () => {
     await cronHpa('web', { scaleUpKeepWindow: true }, { finalizers: ['example.com/last-words'] });
     await cronHpa('api', { scaleUpKeepWindow: false });
     subsystem.start();
@@ -98,7 +98,7 @@ describe('cronHpaSubsystem', () => {
     await eventually(() => !subsystem.isPinned('default', deployment('web')));
   });
 
-  it('tells of objects under /debug and on the page', async () => {
+  it('shows objects under /debug and on the page', async () => {
     await cronHpa('web');
     await cronHpa('web-too', {}, {}, 'web');
     subsystem.start();
@@ -120,7 +120,7 @@ describe('cronHpaSubsystem', () => {
     expect(known.planOptions()).to.include({ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC' });
   });
 
-  /** How many objects there are, by whether they are ready. */
+  /** Counts objects by readiness. */
   async function objects(): Promise<Record<string, number>> {
     const [metric] = (await registry.getMetricsAsJSON()).filter(({ name }) => name === 'cronhpa_objects');
     return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.ready, value]) ?? []);

@@ -29,7 +29,7 @@ const object = (changes: object = {}, status?: unknown) => ({
 });
 
 describe('readCronHpa', () => {
-  it('fills in what an object may leave out', () => {
+  it('fills in defaults', () => {
     const read = readCronHpa(object());
     expect(read).to.deep.include({ ...METADATA, annotations: {}, isBeingDeleted: false });
     expect(read?.spec).to.deep.equal({
@@ -40,15 +40,15 @@ describe('readCronHpa', () => {
     expect(read?.status).to.deep.equal({ jobs: [], ready: undefined, scaleUpKeepWindow: false });
   });
 
-  it('says what is wrong with a spec that its schema does not allow, and makes nothing of it', () => {
+  it('describes what is invalid in a spec, and returns an empty one', () => {
     for (const [changes, problem] of [
       [{ jobs: [{ ...JOB, targetSize: -1 }] }, 'spec.jobs.0.targetSize is less than 0'],
-      [{ jobs: [{ ...JOB, targetSize: 1.5 }] }, 'spec.jobs.0.targetSize is no int'],
+      [{ jobs: [{ ...JOB, targetSize: 1.5 }] }, 'spec.jobs.0.targetSize is not of type int'],
       [{ jobs: Array(101).fill(JOB) }, 'spec.jobs has more than 100 items'],
       [{ startingDeadlineSeconds: -1 }, 'spec.startingDeadlineSeconds is less than 0'],
       [
         { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
-        'spec.scaleTargetRef.apiVersion is no string',
+        'spec.scaleTargetRef.apiVersion is not of type string',
       ],
     ] as const) {
       const read = readCronHpa(object(changes));
@@ -56,12 +56,12 @@ describe('readCronHpa', () => {
       expect(read?.spec.jobs).to.deep.equal([]);
     }
     expect(readCronHpa(object())?.problem).to.equal(undefined);
-    expect(readCronHpa({ metadata: METADATA })?.problem).to.equal('spec is no object');
+    expect(readCronHpa({ metadata: METADATA })?.problem).to.equal('spec is not of type object');
     for (const other of [undefined, 'text', {}, { metadata: { name: 'web' } }])
       expect(readCronHpa(other), JSON.stringify(other)).to.equal(undefined);
   });
 
-  it('keeps of the annotations the one alone that counts: others may take 256 kB', () => {
+  it('retains only its own annotation: others may take 256 kB', () => {
     const annotations = {
       [ADJUST_HPA_MIN]: 'true',
       'kubectl.kubernetes.io/last-applied-configuration': '{}',
@@ -70,7 +70,7 @@ describe('readCronHpa', () => {
     expect(read?.annotations).to.deep.equal({ [ADJUST_HPA_MIN]: 'true' });
   });
 
-  it('gives back the texts that it is told to share, and the same object otherwise', () => {
+  it('returns interned texts, and the same object otherwise', () => {
     const status = {
       conditions: [{ ...CONDITION, message: 'm', lastActivationTime: '2026-01-01T00:00:00Z' }, READY],
     };
@@ -86,7 +86,7 @@ describe('readCronHpa', () => {
     expect(shared).not.to.include.keys(METADATA.uid, METADATA.resourceVersion, CONDITION.jobId);
   });
 
-  it('tells when a spec was changed that the status does not tell of yet', () => {
+  it('returns when a spec changed that the status does not reflect yet', () => {
     const changedAt = (generation: number | undefined, status?: unknown) => {
       const fields = { fieldsV1: { 'f:spec': {} }, time: '2026-01-01T00:00:09Z' };
       const metadata = { ...METADATA, generation, creationTimestamp: '2026-01-01T00:00:00Z' };
@@ -103,32 +103,32 @@ describe('readCronHpa', () => {
     expect(changedAt(1, ofTke), 'another controller has seen to it').to.equal(undefined);
   });
 
-  it('sees that an object is being deleted', () => {
+  it('recognizes an object that is being deleted', () => {
     const metadata = { ...METADATA, deletionTimestamp: '2026-01-01T00:00:00Z' };
     expect(readCronHpa({ ...object(), metadata })).to.include({ isBeingDeleted: true });
   });
 
-  it('tells the conditions of jobs from the standard one, and passes over what is neither', () => {
+  it('separates the conditions of jobs from the standard one, and skips others', () => {
     const conditions = [{ type: 'Other', status: 'True' }, { ...CONDITION, message: 'm' }, READY];
     const { status } = readCronHpa(object({}, { conditions })) ?? {};
     expect(status?.jobs).to.deep.equal([{ ...CONDITION, message: 'm' }]);
     expect(status?.ready).to.deep.equal(READY);
   });
 
-  it('takes a status that somebody has spoilt for none', () => {
+  it('treats a malformed status as absent', () => {
     const { status } = readCronHpa(object({}, { conditions: 3 })) ?? {};
     expect(status).to.deep.equal({ jobs: [], scaleUpKeepWindow: false });
   });
 });
 
 describe('formatStatus', () => {
-  it('gives jobs and the standard condition in one list', () => {
+  it('lists conditions of jobs and the standard condition together', () => {
     const status = readCronHpa(object({}, { conditions: [READY, CONDITION] }))?.status;
     expect(status?.jobs).to.deep.equal([{ ...CONDITION, message: '' }]);
     if (status) expect(formatStatus(status).conditions).to.deep.equal([{ ...CONDITION, message: '' }, READY]);
   });
 
-  it('is read as it was written', () => {
+  it('is the inverse of readCronHpa', () => {
     const written = {
       conditions: [{ ...CONDITION, message: 'm', lastActivationTime: '2026-01-01T00:00:00Z' }, READY],
       scaleUpKeepWindow: true,

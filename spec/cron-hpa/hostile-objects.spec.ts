@@ -6,7 +6,7 @@ import { eventually } from '#spec/support/eventually.ts';
 const UP = { name: 'up', schedule: '0 0 8 * * *', targetSize: 9 };
 const YEAR_MS = 366 * 86_400_000;
 
-describe('cronHpaController with what is hostile', () => {
+describe('cronHpaController with hostile objects', () => {
   let cluster: CronHpaCluster;
 
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('cronHpaController with what is hostile', () => {
   });
   afterEach(() => cluster[Symbol.asyncDispose]());
 
-  /** Lets sockets go on, and what waits for the next attempt, until something holds. */
+  /** Runs pending I/O and retries until the condition is true. */
   async function holds(condition: () => Promise<boolean>): Promise<void> {
     let attempts = 0;
     await eventually(async () => {
@@ -26,9 +26,9 @@ describe('cronHpaController with what is hostile', () => {
 
   const isSubmitted = async () => (await cluster.status('web')).nextScheduleTime !== undefined;
   const isDone = async () => (await cluster.status('web')).lastResult === 'Succeed up';
-  const told = (reason: string) => cluster.events.filter((event) => event.startsWith(`web ${reason} `));
+  const reported = (reason: string) => cluster.events.filter((event) => event.startsWith(`web ${reason} `));
 
-  it('lets the API server refuse what has more jobs, longer schedules or more dates than are worth reading', async () => {
+  it('is protected by the definition from objects with too many jobs or dates or too long schedules', async () => {
     for (const [jobs, spec] of [
       [Array.from({ length: 1000 }, (_, index) => ({ ...UP, name: `job-${index}` })), {}],
       [[{ ...UP, schedule: `0 0 ${'8,'.repeat(200)}9 * * *` }], {}],
@@ -40,7 +40,7 @@ describe('cronHpaController with what is hostile', () => {
     }
   });
 
-  it('says what is wrong with an object that another definition lets through, once, and scales nothing', async () => {
+  it('reports an invalid object that another definition admits once, and scales nothing', async () => {
     const definition = 'cronhorizontalpodautoscalers.autoscaling.stke.com';
     const jobsOf = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/jobs';
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition}`;
@@ -59,10 +59,10 @@ describe('cronHpaController with what is hostile', () => {
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec: { jobs: [UP] } });
     await holds(async () => (await ready())?.status === 'True');
-    expect(told('InvalidSpec')).to.have.length(1);
+    expect(reported('InvalidSpec')).to.have.length(1);
   });
 
-  it('carries out what is due of an object as large as its definition allows', async () => {
+  it('runs the due activation of the largest object that the definition allows', async () => {
     const jobs = Array.from({ length: 100 }, (_, index) => ({
       ...UP,
       name: `job-${String(index).padStart(59, '0')}`,
@@ -80,44 +80,44 @@ describe('cronHpaController with what is hostile', () => {
     expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  it('follows a clock that is stepped by a year, forward and back, and doubles nothing', async () => {
+  it('follows a clock that is stepped by a year, forward and back, and runs nothing twice', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
     await holds(isSubmitted);
     cluster.clock.stepWall(YEAR_MS);
     await cluster.clock.advance(5000);
-    await holds(isDone); // what a year has missed is told as one
-    expect(told('Scaled')).to.have.length(1);
-    expect(told('ScheduleMissed')).to.have.length(1);
+    await holds(isDone); // the missed activations of a year are one event
+    expect(reported('Scaled')).to.have.length(1);
+    expect(reported('ScheduleMissed')).to.have.length(1);
     cluster.clock.stepWall(-YEAR_MS);
     await cluster.clock.advance(5000);
     await holds(async () => (await cluster.status('web')).nextScheduleTime === '2026-07-15T00:00:00Z');
     await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
-    expect(told('Scaled')).to.have.length(1);
+    expect(reported('Scaled')).to.have.length(1);
     await cluster.clock.advance(60_000); // 08:00 comes once more
     await holds(async () => (await cluster.replicas('web')) === 9);
-    await holds(async () => told('Scaled').length === 2);
+    await holds(async () => reported('Scaled').length === 2);
     expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  it('gives up soon in a storm of conflicts, tells it once, and carries out what is due behind it', async () => {
+  it('gives up soon in a storm of conflicts, reports it once, and runs the activation afterwards', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
     await holds(isSubmitted);
     cluster.setFaults(forRequests({ resource: 'deployments' }, conflictWrites(20)));
     await cluster.clock.advance(60_000);
-    await holds(async () => told('ScalingFailed').length > 0);
+    await holds(async () => reported('ScalingFailed').length > 0);
     for (let second = 0; second < 60; second++) {
       await cluster.clock.advance(1000);
       await cluster.status('web');
     }
     await holds(isDone);
     expect(await cluster.replicas('web')).to.equal(9);
-    expect(told('ScalingFailed')).to.have.length(1);
-    expect(told('Scaled')).to.have.length(1);
+    expect(reported('ScalingFailed')).to.have.length(1);
+    expect(reported('Scaled')).to.have.length(1);
   });
 
-  it('does the same where it is the status that others keep changing', async () => {
+  it('does the same when the conflicts are in the status', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
     await holds(isSubmitted);

@@ -8,9 +8,9 @@ const DOWN = { name: 'down', schedule: '0 1/2 * * * *', targetSize: 3 };
 
 const CONFLICT = 409;
 
-/** From less than an activation to more than one. */
+/** Shorter and longer than the time between activations. */
 for (const lagMs of [100, 12_000, 95_000])
-  describe(`cronHpaController, told of all changes ${lagMs / 1000} s late`, () => {
+  describe(`cronHpaController with an informer ${lagMs / 1000} s behind`, () => {
     let cluster: CronHpaCluster;
     let writes: Writes;
 
@@ -26,8 +26,8 @@ for (const lagMs of [100, 12_000, 95_000])
     afterEach(() => cluster[Symbol.asyncDispose]());
 
     /**
-     * Passes a minute, at whose beginning a job is due. Just before it somebody changes the object, of which the
-     * informer tells when the job has been carried out: what it shows then is from before that.
+     * Advances by a minute, at whose start a job is due. Just before it the object is changed, which the
+     * informer observes after the job has run: the version that it has then is from before the run.
      */
     async function minute(size: number, atTenSeconds: () => Promise<void> = async () => {}): Promise<void> {
       await scaleTo(5);
@@ -50,14 +50,14 @@ for (const lagMs of [100, 12_000, 95_000])
       expect(writes.refused.filter((code) => code !== CONFLICT)).to.deep.equal([]);
     }
 
-    it('carries out each activation once', async () => {
+    it('runs each activation once', async () => {
       for (const size of [9, 3, 9, 3, 9]) await minute(size);
       expect(cluster.events.map((event) => event.split(' ', 2).join(' '))).to.deep.equal(
         Array(5).fill('web Scaled'),
       );
     });
 
-    it('carries out each activation once while leaders change', async () => {
+    it('runs each activation once while leaders change', async () => {
       for (const size of [9, 3, 9, 3]) {
         await minute(size, async () => {
           await cluster.stop();
@@ -66,7 +66,7 @@ for (const lagMs of [100, 12_000, 95_000])
       }
     });
 
-    it('follows others who change the object and its target, when it hears of it', async () => {
+    it('adopts changes of the object and its target when it observes them', async () => {
       await minute(9, async () => {
         const jobs = [UP, { ...DOWN, targetSize: 4 }];
         await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec: { jobs } });
@@ -76,7 +76,7 @@ for (const lagMs of [100, 12_000, 95_000])
       for (const size of [9, 4]) await minute(size);
     });
 
-    /** The job is carried out as it was when it was last told of, and again as it was by then, once that is told. */
+    /** The job runs as the informer last had it, and again with the changed spec once the informer has it. */
     async function minuteOfLateNews(): Promise<void> {
       await cluster.clock.advance(toNextMinuteMs());
       await holds(async () => (await cluster.replicas('web')) === 3);
@@ -101,7 +101,7 @@ for (const lagMs of [100, 12_000, 95_000])
       await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas } });
     }
 
-    /** Lets sockets go on, and what waits for the next attempt, until something holds. */
+    /** Runs pending I/O and retries until the condition is true. */
     async function holds(condition: () => Promise<boolean>): Promise<void> {
       let attempts = 0;
       await eventually(async () => {
@@ -110,13 +110,13 @@ for (const lagMs of [100, 12_000, 95_000])
       });
     }
 
-    /** A request there and back has the controller's requests there and back, too. */
+    /** One round trip lets the requests of the controller complete, too. */
     async function pause(): Promise<void> {
       for (let request = 0; request < 3; request++) await cluster.replicas('web');
     }
   });
 
-/** What the controller has written, and what was refused. */
+/** The writes of the controller, and rejected ones. */
 class Writes implements ApiFault {
   scales = 0;
   readonly refused: number[] = [];

@@ -20,8 +20,8 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 const MIDNIGHT_MS = Date.parse('2026-07-16T00:00:00Z');
 
-describe('cronHpaController with many objects that are due at once', () => {
-  it('carries out 10,000 at midnight within 10 s at 5,000 requests a second, each once', async () => {
+describe('cronHpaController with many due objects', () => {
+  it('runs 10,000 activations at midnight within 10 s at 5,000 requests a second, each once', async () => {
     const objects = Array.from({ length: 10_000 }, (_, index) => scaledAt(`web-${index}`, '0 0 0 * * *'));
     const { clock, done, end } = await startAt(MIDNIGHT_MS - 60_000, objects, {
       perSecond: 5000,
@@ -37,7 +37,7 @@ describe('cronHpaController with many objects that are due at once', () => {
     await end();
   });
 
-  it('is as fast as the limit allows, and carries out the oldest first', async () => {
+  it('is limited by the request rate only, and runs the oldest activation first', async () => {
     const early = Array.from({ length: 100 }, (_, index) => scaledAt(`early-${index}`, '0 0 0 * * *'));
     const late = Array.from({ length: 100 }, (_, index) => scaledAt(`late-${index}`, '1 0 0 * * *'));
     const objects = late.flatMap((object, index) => [object, early[index] ?? object]);
@@ -56,7 +56,7 @@ function scaledAt(name: string, schedule: string): CronHpa {
   return cronHpa({ name, uid: name, spec: { scaleTargetRef, jobs: [job({ schedule })] } });
 }
 
-/** Runs the controller on objects in memory, with the rate limit that its API client has. */
+/** Runs the controller on objects in memory, with the rate limit of its API client. */
 async function startAt(
   nowMs: number,
   objects: readonly CronHpa[],
@@ -127,7 +127,7 @@ function byTarget<T>(objects: ObjectsInMemory<T>, targetsOf: IndexFunction<T>) {
   return (target: string) => [...index.keys(target)].flatMap((key) => objects.find(key) ?? []);
 }
 
-/** Objects as an informer has them, told of at once. */
+/** Objects of an informer without lag. */
 class ObjectsInMemory<T> implements ObjectSource<T> {
   readonly #objects = new Map<string, T>();
   readonly #listeners = new Set<(change: ObjectSourceChange<T>) => void>();

@@ -7,13 +7,13 @@ import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 const NOW = '2026-07-15T10:00:00Z';
 
 describe('planJobs', () => {
-  it('counts from when a job was first seen', () => {
+  it('schedules a job from when it was first observed', () => {
     const [planned] = planAt(cronHpa(), NOW);
     expect(planned?.sinceMs).to.equal(Date.parse(NOW));
     expect(planned?.condition).to.equal(undefined);
   });
 
-  it('counts from when a job was made or changed that nobody has looked at since, for an hour', () => {
+  it('schedules a job that nothing has observed from when it was created or changed, for an hour', () => {
     const sinceMs = (changed: string) =>
       planAt(cronHpa({ specChangedAtMs: Date.parse(changed) }), NOW)[0]?.sinceMs;
     expect(sinceMs('2026-07-15T09:59:58Z')).to.equal(Date.parse('2026-07-15T09:59:58Z'));
@@ -22,12 +22,12 @@ describe('planJobs', () => {
     expect(sinceMs('2026-07-15T10:00:05Z'), "the API server's clock is ahead").to.equal(Date.parse(NOW));
   });
 
-  it('counts from the last activation that was dealt with', () => {
+  it('schedules from the last activation that was handled', () => {
     const [planned] = planAt(seen({ lastActivationTime: '2026-07-15T08:00:00Z' }), NOW);
     expect(planned?.sinceMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
   });
 
-  it('begins again where the job was changed', () => {
+  it('starts over when the job has changed', () => {
     const before = seen({ lastActivationTime: '2026-07-15T08:00:00Z' });
     for (const change of [
       { targetSize: 4 },
@@ -41,7 +41,7 @@ describe('planJobs', () => {
     }
   });
 
-  it('begins again where the excluded days, the target or the usual time zone were changed', () => {
+  it('starts over when the excluded dates, the target or the default time zone have changed', () => {
     const before = seen({ lastActivationTime: '2026-07-15T08:00:00Z' });
     const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' };
     for (const change of [{ excludeDates: ['2026-12-24'] }, { scaleTargetRef: target }]) {
@@ -54,7 +54,7 @@ describe('planJobs', () => {
     expect(inZone('Asia/Tokyo')).to.include({ condition: undefined, timeZone: 'Asia/Tokyo' });
   });
 
-  it('heeds the excluded days of a job and of the object', () => {
+  it('applies the excluded dates of the job and of the object', () => {
     const nextOf = (changes: object, spec: object = {}) => {
       const [planned] = planAt(cronHpa({ spec: { jobs: [job(changes)], ...spec } }), NOW);
       return planned?.schedule?.next(planned.sinceMs);
@@ -66,7 +66,7 @@ describe('planJobs', () => {
     );
   });
 
-  it('goes on where the clock was put back by minutes, and begins again where it was by hours', () => {
+  it('continues when the clock was put back by minutes, and starts over when it was by hours', () => {
     const ahead = (lastActivationTime: string) => planAt(seen({ lastActivationTime }), NOW)[0]?.sinceMs;
     expect(ahead('2026-07-15T10:30:00Z')).to.equal(Date.parse('2026-07-15T10:30:00Z'));
     expect(ahead('2026-07-15T11:00:00Z')).to.equal(Date.parse('2026-07-15T11:00:00Z'));
@@ -74,21 +74,21 @@ describe('planJobs', () => {
     expect(ahead('2036-07-15T10:00:00Z')).to.equal(Date.parse(NOW));
   });
 
-  it('tells what it begins again from, so that it is not another moment at each look', () => {
-    for (const told of ['2036-07-15T10:00:00Z', 'never']) {
-      const [activated] = planAt(seen({ lastActivationTime: told }), NOW);
+  it('records the time it starts over from, so that it is the same at each reconciliation', () => {
+    for (const reported of ['2036-07-15T10:00:00Z', 'never']) {
+      const [activated] = planAt(seen({ lastActivationTime: reported }), NOW);
       expect(activated?.condition).to.include({
         lastActivationTime: NOW,
         submittedTime: '2026-07-14T10:00:00Z',
       });
-      const [submitted] = planAt(seen({ submittedTime: told }), NOW);
+      const [submitted] = planAt(seen({ submittedTime: reported }), NOW);
       expect(submitted?.condition)
         .to.include({ submittedTime: NOW })
         .and.not.have.property('lastActivationTime');
     }
   });
 
-  it('has a job that is to run once end with its first activation', () => {
+  it('completes a job with runOnce after its first activation', () => {
     const runOnce = { spec: { jobs: [job({ runOnce: true })] } };
     expect(planAt(cronHpa(runOnce), NOW)[0]?.schedule).to.not.equal(undefined);
     const [ended] = planAt(seen({ lastActivationTime: '2026-07-15T08:00:00Z' }, runOnce), NOW);
@@ -108,22 +108,22 @@ describe('planJobs', () => {
       { excludeDates: ['2026-02-30'] },
       'Cannot read excluded date "2026-02-30"',
     ],
-    ['30 February', { schedule: '0 0 0 30 2 *' }, 'it is not due within the next five years'],
-    ['all days excluded', { excludeDates: ['* * *'] }, 'it is not due within the next five years'],
+    ['30 February', { schedule: '0 0 0 30 2 *' }, 'not due within the next five years'],
+    ['all days excluded', { excludeDates: ['* * *'] }, 'not due within the next five years'],
   ] as const) {
-    it(`says why a job with ${what} is never due`, () => {
+    it(`explains why a job with ${what} is never due`, () => {
       const [planned] = planAt(cronHpa({ spec: { jobs: [job(changes)] } }), NOW);
       expect(planned?.problem).to.contain(problem);
       expect(planned?.schedule).to.equal(undefined);
     });
   }
 
-  it('refuses the second job of a name', () => {
+  it('rejects the second job of a name', () => {
     const problems = planAt(cronHpa({ spec: { jobs: [job(), job()] } }), NOW).map(({ problem }) => problem);
-    expect(problems).to.deep.equal([undefined, 'another job has its name']);
+    expect(problems).to.deep.equal([undefined, 'another job has the same name']);
   });
 
-  it('goes on with the first job of a name, and has nothing new to tell of the second at each look', () => {
+  it('continues the first job of a name, and reports the second once', () => {
     const jobs = [job(), job({ schedule: '0 0 20 * * *', targetSize: 1 })];
     const object = seen({}, { spec: { jobs } });
     const planned = planAt(object, NOW);
@@ -138,7 +138,7 @@ describe('planJobs', () => {
   });
 });
 
-/** An object that was reconciled a day before, with a condition changed. */
+/** An object that was reconciled a day ago, with a changed condition. */
 function seen(changes: object, parts: Parameters<typeof cronHpa>[0] = {}) {
   const object = cronHpa(parts);
   const nowMs = Date.parse('2026-07-14T10:00:00Z');
@@ -150,7 +150,7 @@ function seen(changes: object, parts: Parameters<typeof cronHpa>[0] = {}) {
   };
 }
 
-const MOST_COUNTED = 100;
+const MAX_COUNTED = 100;
 
 const UP = job({ name: 'up', schedule: '0 0 8 * * *', targetSize: 9 });
 const DOWN = job({ name: 'down', schedule: '0 0 20 * * *', targetSize: 2 });
@@ -165,45 +165,46 @@ describe('dueActivations', () => {
 
   it('finds the job that is due', () => {
     const jobs = jobsSince('2026-07-15T07:00:00Z', UP, DOWN);
-    expect(told(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:00:00.010Z') }))).to.deep.equal([
+    expect(reported(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:00:00.010Z') }))).to.deep.equal([
       'run up 2026-07-15T08:00:00.000Z',
     ]);
   });
 
-  it('makes up for the latest activation alone, and tells those that it has overtaken', () => {
+  it('runs the latest activation only, and reports the superseded ones as missed', () => {
     const jobs = jobsSince('2026-07-13T07:00:00Z', UP, DOWN);
-    expect(told(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:30:00Z') }))).to.deep.equal([
+    expect(reported(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:30:00Z') }))).to.deep.equal([
       'run up 2026-07-15T08:00:00.000Z',
       'missed 2 of up, from 2026-07-13T08:00:00.000Z to 2026-07-14T08:00:00.000Z, overtaken',
       'missed 2 of down, from 2026-07-13T20:00:00.000Z to 2026-07-14T20:00:00.000Z, overtaken',
     ]);
   });
 
-  it('does not make up for what is later than the deadline', () => {
+  it('does not run an activation after the deadline', () => {
     const jobs = jobsSince('2026-07-15T07:00:00Z', UP, DOWN);
-    const at = (now: string) => told(dueActivations(jobs, { nowMs: Date.parse(now), deadlineMs: 60_000 }));
+    const at = (now: string) =>
+      reported(dueActivations(jobs, { nowMs: Date.parse(now), deadlineMs: 60_000 }));
     expect(at('2026-07-15T08:01:00Z')).to.deep.equal(['run up 2026-07-15T08:00:00.000Z']);
     expect(at('2026-07-15T08:01:01Z')).to.deep.equal([
       'missed 1 of up, from 2026-07-15T08:00:00.000Z to 2026-07-15T08:00:00.000Z, too late',
     ]);
   });
 
-  it('counts missed activations only so far', () => {
+  it('counts missed activations up to a limit', () => {
     const jobs = jobsSince('2026-07-15T07:00:00Z', job({ name: 'each-second', schedule: '* * * * * *' }));
     const { missed } = dueActivations(jobs, { nowMs: Date.parse('2026-07-15T09:00:00Z') });
-    expect(missed[0]?.count).to.equal(MOST_COUNTED);
+    expect(missed[0]?.count).to.equal(MAX_COUNTED);
     expect(missed[0]?.lastMs).to.equal(Date.parse('2026-07-15T08:59:59Z'));
   });
 
-  it('takes the job that stands later where two are due at once', () => {
+  it('runs the later job of the list when two are due at once', () => {
     const jobs = jobsSince('2026-07-15T07:00:00Z', UP, { ...DOWN, schedule: UP.schedule });
-    expect(told(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:00:00Z') }))).to.deep.equal([
+    expect(reported(dueActivations(jobs, { nowMs: Date.parse('2026-07-15T08:00:00Z') }))).to.deep.equal([
       'run down 2026-07-15T08:00:00.000Z',
       'missed 1 of up, from 2026-07-15T08:00:00.000Z to 2026-07-15T08:00:00.000Z, overtaken',
     ]);
   });
 
-  it('takes the job that was meant later where the clock skipped the times of both', () => {
+  it('runs the job with the later nominal time when the clock skipped the times of both', () => {
     const timeZone = 'Europe/Berlin';
     const late = job({ name: 'late', schedule: '0 45 2 * * *', timeZone });
     const early = job({ name: 'early', schedule: '0 15 2 * * *', timeZone });
@@ -220,7 +221,7 @@ describe('dueActivations', () => {
 });
 
 describe('nextActivation', () => {
-  it('is the earliest of all jobs', () => {
+  it('returns the earliest of all jobs', () => {
     const next = nextActivation(
       jobsSince('2026-07-15T07:00:00Z', DOWN, UP),
       Date.parse('2026-07-15T07:00:00Z'),
@@ -229,7 +230,7 @@ describe('nextActivation', () => {
     expect(next?.atMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
   });
 
-  it('is none where all jobs rest', () => {
+  it('returns undefined when all jobs are suspended', () => {
     const jobs = jobsSince(
       '2026-07-15T07:00:00Z',
       job({ suspend: true }),
@@ -239,7 +240,7 @@ describe('nextActivation', () => {
   });
 });
 
-function told({ run, missed }: DueActivations): string[] {
+function reported({ run, missed }: DueActivations): string[] {
   const iso = (atMs: number) => new Date(atMs).toISOString();
   return [
     ...(run ? [`run ${run.planned.job.name} ${iso(run.atMs)}`] : []),

@@ -54,7 +54,7 @@ describe('setSize', () => {
   const minReplicas = async () => (await server.client.get(WEB)).body.spec.minReplicas;
   const patch = (body: object) => server.client.patch(WEB, 'merge', body);
 
-  /** Creates an HPA, and gives it as an informer shows it. */
+  /** Creates an HPA, and returns it as the informer caches it. */
   async function createHpa(min: number, max: number): Promise<Hpa> {
     const { body } = await server.client.post(PATHS.hpas, {
       apiVersion: 'autoscaling/v1',
@@ -67,7 +67,7 @@ describe('setSize', () => {
     return read;
   }
 
-  it('sets the replicas of a target, and writes nothing where they are so', async () => {
+  it('sets the replicas of a target, and writes nothing when they are equal', async () => {
     const done = { adjustType: 'scale replicas', current: 2, desired: 4 };
     expect(await set(4)).to.deep.equal(done);
     expect(await replicas()).to.equal(4);
@@ -76,7 +76,7 @@ describe('setSize', () => {
     expect((await server.client.get(`${PATHS.deployments}/web`)).body.metadata.generation).to.equal(before);
   });
 
-  it('moves the minReplicas of an HPA, and leaves the target to that', async () => {
+  it('sets minReplicas of an HPA, and leaves the target to the HPA', async () => {
     const known = await createHpa(1, 5);
     expect(await set(4, known)).to.deep.equal({ adjustType: 'hpa min replicas', current: 1, desired: 4 });
     expect([await minReplicas(), await replicas()]).to.deep.equal([4, 2]);
@@ -85,20 +85,20 @@ describe('setSize', () => {
     expect(managers).to.include('autoscaler-cronhpa');
   });
 
-  it('wakes a target that has no replicas, which an HPA leaves alone', async () => {
+  it('sets replicas of a target that has none, which an HPA does not scale', async () => {
     await server.client.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 0 } });
     await set(3, await createHpa(1, 5));
     expect(await replicas()).to.equal(3);
   });
 
-  it('goes by the HPA as it is, not as the informer shows it', async () => {
+  it("reads the HPA again instead of using the informer's version", async () => {
     const known = await createHpa(4, 5);
     await patch({ spec: { minReplicas: 2 } });
     expect(await set(4, known)).to.deep.include({ current: 2, desired: 4 });
     expect(await minReplicas()).to.equal(4);
   });
 
-  it('scales the target where the informer still shows an HPA that is gone, or that has turned to another', async () => {
+  it('scales the target when the HPA of the informer is deleted or has another target', async () => {
     const known = await createHpa(1, 5);
     await patch({ spec: { scaleTargetRef: { kind: 'Deployment', name: 'other' } } });
     expect(await set(3, known)).to.deep.include({ adjustType: 'scale replicas', desired: 3 });
@@ -107,7 +107,7 @@ describe('setSize', () => {
     expect(await set(4, known)).to.deep.include({ adjustType: 'scale replicas', desired: 4 });
   });
 
-  it('does not touch an HPA that a ScaledObject has taken over meanwhile', async () => {
+  it('does not change an HPA that a ScaledObject has taken over', async () => {
     const known = await createHpa(1, 5);
     const owner = {
       apiVersion: 'keda.sh/v1alpha1',
@@ -117,11 +117,11 @@ describe('setSize', () => {
       controller: true,
     };
     await patch({ metadata: { ownerReferences: [owner] } });
-    expect(await errorOf(set(3, known))).to.match(/belongs to ScaledObject "so"/);
+    expect(await errorOf(set(3, known))).to.match(/is managed by ScaledObject "so"/);
     expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
   });
 
-  it('changes an HPA again that somebody has changed while it was being changed', async () => {
+  it('retries when the HPA changes during the write', async () => {
     const known = await createHpa(1, 5);
     const real = hpaClient;
     const signals: AbortSignal[] = [];
@@ -139,18 +139,18 @@ describe('setSize', () => {
       },
     };
     await set(3, known);
-    expect(signals, 'what ends each request with its look').to.deep.equal(Array(4).fill(signal));
+    expect(signals, 'the signal of each request').to.deep.equal(Array(4).fill(signal));
     expect((await server.client.get(WEB)).body.spec).to.deep.include({ minReplicas: 3, maxReplicas: 6 });
   });
 
-  it('changes nothing where the HPA, which the informer shows as it was, cannot be read', async () => {
+  it('changes nothing when the HPA cannot be read', async () => {
     const known = await createHpa(1, 5);
     hpaClient = { get: async () => ({ metadata: { name: 'web' } }), patch: hpaClient.patch };
-    expect(await errorOf(set(3, known))).to.equal('HorizontalPodAutoscaler "web" cannot be read');
+    expect(await errorOf(set(3, known))).to.equal('HorizontalPodAutoscaler "web" is malformed');
     expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
   });
 
-  it('gives up where an HPA is changed again and again', async () => {
+  it('gives up when the HPA changes repeatedly', async () => {
     const known = await createHpa(1, 5);
     const real = hpaClient;
     let max = 5;
@@ -166,7 +166,7 @@ describe('setSize', () => {
     expect(await minReplicas()).to.equal(1);
   });
 
-  it('needs an HPA where it is told to move one, and can give none 0 replicas', async () => {
+  it('requires an HPA when the annotation is set, and rejects size 0 for one', async () => {
     const asked = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
     const missing = 'no HorizontalPodAutoscaler scales Deployment "web"';
     expect(await errorOf(set(3, undefined, asked))).to.equal(missing);
@@ -200,18 +200,18 @@ function deployment(name: string, count: number) {
 const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 
 describe('hpaChange', () => {
-  it('moves minReplicas and leaves maxReplicas where they suffice', () => {
+  it('sets minReplicas and leaves a sufficient maxReplicas unchanged', () => {
     expect(hpaChange(hpa(), 4)).to.deep.equal({ minReplicas: 4, maxReplicas: 5, raisedMax: undefined });
   });
 
-  it('is none where nothing changes', () => expect(hpaChange(hpa(), 2)).to.equal(undefined));
+  it('returns undefined when nothing changes', () => expect(hpaChange(hpa(), 2)).to.equal(undefined));
 
-  it('takes away what it remembers of maxReplicas that somebody has changed since', () => {
+  it('removes its annotation when maxReplicas was changed by another writer', () => {
     const edited = hpa({ annotations: { [RAISED_MAX]: '3>9' } });
     expect(hpaChange(edited, 2)).to.deep.equal({ minReplicas: 2, maxReplicas: 5, raisedMax: null });
   });
 
-  it('raises maxReplicas, remembers them, and puts them back with the next job that goes below', () => {
+  it('raises maxReplicas, records the previous value, and restores it with the next job that goes below', () => {
     const raised = changed(hpa(), 8);
     expect(raised).to.deep.include({ minReplicas: 8, maxReplicas: 8, annotations: { [RAISED_MAX]: '5>8' } });
     const higher = changed(raised, 9);
@@ -221,12 +221,12 @@ describe('hpaChange', () => {
     expect(changed(lower, 3)).to.deep.include({ minReplicas: 3, maxReplicas: 5, annotations: {} });
   });
 
-  it('keeps what somebody else has made of maxReplicas since', () => {
+  it('leaves a maxReplicas unchanged that another writer has set', () => {
     const edited = { ...changed(hpa(), 8), maxReplicas: 20 };
     expect(changed(edited, 3)).to.deep.include({ minReplicas: 3, maxReplicas: 20, annotations: {} });
   });
 
-  it('ends with the usual maxReplicas whatever sizes came before, and never has fewer than minReplicas', () => {
+  it('restores the original maxReplicas whatever sizes came before, and is never below minReplicas', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 50 })),

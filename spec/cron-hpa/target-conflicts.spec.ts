@@ -1,77 +1,77 @@
 import { expect } from 'chai';
-import { hindranceOf, hpaOf, readHpa, rivalOf, targetKey } from '#lib/cron-hpa/target-conflicts.ts';
+import { findBlocker, findConflict, hpaOf, readHpa, targetKey } from '#lib/cron-hpa/target-conflicts.ts';
 import { cronHpa, hpa } from '#spec/support/cron-hpas.ts';
 
 const object = cronHpa({ name: 'day' });
 
-describe('hindranceOf', () => {
-  it('finds nothing in the way of an object that alone scales its target, be there an HPA or not', () => {
-    expect(hindranceOf(object, { hpa: undefined, others: [] })).to.equal(undefined);
-    expect(hindranceOf(object, { hpa: undefined, others: [object] })).to.equal(undefined);
-    expect(hindranceOf(object, { hpa: hpa(), others: [object] })).to.equal(undefined);
+describe('findBlocker', () => {
+  it('returns undefined when the object alone scales its target, with or without an HPA', () => {
+    expect(findBlocker(object, { hpa: undefined, others: [] })).to.equal(undefined);
+    expect(findBlocker(object, { hpa: undefined, others: [object] })).to.equal(undefined);
+    expect(findBlocker(object, { hpa: hpa(), others: [object] })).to.equal(undefined);
     const controller = { kind: 'Application', name: 'shop' };
-    expect(hindranceOf(object, { hpa: hpa({ controller }), others: [] })).to.equal(undefined);
+    expect(findBlocker(object, { hpa: hpa({ controller }), others: [] })).to.equal(undefined);
   });
 
-  it('names another object that scales the target, for each of both the other', () => {
+  it('names the other object with the same target, for both objects', () => {
     const night = cronHpa({ name: 'night', uid: 'uid-2' });
     for (const [one, other] of [
       [object, night],
       [night, object],
     ] as const)
-      expect(hindranceOf(one, { hpa: undefined, others: [object, night] })).to.deep.equal({
+      expect(findBlocker(one, { hpa: undefined, others: [object, night] })).to.deep.equal({
         reason: 'TargetConflict',
-        message: `CronHorizontalPodAutoscaler "${other.name}" scales Deployment "web", too; neither does until one of both is gone`,
+        message: `CronHorizontalPodAutoscaler "${other.name}" also scales Deployment "web"; neither scales until one of them is deleted`,
       });
   });
 
-  it('minds no other object that is going, or that has another target', () => {
+  it('ignores an object that is being deleted or that has another target', () => {
     const going = cronHpa({ name: 'night', isBeingDeleted: true });
     const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' } };
     const elsewhere = cronHpa({ name: 'night', spec });
-    expect(hindranceOf(object, { hpa: undefined, others: [going, elsewhere] })).to.equal(undefined);
+    expect(findBlocker(object, { hpa: undefined, others: [going, elsewhere] })).to.equal(undefined);
   });
 
-  it('names the ScaledObject to which the HPA belongs, once no other object is in the way', () => {
+  it('names the ScaledObject that manages the HPA when no other object conflicts', () => {
     const owned = hpa({ name: 'keda-web', controller: { kind: 'ScaledObject', name: 'shop' } });
-    expect(hindranceOf(object, { hpa: owned, others: [object] })).to.deep.equal({
+    expect(findBlocker(object, { hpa: owned, others: [object] })).to.deep.equal({
       reason: 'OwnedByScaledObject',
-      message: 'HorizontalPodAutoscaler "keda-web" belongs to ScaledObject "shop", which alone changes it',
+      message: 'HorizontalPodAutoscaler "keda-web" is managed by ScaledObject "shop"',
     });
-    const rival = cronHpa({ name: 'night' });
-    expect(hindranceOf(object, { hpa: owned, others: [rival] })?.reason).to.equal('TargetConflict');
+    const conflicting = cronHpa({ name: 'night' });
+    expect(findBlocker(object, { hpa: owned, others: [conflicting] })?.reason).to.equal('TargetConflict');
   });
 });
 
 const OLD_REFERENCE = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
 
-describe('rivalOf', () => {
+describe('findConflict', () => {
   const object = cronHpa({ name: 'a' });
 
-  it('finds who scales the same target by another version of its kind', () => {
-    const rival = cronHpa({ name: 'b', spec: { scaleTargetRef: OLD_REFERENCE } });
-    expect(rivalOf(object, [object, rival])?.name).to.equal('b');
-    expect(rivalOf(rival, [object, rival])?.name).to.equal('a');
+  it('finds an object with the same target in another version of its kind', () => {
+    const conflicting = cronHpa({ name: 'b', spec: { scaleTargetRef: OLD_REFERENCE } });
+    expect(findConflict(object, [object, conflicting])?.name).to.equal('b');
+    expect(findConflict(conflicting, [object, conflicting])?.name).to.equal('a');
   });
 
-  it('names the first of several, in whatever order they come', () => {
+  it('names the first of several by name', () => {
     const others = ['c', 'b', 'd'].map((name) => cronHpa({ name }));
-    expect(rivalOf(object, others)?.name).to.equal('b');
-    expect(rivalOf(object, others.toReversed())?.name).to.equal('b');
+    expect(findConflict(object, others)?.name).to.equal('b');
+    expect(findConflict(object, others.toReversed())?.name).to.equal('b');
   });
 
-  it('takes nobody of another namespace, of another target, or who is going', () => {
+  it('ignores objects in other namespaces, with other targets, or that are being deleted', () => {
     const others = [
       cronHpa({ name: 'b', namespace: 'other' }),
       cronHpa({ name: 'c', spec: { scaleTargetRef: { ...OLD_REFERENCE, kind: 'StatefulSet' } } }),
       cronHpa({ name: 'd', isBeingDeleted: true }),
     ];
-    expect(rivalOf(object, [object, ...others])).to.equal(undefined);
+    expect(findConflict(object, [object, ...others])).to.equal(undefined);
   });
 });
 
 describe('targetKey', () => {
-  it('is the same for one object whatever the version, and another for each namespace, group, kind and name', () => {
+  it('is equal for one object in all versions, and differs by namespace, group, kind and name', () => {
     const keyOf = (apiVersion: string, kind = 'Deployment', name = 'web', namespace = 'default') =>
       targetKey(namespace, { apiVersion, kind, name });
     expect(new Set(['apps/v1', 'apps/v1beta2', 'extensions/v1beta1'].map((one) => keyOf(one))).size).to.equal(
@@ -91,7 +91,7 @@ describe('targetKey', () => {
 });
 
 describe('hpaOf', () => {
-  it('finds the HPA of the same target, or the one that is named', () => {
+  it('finds the HPA with the same target, or the one that is the target', () => {
     const object = cronHpa({ spec: { scaleTargetRef: OLD_REFERENCE } });
     const others = [
       hpa({ namespace: 'other' }),
@@ -105,7 +105,7 @@ describe('hpaOf', () => {
 });
 
 describe('readHpa', () => {
-  it('takes an HPA of any version, with the defaults of the API', () => {
+  it('decodes an HPA of any version, with the defaults of the API', () => {
     const metadata = { namespace: 'default', name: 'web', resourceVersion: '7' };
     const { scaleTargetRef } = hpa();
     const ownerReferences = [{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' }];
@@ -117,7 +117,7 @@ describe('readHpa', () => {
     expect(readHpa({ metadata })).to.equal(undefined);
   });
 
-  it('knows who controls an HPA, or the ScaledObject that owns it', () => {
+  it('returns the controller of an HPA, or the ScaledObject that owns it', () => {
     const owner = (kind: string, controller?: boolean) => ({ kind, name: kind.toLowerCase(), controller });
     const controllerOf = (...ownerReferences: readonly object[]) => {
       const metadata = { namespace: 'default', name: 'web', resourceVersion: '7', ownerReferences };
@@ -130,7 +130,7 @@ describe('readHpa', () => {
     expect(controllerOf(owner('Application'), owner('Team', true))).to.equal('team');
   });
 
-  it('keeps of the annotations the one alone that is ours', () => {
+  it('retains only the annotation of Cron-HPA', () => {
     const raised = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
     const annotationsOf = (annotations: object) => {
       const metadata = { namespace: 'default', name: 'web', resourceVersion: '7', annotations };

@@ -5,10 +5,10 @@ import { formatLocal } from '../cron-hpa-status.ts';
 import { dueActivations, planJobs } from '../planned-jobs.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
-/** For so long an activation may be under way, and an object be new. */
-const PATIENCE_MS = 60_000;
+/** Grace period for an activation in progress, and for a new object. */
+const GRACE_PERIOD_MS = 60_000;
 
-/** Whether what was due was done, and how the last activations went. */
+/** Checks that due activations ran, and the results of the last ones. */
 export function activations(examined: ExaminedCronHpas, { timeZone }: { readonly timeZone: string }): Check {
   return {
     name: 'cronhpa-activations',
@@ -33,25 +33,25 @@ type Readable = Awaited<ReturnType<ExaminedCronHpas['readable']>>[number];
 function overdue(one: Readable, options: Parameters<typeof planJobs>[1]): readonly Finding[] {
   const { object } = one;
   const { nowMs } = options;
-  const unattended = (subject: string, seen: string) => [
-    failed(subject, seen, { diagnosis: 'cronhpa-unattended', ...namesOf(one) }),
+  const notRun = (subject: string, finding: string) => [
+    failed(subject, finding, { diagnosis: 'cronhpa-unattended', ...namesOf(one) }),
   ];
   if (object.status.observedGeneration === undefined) {
-    return nowMs - one.createdAtMs < PATIENCE_MS
-      ? [note(subjectOf(one), 'is new')]
-      : unattended(subjectOf(one), 'has no status');
+    return nowMs - one.createdAtMs < GRACE_PERIOD_MS
+      ? [note(subjectOf(one), 'was created less than a minute ago')]
+      : notRun(subjectOf(one), 'has no status');
   }
   const { run } = dueActivations(planJobs(object, options), { nowMs });
-  // What failed is tried again, and told as a failure.
-  if (!run || nowMs - run.atMs < PATIENCE_MS || object.status.ready?.status === 'False') return [];
+  // A failed activation is retried, and reported as a failure.
+  if (!run || nowMs - run.atMs < GRACE_PERIOD_MS || object.status.ready?.status === 'False') return [];
   const { job, timeZone } = run.planned;
-  return unattended(
+  return notRun(
     subjectOf(one, job.name),
     `was due ${formatLocal(run.atMs, timeZone)} ${timeZone}, ${Math.round((nowMs - run.atMs) / 1000)} s ago`,
   );
 }
 
-/** How jobs failed that are scheduled; why others are not, their own check says. */
+/** Failures of scheduled jobs; the check `cronhpa-jobs` reports jobs that are not scheduled. */
 function failures(one: Readable, options: Parameters<typeof planJobs>[1]): readonly Finding[] {
   const { status } = one.object;
   const scheduled = planJobs(one.object, options).filter(({ problem }) => problem === undefined);
@@ -69,8 +69,8 @@ function failures(one: Readable, options: Parameters<typeof planJobs>[1]): reado
 function lastOf({ object }: Readable): string {
   const { lastResult, lastScheduleTime } = object.status;
   return lastResult === undefined
-    ? 'has had no activation yet'
-    : `${lastResult}, last carried out ${lastScheduleTime ?? 'never'}`;
+    ? 'no activation yet'
+    : `${lastResult}, last run ${lastScheduleTime ?? 'never'}`;
 }
 
 function namesOf({ namespace, name }: ExaminedCronHpa) {

@@ -8,15 +8,14 @@ import { jobs } from './jobs.ts';
 import { ownership } from './ownership.ts';
 import { targets } from './targets.ts';
 
-/** How Cron-HPA is looked at. */
 export interface CronHpaDoctorOptions {
-  /** Where the times of jobs are meant that do not tell. */
+  /** Time zone of jobs that name none. */
   readonly timeZone: string;
-  /** The one namespace to look at; `undefined` for all. */
+  /** The namespace to examine; `undefined` for all. */
   readonly namespace: string | undefined;
 }
 
-/** What Cron-HPA brings to the doctor. */
+/** The checks, permissions and diagnoses of Cron-HPA. */
 export function cronHpaDoctor({ timeZone, namespace }: CronHpaDoctorOptions): DoctorPart {
   const examined = new ExaminedCronHpas(namespace);
   return {
@@ -34,7 +33,7 @@ export function cronHpaDoctor({ timeZone, namespace }: CronHpaDoctorOptions): Do
 
 const { group, plural } = CRON_HPA;
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
-/** What may be scaled is looked at target by target. */
+/** Permissions for targets are checked for each target. */
 const PERMISSIONS: readonly Permission[] = [
   ...['get', 'list', 'watch'].map((verb) => ({ verb, group, resource: plural })),
   { verb: 'patch', group, resource: `${plural}/status` },

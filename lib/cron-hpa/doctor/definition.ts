@@ -3,7 +3,7 @@ import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { CRON_HPA } from '../cron-hpa.ts';
 import { failed } from './examination.ts';
 
-/** Whether the API server knows what a CronHorizontalPodAutoscaler is, and that it has a status. */
+/** Checks that the API server serves CronHorizontalPodAutoscalers with a status subresource. */
 export const definition: Check = {
   name: 'cronhpa-definition',
   title: 'Definition of CronHorizontalPodAutoscalers',

@@ -6,42 +6,40 @@ import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { CRON_HPA, CRON_HPAS, type CronHpa, readCronHpa } from '../cron-hpa.ts';
 import { type Hpa, hpaOf, readHpa, targetsOfCronHpa, targetsOfHpa } from '../target-conflicts.ts';
 
-/** An object as it was found. */
 export interface ExaminedCronHpa {
   readonly namespace: string;
   readonly name: string;
   readonly createdAtMs: number;
-  /** `undefined` where it is none that the controller can read. */
+  /** `undefined` for an object that the controller cannot read. */
   readonly object: CronHpa | undefined;
-  /** Why that is so. */
   readonly problem: string | undefined;
 }
 
-/** What the checks of one examination share: each list is asked for once. */
+/** The objects that the checks of one examination share; each list is requested once. */
 export class ExaminedCronHpas {
   readonly #namespace: string | undefined;
   #cronHpas: Promise<readonly ExaminedCronHpa[]> | undefined;
   #hpas: Promise<ReadonlyMap<string, readonly Hpa[]>> | undefined;
 
-  /** @param namespace the one to look at; `undefined` for all */
+  /** @param namespace the namespace to examine; `undefined` for all */
   constructor(namespace: string | undefined) {
     this.#namespace = namespace;
   }
 
-  /** All objects, those too that cannot be read; none where the API server does not know the kind. */
+  /** All objects, including unreadable ones; none when the API server does not serve the kind. */
   async all(context: ApiContext): Promise<readonly ExaminedCronHpa[]> {
     this.#cronHpas ??= this.#list(context);
     return await this.#cronHpas;
   }
 
-  /** Those for which something is done. */
+  /** Readable objects that are not being deleted. */
   async readable(context: ApiContext): Promise<readonly (ExaminedCronHpa & { readonly object: CronHpa })[]> {
     const isReadable = (one: ExaminedCronHpa): one is ExaminedCronHpa & { readonly object: CronHpa } =>
       one.object !== undefined && !one.object.isBeingDeleted;
     return (await this.all(context)).filter(isReadable);
   }
 
-  /** Finds the HPA that the object's jobs move, if there is one. */
+  /** Returns a function that finds the HPA of an object's target. */
   async hpaFinder(context: ApiContext): Promise<(object: CronHpa) => Hpa | undefined> {
     this.#hpas ??= this.#hpasByTarget(context);
     const byTarget = await this.#hpas;
@@ -58,8 +56,8 @@ export class ExaminedCronHpas {
     const byTarget = new Map<string, Hpa[]>();
     for (const hpa of hpas) {
       for (const target of targetsOfHpa(hpa)) {
-        const known = byTarget.get(target);
-        if (known) known.push(hpa);
+        const hpas = byTarget.get(target);
+        if (hpas) hpas.push(hpa);
         else byTarget.set(target, [hpa]);
       }
     }
@@ -78,7 +76,7 @@ export class ExaminedCronHpas {
   }
 }
 
-/** As findings name an object, or one of its jobs. */
+/** The subject of findings about an object or one of its jobs. */
 export function subjectOf({ namespace, name }: Pick<ExaminedCronHpa, 'namespace' | 'name'>, job?: string) {
   const subject = `cronhpa ${namespace}/${name}`;
   return job === undefined ? subject : `${subject} job ${JSON.stringify(job)}`;
@@ -101,87 +99,85 @@ function examined(value: unknown): ExaminedCronHpa {
   };
 }
 
-/** Everything that the doctor can find wrong with scaling by the clock. */
 export const CRON_HPA_DIAGNOSES = {
   'cronhpa-definition-missing': {
     title: 'The definition of CronHorizontalPodAutoscalers is not installed',
-    remedy: 'Run `kubectl apply -k manifests/crds`, or leave the controller out by --controllers=*,-cronhpa.',
+    remedy: 'Run `kubectl apply -k manifests/crds`, or disable the controller with --controllers=*,-cronhpa.',
   },
   'cronhpa-definition-differs': {
-    title: 'The definition of CronHorizontalPodAutoscalers is not ours',
+    title: 'The definition of CronHorizontalPodAutoscalers has no status subresource',
     remedy:
-      'Run `kubectl apply -k manifests/crds`: without the status subresource, what was done cannot be remembered.',
+      'Run `kubectl apply -k manifests/crds`: without the status subresource, the controller cannot record completed activations.',
   },
   'cronhpa-unreadable': {
-    title: 'A CronHorizontalPodAutoscaler cannot be read',
+    title: 'A CronHorizontalPodAutoscaler is malformed',
     remedy:
-      'Compare `kubectl -n NAMESPACE get cronhpa NAME -o yaml` with `kubectl explain cronhpa.spec`: it was stored under another definition, and nothing is done for it.',
+      'Compare `kubectl -n NAMESPACE get cronhpa NAME -o yaml` with `kubectl explain cronhpa.spec`: another definition admitted the object, and the controller ignores it.',
   },
   'cronhpa-schedule-invalid': {
-    title: 'The schedule of a job cannot be read',
+    title: 'The schedule of a job is invalid',
     remedy:
-      'Correct `schedule`, `timeZone` or `excludeDates`: `kubectl -n NAMESPACE edit cronhpa NAME`; docs/reference/cron-hpa.md has the forms that there are.',
+      'Correct `schedule`, `timeZone` or `excludeDates`: `kubectl -n NAMESPACE edit cronhpa NAME`; docs/reference/cron-hpa.md describes the supported formats.',
   },
   'cronhpa-job-never-due': {
     title: 'A job is never due',
     remedy:
-      'Give the job another schedule, or fewer days that are excluded: `kubectl -n NAMESPACE edit cronhpa NAME`.',
+      'Change the schedule of the job, or exclude fewer dates: `kubectl -n NAMESPACE edit cronhpa NAME`.',
   },
   'cronhpa-job-repeated': {
-    title: 'Two jobs have one name',
-    remedy: 'Give one of them another name: `kubectl -n NAMESPACE edit cronhpa NAME`.',
+    title: 'Two jobs have the same name',
+    remedy: 'Rename one of them: `kubectl -n NAMESPACE edit cronhpa NAME`.',
   },
   'cronhpa-target-kind-unknown': {
-    title: 'Nothing serves the kind of a target',
+    title: 'The API server does not serve the kind of a target',
     remedy:
-      'Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n NAMESPACE edit cronhpa NAME`, or install what defines KIND: `kubectl api-resources` lists what there is.',
+      'Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n NAMESPACE edit cronhpa NAME`, or install the definition of KIND: `kubectl api-resources` lists the served kinds.',
   },
   'cronhpa-target-not-scalable': {
     title: 'The kind of a target cannot be scaled',
     remedy:
-      'Name a target that has the scale subresource, as Deployments and StatefulSets do; where KIND is a custom resource, its definition can give it one by subresources.scale.',
+      'Use a target with the scale subresource, such as a Deployment or StatefulSet; if KIND is a custom resource, add subresources.scale to its definition.',
   },
   'cronhpa-target-missing': {
     title: 'A target does not exist',
     remedy:
-      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`; the activation that holds is made up for once the target is there.',
+      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`; the latest due activation runs once the target exists.',
   },
   'cronhpa-target-forbidden': {
-    title: 'A target may not be scaled',
+    title: 'The autoscaler has no permission to scale a target',
     remedy:
-      'Let the autoscaler scale such targets, by the ClusterRole autoscaler-scale in `manifests/components/cron-hpa/rbac.yaml` or the value scaleResources of the chart: verbs get and update, apiGroup "GROUP", resource RESOURCE.',
+      'Grant it in the ClusterRole autoscaler-scale in `manifests/components/cron-hpa/rbac.yaml` or with the value scaleResources of the chart: verbs get and update, apiGroup "GROUP", resource RESOURCE.',
   },
   'cronhpa-target-contended': {
-    title: 'Two CronHorizontalPodAutoscalers have one target',
+    title: 'Two CronHorizontalPodAutoscalers have the same target',
     remedy:
-      'Put the jobs of both into one, and delete the other: `kubectl -n NAMESPACE delete cronhpa NAME`. Until then neither scales.',
+      'Move all jobs into one of them and delete the other: `kubectl -n NAMESPACE delete cronhpa NAME`. Until then neither scales.',
   },
   'cronhpa-hpa-owned': {
-    title: 'The HorizontalPodAutoscaler of a target belongs to a ScaledObject',
+    title: 'A ScaledObject manages the HorizontalPodAutoscaler of a target',
     remedy:
-      'Have the ScaledObject scale by the clock (a trigger of the type cron), and delete this: `kubectl -n NAMESPACE delete cronhpa NAME`; or delete the ScaledObject.',
+      'Add a cron trigger to the ScaledObject and delete this object: `kubectl -n NAMESPACE delete cronhpa NAME`; or delete the ScaledObject.',
   },
   'cronhpa-hpa-missing': {
-    title: 'A target has no HorizontalPodAutoscaler, though its minReplicas are to be moved',
+    title: 'The annotation requires a HorizontalPodAutoscaler that does not exist',
     remedy:
-      'Create one with the same target, or take the annotation away, so that replicas are set: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
+      'Create one with the same target, or remove the annotation to set replicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
   },
   'cronhpa-size-zero': {
-    title: 'A HorizontalPodAutoscaler cannot have the size 0',
+    title: 'A HorizontalPodAutoscaler cannot have minReplicas 0',
     remedy:
-      'Give the job a targetSize of 1 or more (`kubectl -n NAMESPACE edit cronhpa NAME`), or delete the HorizontalPodAutoscaler of the target.',
+      'Set targetSize of the job to 1 or more (`kubectl -n NAMESPACE edit cronhpa NAME`), or delete the HorizontalPodAutoscaler of the target.',
   },
   'cronhpa-unattended': {
-    title: 'Nobody carries out the jobs of an object',
+    title: 'No controller runs the jobs of an object',
     remedy:
-      'See what is said above of the leader, that it runs with --controllers=cronhpa, and what its log says of NAMESPACE/NAME.',
+      'Check the findings about the leader above, that it runs with --controllers=cronhpa, and its log lines about NAMESPACE/NAME.',
   },
   'cronhpa-job-failed': {
     title: 'The last activation of a job failed',
     remedy:
-      'Mend what the message tells: the activation is tried again, after a minute at most, until the next is due. `kubectl -n NAMESPACE describe cronhpa NAME` has the events.',
+      'Fix the cause in the message: the activation is retried at least once a minute until the next one is due. `kubectl -n NAMESPACE describe cronhpa NAME` shows the events.',
   },
 } as const satisfies Diagnoses;
 
-/** Makes the finding that one of them is. */
 export const failed = failedBy(CRON_HPA_DIAGNOSES);

@@ -4,7 +4,7 @@ import { formatLocal } from '../cron-hpa-status.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-jobs.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
-/** Which jobs can never be due, and why. */
+/** Checks that each job can become due. */
 export function jobs(examined: ExaminedCronHpas, { timeZone }: { readonly timeZone: string }): Check {
   return {
     name: 'cronhpa-jobs',
@@ -30,11 +30,11 @@ function findingOf(one: ExaminedCronHpa, { job, problem, schedule, timeZone }: P
     const { namespace, name } = one;
     return failed(subject, problem, { diagnosis: diagnosisOf(problem), NAMESPACE: namespace, NAME: name });
   }
-  if (job.suspend) return note(subject, 'rests, as it is told to (suspend)');
+  if (job.suspend) return note(subject, 'suspended (suspend)');
   const nextMs = schedule?.next(nowMs);
   return nextMs === undefined
-    ? note(subject, 'has run once, as it is told to (runOnce)')
-    : ok(subject, `is next due ${formatLocal(nextMs, timeZone)} ${timeZone}`);
+    ? note(subject, 'completed (runOnce)')
+    : ok(subject, `next due ${formatLocal(nextMs, timeZone)} ${timeZone}`);
 }
 
 function diagnosisOf(problem: string) {
@@ -43,7 +43,7 @@ function diagnosisOf(problem: string) {
 }
 
 function unreadable(one: ExaminedCronHpa): Finding {
-  return failed(subjectOf(one), `does not have the form of one${one.problem ? `: ${one.problem}` : ''}`, {
+  return failed(subjectOf(one), one.problem ?? 'malformed', {
     diagnosis: 'cronhpa-unreadable',
     NAMESPACE: one.namespace,
     NAME: one.name,

@@ -7,7 +7,7 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { CronHpa } from '../cron-hpa.ts';
 import { type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
 
-/** Whether what objects scale is there, can be scaled, and may be. */
+/** Checks that targets exist and can be scaled, with the permissions of the autoscaler. */
 export function targets(examined: ExaminedCronHpas): Check {
   return {
     name: 'cronhpa-targets',
@@ -17,31 +17,31 @@ export function targets(examined: ExaminedCronHpas): Check {
       const objects = await examined.readable(context);
       const hpaOf = await examined.hpaFinder(context);
       const { client: api, mapper, clock } = context;
-      const look = {
+      const tools = {
         context,
         scales: new ScaleClient({ api, mapper, clock }),
         reviewed: new Reviews(context),
       };
       return await examineEach(objects, async ({ object }) => {
         const hpa = hpaOf(object);
-        // What an HPA scales is what has to be there; the HPA itself was listed.
+        // The HPA was listed; its target has to exist.
         const { apiVersion = '', ...rest } = hpa?.scaleTargetRef ?? object.spec.scaleTargetRef;
-        return await lookAt(object, { apiVersion, ...rest }, look);
+        return await checkTarget(object, { apiVersion, ...rest }, tools);
       });
     },
   };
 }
 
-interface Look {
+interface Tools {
   readonly context: ApiContext;
   readonly scales: ScaleClient;
   readonly reviewed: Reviews;
 }
 
-async function lookAt(
+async function checkTarget(
   object: CronHpa,
   reference: CronHpa['spec']['scaleTargetRef'],
-  { context, scales, reviewed }: Look,
+  { context, scales, reviewed }: Tools,
 ): Promise<Finding> {
   const { namespace, name } = object;
   const subject = subjectOf(object);
@@ -62,7 +62,7 @@ async function lookAt(
     }
     const permission = `get ${resource.plural}/scale`;
     const scale = await requirePermission(permission, () => scales.get(target, context.signal));
-    return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
+    return ok(subject, `scales ${described}, spec.replicas ${scale.specReplicas}`);
   } catch (error) {
     if (error instanceof UnscalableTarget) {
       const diagnosis =
@@ -70,22 +70,22 @@ async function lookAt(
       return failed(subject, error.message, { diagnosis, ...names });
     }
     if (isNotFound(error)) {
-      return failed(subject, `there is no ${described}`, { diagnosis: 'cronhpa-target-missing', ...names });
+      return failed(subject, `${described} not found`, { diagnosis: 'cronhpa-target-missing', ...names });
     }
     return unchecked(subject, error);
   }
 }
 
-/** What the server may do to the scale of resources; each is asked for once, in a namespace only where it is not granted in all. */
+/** Access reviews of scale subresources, each requested once: first for the cluster, then for a namespace. */
 class Reviews {
   readonly #context: ApiContext;
-  readonly #asked = new Map<string, Promise<boolean>>();
+  readonly #reviews = new Map<string, Promise<boolean>>();
 
   constructor(context: ApiContext) {
     this.#context = context;
   }
 
-  /** @returns the verb that is not granted */
+  /** @returns a verb that is not granted, `undefined` when all are */
   async forbidden(resource: ApiResource, namespace: string): Promise<'get' | 'update' | undefined> {
     for (const verb of ['get', 'update'] as const) {
       const isGranted =
@@ -98,8 +98,8 @@ class Reviews {
   async #isAllowed({ group, plural }: ApiResource, verb: string, namespace?: string): Promise<boolean> {
     const permission = { verb, group, resource: `${plural}/scale`, ...(namespace && { namespace }) };
     const key = JSON.stringify(permission);
-    const asked = this.#asked.get(key) ?? isAllowed(this.#context, permission);
-    this.#asked.set(key, asked);
-    return await asked;
+    const review = this.#reviews.get(key) ?? isAllowed(this.#context, permission);
+    this.#reviews.set(key, review);
+    return await review;
   }
 }

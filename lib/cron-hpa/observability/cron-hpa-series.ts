@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** From a twentieth of a second to an hour. */
 const BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 
 /** The `cronhpa_*` series. */
@@ -9,30 +8,30 @@ export class CronHpaSeries {
   readonly #missed: Counter;
   readonly #delay: Histogram;
 
-  /** @param count how many objects there are, by whether they are ready */
+  /** @param count counts objects by readiness */
   constructor(registry: Registry, count: () => { readonly ready: number; readonly notReady: number }) {
     const registers = [registry];
     this.#activations = new Counter({
       name: 'cronhpa_activations_total',
-      help: 'Activations of jobs that were carried out (Succeed), and attempts at it that failed (Failed)',
+      help: 'Activations of jobs, by result; each attempt of a failing activation counts as Failed',
       labelNames: ['result'],
       registers,
     });
     for (const result of ['Succeed', 'Failed']) this.#activations.inc({ result }, 0);
     this.#missed = new Counter({
       name: 'cronhpa_missed_activations_total',
-      help: 'Activations of jobs that were not made up for, because a later one was due by then or the deadline had passed',
+      help: 'Activations of jobs that did not run, because a later one was due or startingDeadlineSeconds had passed',
       registers,
     });
     this.#delay = new Histogram({
       name: 'cronhpa_activation_delay_seconds',
-      help: 'How much later than scheduled jobs were carried out',
+      help: 'Time between the scheduled time of an activation and its run',
       buckets: BUCKETS_S,
       registers,
     });
     new Gauge({
       name: 'cronhpa_objects',
-      help: 'CronHorizontalPodAutoscalers, by whether all their jobs are scheduled and their target can be scaled',
+      help: 'CronHorizontalPodAutoscalers, by whether all jobs are scheduled and the target can be scaled',
       labelNames: ['ready'],
       registers,
       collect() {

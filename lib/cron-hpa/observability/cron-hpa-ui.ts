@@ -1,19 +1,18 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedCronHpas } from './debug-cron-hpas.ts';
 
-/** The part of the page that shows Cron-HPAs. */
 export type CronHpaUiPart = UiPart<'cronhpas', DebuggedCronHpas>;
 
-/** Cron-HPAs on the page: as `/debug/cronhpas` has them. */
-export function cronHpaUi(known: DebuggedCronHpas): CronHpaUiPart {
+/** The view of Cron-HPAs, with the data of `/debug/cronhpas`. */
+export function cronHpaUi(cronHpas: DebuggedCronHpas): CronHpaUiPart {
   return {
     view: 'cronhpas',
     title: 'Cron-HPAs',
-    about: 'CronHorizontalPodAutoscalers, which scale by the clock',
-    source: known,
+    about: 'CronHorizontalPodAutoscalers: scaling by schedule',
+    source: cronHpas,
     summary() {
       let [count, unhealthy] = [0, 0];
-      for (const { status } of known.values()) {
+      for (const { status } of cronHpas.values()) {
         count++;
         if (status.ready?.status !== 'True') unhealthy++;
       }

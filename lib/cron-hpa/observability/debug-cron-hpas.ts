@@ -9,44 +9,45 @@ import {
   type PlanOptions,
   planJobs,
 } from '../planned-jobs.ts';
-import { hindranceOf, type OtherScalers } from '../target-conflicts.ts';
+import { findBlocker, type OtherScalers } from '../target-conflicts.ts';
 
-/** What is known of objects here. */
+/** The cached objects and their conflicts. */
 export interface DebuggedCronHpas {
   values(): Iterable<CronHpa>;
   find(namespace: string, name: string): CronHpa | undefined;
-  /** Who else scales the target of an object. */
+  /** Other scalers of the target. */
   others(object: CronHpa): OtherScalers;
-  /** As of now. */
   planOptions(): PlanOptions;
 }
 
-/** Of so many objects something is told unless `limit` says otherwise. */
+/** Default maximum of listed objects. */
 const DEFAULT_LIMIT = 1000;
 
 /**
- * `/debug/cronhpas?namespace=&name=`: what jobs objects have, when they are next due, how they went, what they move and why. All
- * replicas tell the same, from the objects alone. Without a name all objects in short, those first that are not ready; `limit` cuts
- * the list.
+ * `/debug/cronhpas?namespace=&name=`: the jobs of an object with their next and last activations, what they set, and why. Each
+ * replica returns the same, from the objects alone. Without a name: a summary of all objects, those first that are not
+ * ready, at most `limit`.
  */
-export function debugCronHpas(known: DebuggedCronHpas): Endpoint {
+export function debugCronHpas(cronHpas: DebuggedCronHpas): Endpoint {
   return debugEndpoint(['namespace', 'name', 'limit'], (query) => {
     const [namespace, name] = [query.get('namespace') ?? '', query.get('name') ?? ''];
-    if (name !== '' && namespace === '') throw badRequest('a name needs a namespace');
-    if (name !== '') return inFull(known, namespace, name);
-    return inShort(known, namespace, limitOf(query.get('limit')));
+    if (name !== '' && namespace === '') throw badRequest('name requires namespace');
+    if (name !== '') return inFull(cronHpas, namespace, name);
+    return inShort(cronHpas, namespace, limitOf(query.get('limit')));
   });
 }
 
-function inFull(known: DebuggedCronHpas, namespace: string, name: string) {
-  const object = known.find(namespace, name);
+function inFull(cronHpas: DebuggedCronHpas, namespace: string, name: string) {
+  const object = cronHpas.find(namespace, name);
   if (!object) throw notFound({ group: CRON_HPA.group, resource: CRON_HPA.plural }, `${namespace}/${name}`);
-  return describeCronHpa(object, { ...known.planOptions(), ...known.others(object) });
+  return describeCronHpa(object, { ...cronHpas.planOptions(), ...cronHpas.others(object) });
 }
 
-/** From statuses alone: planning the jobs of ten thousand objects would keep others waiting. */
-function inShort(known: DebuggedCronHpas, namespace: string, limit: number) {
-  const objects = [...known.values()].filter((object) => namespace === '' || object.namespace === namespace);
+/** Reads statuses only: planning the jobs of ten thousand objects would block other requests. */
+function inShort(cronHpas: DebuggedCronHpas, namespace: string, limit: number) {
+  const objects = [...cronHpas.values()].filter(
+    (object) => namespace === '' || object.namespace === namespace,
+  );
   const isReady = ({ status }: CronHpa) => status.ready?.status === 'True';
   const inOrder = [...objects.filter((object) => !isReady(object)), ...objects.filter(isReady)];
   return {
@@ -68,11 +69,11 @@ function inShort(known: DebuggedCronHpas, namespace: string, limit: number) {
 
 function limitOf(text: string | null): number {
   if (text === null) return DEFAULT_LIMIT;
-  if (!/^\d{1,6}$/.test(text)) throw badRequest('limit must be a whole number');
+  if (!/^\d{1,6}$/.test(text)) throw badRequest('limit must be an integer of at most 6 digits');
   return Number(text);
 }
 
-/** What is told of an object: what its jobs are, what they move, and why. */
+/** Describes the jobs of an object, what they set, and its blocker. */
 export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherScalers) {
   const { namespace, name, spec, status } = object;
   const jobs = planJobs(object, options);
@@ -85,10 +86,10 @@ export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherSca
     namespace,
     name,
     target: spec.scaleTargetRef,
-    moves: movedBy(object, options.hpa),
-    hindrance: hindranceOf(object, options),
+    sets: describeSetting(object, options.hpa),
+    blocker: findBlocker(object, options),
     next: next && { job: next.planned.job.name, time: timeOf(next.atMs) },
-    /** What the leader is to do now; empty but for a moment. */
+    /** The activation that the leader runs next; `undefined` most of the time. */
     due: run && { job: run.planned.job.name, time: timeOf(run.atMs) },
     missed: missed.map(({ planned, count, why }) => ({ job: planned.job.name, count, why })),
     lastResult: status.lastResult,
@@ -99,22 +100,22 @@ export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherSca
   };
 }
 
-/** What a job sets, and why that. */
-function movedBy(object: CronHpa, hpa: OtherScalers['hpa']) {
+/** What the jobs of an object set, and why. */
+function describeSetting(object: CronHpa, hpa: OtherScalers['hpa']) {
   const { kind, name } = object.spec.scaleTargetRef;
   const target = `${kind} ${JSON.stringify(name)}`;
   if (hpa) {
     const { minReplicas, maxReplicas } = hpa;
-    const why = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target}, and goes on above what jobs set`;
+    const why = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target} between minReplicas and maxReplicas`;
     return { what: 'minReplicas', of: hpa.name, minReplicas, maxReplicas, why };
   }
-  const isAsked = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
-  return isAsked
+  const requiresHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
+  return requiresHpa
     ? {
         what: 'nothing',
-        why: `no HorizontalPodAutoscaler scales ${target}, whose minReplicas are to be moved`,
+        why: `no HorizontalPodAutoscaler scales ${target}, and the jobs set minReplicas`,
       }
-    : { what: 'replicas', of: name, why: `nothing else scales ${target}` };
+    : { what: 'replicas', of: name, why: `no HorizontalPodAutoscaler scales ${target}` };
 }
 
 function describeJob({ job, timeZone, condition, schedule, problem, sinceMs }: PlannedJob, nowMs: number) {
@@ -127,8 +128,8 @@ function describeJob({ job, timeZone, condition, schedule, problem, sinceMs }: P
     next: nextMs === undefined ? undefined : timeOf(nextMs),
     neverDueBecause: schedule
       ? undefined
-      : (problem ?? (job.suspend ? 'suspend is true' : 'runOnce is true, and it has run')),
-    state: condition?.state ?? 'not seen yet by the leader',
+      : (problem ?? (job.suspend ? 'suspend is true' : 'runOnce is true, and the job has run')),
+    state: condition?.state ?? 'not reconciled yet',
     lastActivation: condition?.lastActivationTime,
     message: condition?.message,
   };

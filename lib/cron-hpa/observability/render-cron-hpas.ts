@@ -27,15 +27,22 @@ const JOB_COLUMNS: readonly Column[] = [
   { title: 'Last', className: 'number' },
 ];
 
-/** The list of Cron-HPAs, those first that are not ready; one by namespace and name with its jobs. */
-export function renderCronHpas(query: PageQuery, known: DebuggedCronHpas): Html {
-  if (query.namespace !== '' && query.name !== '') return renderCronHpa(query, known);
-  const listed = [...known.values()].filter(({ namespace, name }) => isListed(query, namespace, name));
+/** Renders the list of Cron-HPAs, those first that are not ready, or one Cron-HPA with its jobs. */
+export function renderCronHpas(query: PageQuery, cronHpas: DebuggedCronHpas): Html {
+  if (query.namespace !== '' && query.name !== '') return renderCronHpa(query, cronHpas);
+  const listed = [...cronHpas.values()].filter(({ namespace, name }) => isListed(query, namespace, name));
   const needsAttention = ({ status }: CronHpa) => status.ready?.status !== 'True';
-  const { nowMs } = known.planOptions();
+  const { nowMs } = cronHpas.planOptions();
   const rowOf = (one: CronHpa) => cronHpaRow(one, query, nowMs);
   const title = 'CronHorizontalPodAutoscalers';
-  const list = { title, columns: COLUMNS, listed, needsAttention, rowOf, none: 'There is none.' };
+  const list = {
+    title,
+    columns: COLUMNS,
+    listed,
+    needsAttention,
+    rowOf,
+    none: 'No CronHorizontalPodAutoscalers.',
+  };
   return objectList(list, query);
 }
 
@@ -47,7 +54,7 @@ function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery
     state,
     note: state === 'failing' && ready?.message,
     cells: [
-      stateWord(state, ready ? (ready.status === 'True' ? 'ready' : ready.reason) : 'not seen yet'),
+      stateWord(state, ready ? (ready.status === 'True' ? 'ready' : ready.reason) : 'not reconciled yet'),
       namespace,
       objectLink(query, { view: query.view, namespace, name, text: name }),
       `${kind} ${target}`,
@@ -58,25 +65,30 @@ function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery
   };
 }
 
-function renderCronHpa(query: PageQuery, known: DebuggedCronHpas): Html {
+function renderCronHpa(query: PageQuery, cronHpas: DebuggedCronHpas): Html {
   const { namespace, name } = query;
-  const object = known.find(namespace, name);
+  const object = cronHpas.find(namespace, name);
   if (!object) throw notFound({ group: CRON_HPA.group, resource: CRON_HPA.plural }, `${namespace}/${name}`);
-  const options = known.planOptions();
+  const options = cronHpas.planOptions();
   const { nowMs } = options;
-  const { target, moves, hindrance, next, lastResult, scaleUpKeepWindow, ready, jobs, missed } =
-    describeCronHpa(object, { ...options, ...known.others(object) });
-  const moved = moves.of === undefined ? moves.what : `${moves.what} of ${moves.of}`;
+  const { target, sets, blocker, next, lastResult, scaleUpKeepWindow, ready, jobs, missed } = describeCronHpa(
+    object,
+    { ...options, ...cronHpas.others(object) },
+  );
+  const setting = sets.of === undefined ? sets.what : `${sets.what} of ${sets.of}`;
   return html`${breadcrumbs(query, 'Cron-HPAs')}
 <section>
 ${facts([
   ['Target', `${target.kind} ${target.name}`],
-  ['Moves', html`${moved}: ${moves.why}`],
-  ['Ready', ready ? `${ready.status}: ${ready.message}` : 'not seen yet by the leader'],
-  ['Hindrance', hindrance ? hindrance.message : 'none'],
+  ['Sets', html`${setting}: ${sets.why}`],
+  ['Ready', ready ? `${ready.status}: ${ready.message}` : 'not reconciled yet'],
+  ['Blocked by', blocker ? blocker.message : 'nothing'],
   ['Next', next ? html`${next.job} ${whenAhead(next.time, nowMs)}` : 'never'],
   ['Last result', lastResult ?? 'none yet'],
-  ['Keeps up', scaleUpKeepWindow ? 'yes: a job has scaled up, and none has scaled down since' : 'no'],
+  [
+    'Scale-up window',
+    scaleUpKeepWindow ? 'open: a job has scaled up, and none has scaled down since' : 'closed',
+  ],
   ...missed.map(({ job, count, why }): [string, HtmlPart] => ['Missed', `${job}, ${count} times: ${why}`]),
 ])}
 </section>
@@ -85,7 +97,7 @@ ${facts([
 ${table(
   JOB_COLUMNS,
   jobs.map((job) => jobRow(job, nowMs)),
-  'It has none.',
+  'No jobs.',
 )}
 </section>`;
 }
@@ -96,7 +108,7 @@ function jobRow(job: ReturnType<typeof describeCronHpa>['jobs'][number], nowMs: 
   const state = getOwn(STATES, job.state) ?? 'waiting';
   const notes = [job.neverDueBecause && `never due: ${job.neverDueBecause}`, job.message].filter(Boolean);
   return {
-    ...(state === 'failing' && { state }), // that a job is not due yet is no trouble
+    ...(state === 'failing' && { state }), // a job that is not due yet needs no attention
     note: notes.length > 0 && notes.map((note) => html`<p>${note}</p>`),
     cells: [
       stateWord(state, job.state),

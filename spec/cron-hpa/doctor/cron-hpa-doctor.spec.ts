@@ -28,23 +28,23 @@ describe('cronHpaDoctor', () => {
 
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it('tells of a job that works when it is next due, and what it scales', async () => {
+  it('reports when a job is next due, and what it scales', async () => {
     await deployment('web', 2);
     await cronHpa('web', [DAILY]);
     const { isSound, findings } = await examineAutoscaler(server);
     expect(isSound).to.equal(true);
     expect(findings).to.deep.include.members([
-      { status: 'ok', subject: 'cronhpa default/web job "up"', seen: 'is next due 2026-07-15 08:30:00 UTC' },
+      { status: 'ok', subject: 'cronhpa default/web job "up"', seen: 'next due 2026-07-15 08:30:00 UTC' },
       {
         status: 'ok',
         subject: 'cronhpa default/web',
-        seen: 'scales Deployment "web", of which there are to be 2',
+        seen: 'scales Deployment "web", spec.replicas 2',
       },
-      { status: 'note', subject: 'cronhpa default/web', seen: 'is new' },
+      { status: 'note', subject: 'cronhpa default/web', seen: 'was created less than a minute ago' },
     ]);
   });
 
-  it('tells whether the API server knows what a Cron-HPA is, and that it has a status', async () => {
+  it('reports whether the API server serves Cron-HPAs with a status', async () => {
     const crd = readDefinition('cron-horizontal-pod-autoscaler');
     const subject = 'cronhorizontalpodautoscalers.autoscaling.stke.com';
     const foundWith = async (...definitions: readonly (typeof crd)[]) => {
@@ -66,7 +66,7 @@ describe('cronHpaDoctor', () => {
     ]);
   });
 
-  it('tells which jobs can never be due, and why', async () => {
+  it('reports jobs that are never due, with the cause', async () => {
     await deployment('web', 2);
     await cronHpa('web', [
       { name: 'text', schedule: 'at dawn', targetSize: 1 },
@@ -87,13 +87,13 @@ describe('cronHpaDoctor', () => {
       .to.have.property('remedy')
       .which.includes('kubectl -n default edit cronhpa web');
     expect(of(findings, 'job "zone"').seen).to.include('Mars/Olympus');
-    expect(of(findings, 'job "february"').seen).to.equal('it is not due within the next five years');
+    expect(of(findings, 'job "february"').seen).to.equal('not due within the next five years');
     expect(of(findings, 'job "resting"')).to.include({
-      ...{ status: 'note', seen: 'rests, as it is told to (suspend)' },
+      ...{ status: 'note', seen: 'suspended (suspend)' },
     });
   });
 
-  it('tells of two jobs of one name, and of one that has run once', async () => {
+  it('reports two jobs with one name, and a job that has completed', async () => {
     await using other = await startWithAnySchema(); // ours refuses names that are repeated
     for (const [name, jobs] of [
       ['web', [DAILY, { ...DAILY, targetSize: 1 }]],
@@ -116,25 +116,25 @@ describe('cronHpaDoctor', () => {
     const { findings } = await examineAutoscaler(other, ['--leader-elect=false']);
     const found = findings.filter(({ subject }) => subject.includes(' job '));
     expect(found.map((one) => [one.subject, one.seen, 'diagnosis' in one && one.diagnosis])).to.deep.equal([
-      ['cronhpa default/api job "up"', 'has run once, as it is told to (runOnce)', false],
-      ['cronhpa default/web job "up"', 'is next due 2026-07-15 08:30:00 UTC', false],
-      ['cronhpa default/web job "up"', 'another job has its name', 'cronhpa-job-repeated'],
+      ['cronhpa default/api job "up"', 'completed (runOnce)', false],
+      ['cronhpa default/web job "up"', 'next due 2026-07-15 08:30:00 UTC', false],
+      ['cronhpa default/web job "up"', 'another job has the same name', 'cronhpa-job-repeated'],
     ]);
   });
 
-  it('tells under which headings it has looked', async () => {
+  it('has a heading for each check', async () => {
     const { checks } = await examineAutoscaler(server);
     const own = checks.filter(({ name }) => name.startsWith('cronhpa-'));
     expect(own.map(({ name, title }) => [name, title])).to.deep.equal([
       ['cronhpa-definition', 'Definition of CronHorizontalPodAutoscalers'],
       ['cronhpa-jobs', 'Jobs of CronHorizontalPodAutoscalers'],
       ['cronhpa-targets', 'Targets of CronHorizontalPodAutoscalers'],
-      ['cronhpa-ownership', 'Who else scales targets of CronHorizontalPodAutoscalers'],
+      ['cronhpa-ownership', 'Conflicts of CronHorizontalPodAutoscalers'],
       ['cronhpa-activations', 'Activations of CronHorizontalPodAutoscalers'],
     ]);
   });
 
-  it('asks for the permissions that the controller needs', () => {
+  it('requires the permissions of the controller', () => {
     const { permissions } = cronHpaDoctor({ timeZone: 'UTC', namespace: undefined });
     expect(permissions).to.deep.equal([
       { verb: 'get', group: 'autoscaling.stke.com', resource: 'cronhorizontalpodautoscalers' },
@@ -148,7 +148,7 @@ describe('cronHpaDoctor', () => {
     ]);
   });
 
-  it('tells of an object that has not the form of one, and looks at the others', async () => {
+  it('reports a malformed object, and examines the others', async () => {
     await using other = await startWithAnySchema();
     const make = (name: string, spec: object) =>
       created(other, CRON_HPAS, {
@@ -161,16 +161,20 @@ describe('cronHpaDoctor', () => {
     expect(findings.filter((one) => one.subject === 'cronhpa default/odd')).to.have.length(1);
     const odd = of(findings, 'default/odd');
     expect(odd).to.include({ status: 'failed', diagnosis: 'cronhpa-unreadable' });
-    expect(odd.seen).to.equal('does not have the form of one: spec.scaleTargetRef is no object');
+    expect(odd.seen).to.equal('spec.scaleTargetRef is not of type object');
     expect(odd).to.have.property('remedy').which.includes('default').and.includes('odd');
     expect(of(findings, 'web job "up"')).to.include({ status: 'ok' });
-    expect(findings).to.deep.include({ status: 'note', subject: 'cronhpa default/web', seen: 'is new' });
+    expect(findings).to.deep.include({
+      status: 'note',
+      subject: 'cronhpa default/web',
+      seen: 'was created less than a minute ago',
+    });
     expect(checks.map(({ name }) => name).filter((name) => name.startsWith('cronhpa'))).to.include.members([
       ...['cronhpa-definition', 'cronhpa-jobs', 'cronhpa-activations'],
     ]);
   });
 
-  it('tells of targets why they cannot be scaled', async () => {
+  it('reports why targets cannot be scaled', async () => {
     const target = (apiVersion: string, kind: string, name: string) => ({
       spec: { scaleTargetRef: { apiVersion, kind, name } },
     });
@@ -191,13 +195,13 @@ describe('cronHpaDoctor', () => {
       ...['cronhpa-target-missing', 'cronhpa-target-kind-unknown', 'cronhpa-target-not-scalable'],
     ]);
     expect(findings.filter(({ status }) => status === 'failed').map(({ seen }) => seen)).to.deep.equal([
-      'there is no Deployment "gone"',
+      'Deployment "gone" not found',
       'Cannot scale shop.example/v1 Till default/one: nothing serves its kind',
       'Cannot scale v1 ConfigMap default/one: configmaps have no scale subresource',
     ]);
   });
 
-  it('tells that a target may not be scaled, and which rule is missing', async () => {
+  it('reports a missing permission to scale, with the rule to add', async () => {
     await deployment('web', 2);
     await cronHpa('web', [DAILY]);
     const account = 'system:serviceaccount:kube-system:autoscaler';
@@ -227,7 +231,7 @@ describe('cronHpaDoctor', () => {
     expect(diagnoses).not.to.include('cronhpa-target-forbidden');
   });
 
-  it('looks whether what the HPA of an object scales is there, by the HPA that the object names, too', async () => {
+  it('examines the target of the HPA, also when the object names the HPA', async () => {
     await deployment('web', 2);
     await hpa('web');
     await hpa('gone');
@@ -239,11 +243,11 @@ describe('cronHpaDoctor', () => {
     await cronHpa('by-none', [DAILY], named('none'));
     const { findings } = await examineAutoscaler(server);
     const found = findings.filter(({ subject }) => /^cronhpa default\/by-\w+$/.test(subject));
-    const told = found.map((one) => [one.subject, one.seen, 'diagnosis' in one && one.diagnosis]);
-    expect(told).to.include.deep.members([
-      ['cronhpa default/by-hpa', 'scales Deployment "web", of which there are to be 2', false],
-      ['cronhpa default/by-hpa', 'agrees with whatever else scales its target', false],
-      ['cronhpa default/by-gone', 'there is no Deployment "gone"', 'cronhpa-target-missing'],
+    const reported = found.map((one) => [one.subject, one.seen, 'diagnosis' in one && one.diagnosis]);
+    expect(reported).to.include.deep.members([
+      ['cronhpa default/by-hpa', 'scales Deployment "web", spec.replicas 2', false],
+      ['cronhpa default/by-hpa', 'no conflict with another scaler', false],
+      ['cronhpa default/by-gone', 'Deployment "gone" not found', 'cronhpa-target-missing'],
       [
         ...['cronhpa default/by-none', 'no HorizontalPodAutoscaler scales HorizontalPodAutoscaler "none"'],
         'cronhpa-hpa-missing',
@@ -251,7 +255,7 @@ describe('cronHpaDoctor', () => {
     ]);
   });
 
-  it('looks at one namespace alone where it is told to', async () => {
+  it('examines one namespace only when it is given', async () => {
     const elsewhere = '/apis/autoscaling.stke.com/v1beta1/namespaces/shop/cronhorizontalpodautoscalers';
     await created(server, '/api/v1/namespaces', {
       ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
@@ -269,7 +273,7 @@ describe('cronHpaDoctor', () => {
     expect([...(await examinedIn('--namespace=shop'))]).to.deep.equal(['shop/api']);
   });
 
-  it('tells who else scales a target', async () => {
+  it('reports conflicts over a target', async () => {
     for (const name of ['web', 'api', 'db', 'mail']) await deployment(name, 2);
     await cronHpa('web', [DAILY]);
     await cronHpa('web-too', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
@@ -281,8 +285,8 @@ describe('cronHpaDoctor', () => {
     const { findings } = await examineAutoscaler(server);
     const failed = findings.filter((finding) => finding.status === 'failed');
     expect(failed.map(({ subject, diagnosis, seen }) => [subject, diagnosis, seen])).to.have.deep.members([
-      ['cronhpa default/web', 'cronhpa-target-contended', 'cronhpa "web-too" scales Deployment "web", too'],
-      ['cronhpa default/web-too', 'cronhpa-target-contended', 'cronhpa "web" scales Deployment "web", too'],
+      ['cronhpa default/web', 'cronhpa-target-contended', 'cronhpa "web-too" also scales Deployment "web"'],
+      ['cronhpa default/web-too', 'cronhpa-target-contended', 'cronhpa "web" also scales Deployment "web"'],
       [
         'cronhpa default/api job "down"',
         'cronhpa-size-zero',
@@ -291,13 +295,13 @@ describe('cronHpaDoctor', () => {
       [
         'cronhpa default/db',
         'cronhpa-hpa-owned',
-        'HorizontalPodAutoscaler "db" belongs to ScaledObject "queue"',
+        'HorizontalPodAutoscaler "db" is managed by ScaledObject "queue"',
       ],
       ['cronhpa default/mail', 'cronhpa-hpa-missing', 'no HorizontalPodAutoscaler scales Deployment "mail"'],
     ]);
   });
 
-  it('tells that nobody carries out what is due, and which activations failed', async () => {
+  it('reports objects that no controller reconciles, and failed activations', async () => {
     await deployment('web', 2);
     await deployment('api', 2);
     await cronHpa('new', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
@@ -306,13 +310,13 @@ describe('cronHpaDoctor', () => {
     await server.clock.advance(1000);
     expect((await examineAutoscaler(server)).findings).to.deep.include({
       ...{ status: 'failed', subject: 'cronhpa default/new', seen: 'has no status' },
-      ...{ diagnosis: 'cronhpa-unattended', title: 'Nobody carries out the jobs of an object' },
+      ...{ diagnosis: 'cronhpa-unattended', title: 'No controller runs the jobs of an object' },
       remedy:
-        'See what is said above of the leader, that it runs with --controllers=cronhpa, and what its log says of default/new.',
+        'Check the findings about the leader above, that it runs with --controllers=cronhpa, and its log lines about default/new.',
     });
   });
 
-  it('tells what was due and was not done, and of failures their messages', async () => {
+  it('reports overdue activations, and failures with their messages', async () => {
     await deployment('web', 2);
     await deployment('api', 2);
     await cronHpa('web', [DAILY]);
@@ -334,17 +338,17 @@ describe('cronHpaDoctor', () => {
     await write('web', { state: 'Succeed', message: 'done', specHash: planned?.specHash });
     await write('api', {
       state: 'Failed',
-      message: 'there is no Deployment "api"',
+      message: 'Deployment "api" not found',
       specHash: 'of another job',
     });
     const before = await examineAutoscaler(server, ['--leader-elect=false']);
     expect(before.findings).to.deep.include.members([
-      { status: 'ok', subject: 'cronhpa default/web', seen: 'has had no activation yet' },
+      { status: 'ok', subject: 'cronhpa default/web', seen: 'no activation yet' },
     ]);
     await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', { status: { lastResult: 'Succeed up' } });
     const untimed = await examineAutoscaler(server, ['--leader-elect=false']);
     expect(untimed.findings).to.deep.include.members([
-      { status: 'ok', subject: 'cronhpa default/web', seen: 'Succeed up, last carried out never' },
+      { status: 'ok', subject: 'cronhpa default/web', seen: 'Succeed up, last run never' },
     ]);
     const lastScheduleTime = '2026-07-14T08:30:00Z';
     await server.client.patch(`${CRON_HPAS}/web/status`, 'merge', { status: { lastScheduleTime } });
@@ -353,7 +357,7 @@ describe('cronHpaDoctor', () => {
       {
         status: 'ok',
         subject: 'cronhpa default/web',
-        seen: `Succeed up, last carried out ${lastScheduleTime}`,
+        seen: `Succeed up, last run ${lastScheduleTime}`,
       },
     ]);
     await server.clock.advance(31 * 60_000 - 1000); // 08:30:59
@@ -365,7 +369,7 @@ describe('cronHpaDoctor', () => {
     const failed = findings.filter((finding) => finding.status === 'failed');
     expect(failed.map(({ subject, diagnosis, seen }) => [subject, diagnosis, seen])).to.have.deep.members([
       ['cronhpa default/web job "up"', 'cronhpa-unattended', 'was due 2026-07-15 08:30:00 UTC, 60 s ago'],
-      ['cronhpa default/api job "up"', 'cronhpa-job-failed', 'there is no Deployment "api"'],
+      ['cronhpa default/api job "up"', 'cronhpa-job-failed', 'Deployment "api" not found'],
     ]);
     const message = 'cron hpa job up missed its activation of 2026-07-14 08:30:00: so';
     await write('api', { state: 'Failed', message, specHash: 'of another job' });
@@ -384,7 +388,7 @@ describe('cronHpaDoctor', () => {
     expect(retried.diagnoses, 'what failed is tried again').to.deep.equal(['cronhpa-job-failed']);
   });
 
-  it('tells of a schedule that cannot be read once, though the status has it, too', async () => {
+  it('reports an invalid schedule once, though the status has it, too', async () => {
     await deployment('web', 2);
     const job = { name: 'up', schedule: 'soon', targetSize: 1 };
     await cronHpa('web', [job]);
@@ -438,7 +442,7 @@ describe('cronHpaDoctor', () => {
   }
 });
 
-/** An API server that takes any spec, as those have that were stored under another definition. */
+/** An API server that admits any spec, like one with another definition. */
 async function startWithAnySchema(): Promise<SimulatedApiServer> {
   const crd = readDefinition('cron-horizontal-pod-autoscaler');
   const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 
 describe('CronHpaSeries', () => {
-  it('counts activations and attempts, delays of those alone that were carried out, and objects as they are', async () => {
+  it('counts activations and attempts, delays of successful ones only, and current objects', async () => {
     const registry = new Registry();
     const objects = { ready: 2, notReady: 1 };
     const series = new CronHpaSeries(registry, () => objects);
@@ -33,15 +33,15 @@ describe('CronHpaSeries', () => {
     expect(await value('cronhpa_objects{ready="false"}')).to.equal('5');
   });
 
-  it('says what each of its series counts', async () => {
+  it('has a help text for each series', async () => {
     const registry = new Registry();
     new CronHpaSeries(registry, () => ({ ready: 0, notReady: 0 }));
     const help = [...(await registry.metrics()).matchAll(/^# HELP (.*)$/gm)].map(([, line]) => line);
     expect(help).to.deep.equal([
-      'cronhpa_activations_total Activations of jobs that were carried out (Succeed), and attempts at it that failed (Failed)',
-      'cronhpa_missed_activations_total Activations of jobs that were not made up for, because a later one was due by then or the deadline had passed',
-      'cronhpa_activation_delay_seconds How much later than scheduled jobs were carried out',
-      'cronhpa_objects CronHorizontalPodAutoscalers, by whether all their jobs are scheduled and their target can be scaled',
+      'cronhpa_activations_total Activations of jobs, by result; each attempt of a failing activation counts as Failed',
+      'cronhpa_missed_activations_total Activations of jobs that did not run, because a later one was due or startingDeadlineSeconds had passed',
+      'cronhpa_activation_delay_seconds Time between the scheduled time of an activation and its run',
+      'cronhpa_objects CronHorizontalPodAutoscalers, by whether all jobs are scheduled and the target can be scaled',
     ]);
   });
 });

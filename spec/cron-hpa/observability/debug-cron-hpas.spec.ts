@@ -23,7 +23,7 @@ describe('debugCronHpas', () => {
     cronHpa({ namespace: 'other', name: 'new' }),
   ];
 
-  it('tells of all objects in short, those first that are not ready', () => {
+  it('summarizes all objects, unready ones first', () => {
     const { total, ready, items } = asked('');
     expect([total, ready]).to.deep.equal([3, 1]);
     expect(items).to.deep.equal([
@@ -40,7 +40,7 @@ describe('debugCronHpas', () => {
     ]);
   });
 
-  it('tells of those of a namespace, and of as many as are asked for', () => {
+  it('lists objects of a namespace, up to the limit', () => {
     expect(asked('?namespace=other')).to.deep.include({ total: 1, ready: 0 });
     expect(asked('?limit=2').items).to.have.length(2);
     expect(asked('?limit=2').total).to.equal(3);
@@ -49,24 +49,24 @@ describe('debugCronHpas', () => {
     expect(asked('', many).items).to.have.length(1000);
   });
 
-  it('tells all of one', () => {
-    const told = asked('?namespace=default&name=ill');
-    expect(told).to.deep.include({ namespace: 'default', name: 'ill' });
-    expect(told.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
+  it('describes one object', () => {
+    const reported = asked('?namespace=default&name=ill');
+    expect(reported).to.deep.include({ namespace: 'default', name: 'ill' });
+    expect(reported.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
   });
 
-  it('refuses what cannot be told, and says why', () => {
+  it('rejects invalid queries, with the cause', () => {
     for (const [search, code, message] of [
-      ['?name=ill', 400, /a name needs a namespace/],
+      ['?name=ill', 400, /name requires namespace/],
       [
         '?namespace=default&name=gone',
         404,
         /^cronhorizontalpodautoscalers\.autoscaling\.stke\.com "default\/gone" not found$/,
       ],
       ['?namespce=a', 400, /unknown query parameter "namespce": it takes namespace, name, limit/],
-      ['?limit=many', 400, /limit must be a whole number/],
-      ['?limit=-1', 400, /limit must be a whole number/],
-      ['?limit=1000000000', 400, /limit must be a whole number/],
+      ['?limit=many', 400, /limit must be an integer of at most 6 digits/],
+      ['?limit=-1', 400, /limit must be an integer of at most 6 digits/],
+      ['?limit=1000000000', 400, /limit must be an integer of at most 6 digits/],
     ] as const) {
       expect(() => asked(search), search)
         .to.throw(message)
@@ -78,11 +78,11 @@ describe('debugCronHpas', () => {
     expect(asked('', objects, 'HEAD')).to.include({ total: 3 });
   });
 
-  it('writes no control character of others', () => {
+  it('escapes control characters', () => {
     expect(written('')).to.not.include('\u001b');
   });
 
-  // biome-ignore lint/suspicious/noExplicitAny: what is told is JSON
+  // biome-ignore lint/suspicious/noExplicitAny: the response is JSON
   function asked(search: string, known = objects, method = 'GET'): any {
     return JSON.parse(written(search, known, method));
   }
@@ -110,47 +110,47 @@ describe('debugCronHpas', () => {
 const NOW = '2026-07-15T07:00:00Z';
 
 describe('describeCronHpa', () => {
-  it('tells what is next, and that nothing else scales the target', () => {
-    const told = described(cronHpa());
-    expect(told.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
-    expect(told.moves).to.deep.equal({
-      ...{ what: 'replicas', of: 'web', why: 'nothing else scales Deployment "web"' },
+  it('returns the next activation, and that no HPA scales the target', () => {
+    const reported = described(cronHpa());
+    expect(reported.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
+    expect(reported.sets).to.deep.equal({
+      ...{ what: 'replicas', of: 'web', why: 'no HorizontalPodAutoscaler scales Deployment "web"' },
     });
-    expect(told.due).to.equal(undefined);
-    expect(told.jobs[0]).to.deep.include({
-      state: 'not seen yet by the leader',
+    expect(reported.due).to.equal(undefined);
+    expect(reported.jobs[0]).to.deep.include({
+      state: 'not reconciled yet',
       timeZone: 'UTC',
       targetSize: 3,
     });
   });
 
-  it('tells which HPA is moved, and who else hinders', () => {
-    expect(described(cronHpa(), { hpa: hpa({ name: 'web-hpa' }) }).moves).to.deep.equal({
+  it('returns the HPA that is set, and the blocker', () => {
+    expect(described(cronHpa(), { hpa: hpa({ name: 'web-hpa' }) }).sets).to.deep.equal({
       ...{ what: 'minReplicas', of: 'web-hpa', minReplicas: 2, maxReplicas: 5 },
-      why: 'HorizontalPodAutoscaler "web-hpa" scales Deployment "web", and goes on above what jobs set',
+      why: 'HorizontalPodAutoscaler "web-hpa" scales Deployment "web" between minReplicas and maxReplicas',
     });
     const owned = hpa({ controller: { kind: 'ScaledObject', name: 'queue' } });
-    expect(described(cronHpa(), { hpa: owned }).hindrance).to.include({ reason: 'OwnedByScaledObject' });
-    const rival = cronHpa({ name: 'other' });
-    expect(described(cronHpa(), { others: [rival] }).hindrance).to.include({ reason: 'TargetConflict' });
+    expect(described(cronHpa(), { hpa: owned }).blocker).to.include({ reason: 'OwnedByScaledObject' });
+    const conflicting = cronHpa({ name: 'other' });
+    expect(described(cronHpa(), { others: [conflicting] }).blocker).to.include({ reason: 'TargetConflict' });
   });
 
-  it('tells that minReplicas are to be moved of an HPA that is not there', () => {
+  it('returns that jobs set minReplicas of a missing HPA', () => {
     const nothing = (target: string) => ({
       what: 'nothing',
-      why: `no HorizontalPodAutoscaler scales ${target}, whose minReplicas are to be moved`,
+      why: `no HorizontalPodAutoscaler scales ${target}, and the jobs set minReplicas`,
     });
     const annotations = { 'platform.stke/adjust-hpa-min': 'true' };
-    expect(described(cronHpa({ annotations })).moves).to.deep.equal(nothing('Deployment "web"'));
+    expect(described(cronHpa({ annotations })).sets).to.deep.equal(nothing('Deployment "web"'));
     const scaleTargetRef = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: 'web' };
-    expect(described(cronHpa({ spec: { scaleTargetRef } })).moves).to.deep.equal(
+    expect(described(cronHpa({ spec: { scaleTargetRef } })).sets).to.deep.equal(
       nothing('HorizontalPodAutoscaler "web"'),
     );
     const no = { 'platform.stke/adjust-hpa-min': 'false' };
-    expect(described(cronHpa({ annotations: no })).moves).to.include({ what: 'replicas' });
+    expect(described(cronHpa({ annotations: no })).sets).to.include({ what: 'replicas' });
   });
 
-  it('tells why a job is never due', () => {
+  it('returns why a job is never due', () => {
     const jobs = [
       job({ name: 'text', schedule: 'x' }),
       job({ name: 'rests', suspend: true }),
@@ -169,17 +169,20 @@ describe('describeCronHpa', () => {
     const ended = described(
       cronHpa({ spec: runOnce, status: { jobs: [condition], scaleUpKeepWindow: false } }),
     );
-    expect(ended.jobs[0]).to.include({ neverDueBecause: 'runOnce is true, and it has run', next: undefined });
+    expect(ended.jobs[0]).to.include({
+      neverDueBecause: 'runOnce is true, and the job has run',
+      next: undefined,
+    });
     expect(ended.next).to.equal(undefined);
   });
 
-  it('tells what is due and has not been done, and what was missed', () => {
+  it('returns the due activation, and the missed ones', () => {
     const [planned] = planAt(cronHpa(), NOW);
     const condition = conditionOf({ specHash: planned?.specHash ?? '' });
-    const told = described(cronHpa({ status: { jobs: [condition], scaleUpKeepWindow: false } }));
-    expect(told.due).to.deep.equal({ job: 'morning', time: '2026-07-14T08:00:00.000Z' });
-    expect(told.missed).to.deep.equal([{ job: 'morning', count: 1, why: 'overtaken' }]);
-    expect(told.jobs).to.deep.equal([
+    const reported = described(cronHpa({ status: { jobs: [condition], scaleUpKeepWindow: false } }));
+    expect(reported.due).to.deep.equal({ job: 'morning', time: '2026-07-14T08:00:00.000Z' });
+    expect(reported.missed).to.deep.equal([{ job: 'morning', count: 1, why: 'overtaken' }]);
+    expect(reported.jobs).to.deep.equal([
       {
         ...{ name: 'morning', schedule: '0 0 8 * * *', timeZone: 'UTC', targetSize: 3 },
         ...{ next: '2026-07-15T08:00:00.000Z', neverDueBecause: undefined, state: 'Succeed' },
@@ -188,7 +191,7 @@ describe('describeCronHpa', () => {
     ]);
   });
 
-  it('takes what is later than startingDeadlineSeconds for missed', () => {
+  it('counts an activation later than startingDeadlineSeconds as missed', () => {
     const jobs = [job()];
     const dueWith = (startingDeadlineSeconds: number) => {
       const spec = { jobs, startingDeadlineSeconds };
@@ -208,7 +211,7 @@ function described(object: CronHpa, { hpa, others = [] }: { hpa?: Hpa; others?: 
   return describeCronHpa(object, { ...plan, hpa, others });
 }
 
-/** A job that was activated three days before. */
+/** A job that ran three days ago. */
 function conditionOf(changes: Pick<JobCondition, 'specHash'>): JobCondition {
   return {
     ...{ jobId: '1', name: 'morning', schedule: '0 0 8 * * *', state: 'Succeed', message: 'done' },

@@ -13,14 +13,14 @@ const READY = { status: 'True', reason: 'Scheduled', message: 'all is well' };
 const FAILED = { status: 'False', reason: 'ScalingFailed', message: 'there is no <web>' };
 
 describe('renderCronHpas', () => {
-  it('lists objects, those first that are not ready, with their next activation and why they fail', () => {
+  it('lists objects, unready ones first, with their next activation and the cause of failures', () => {
     const well = { ready: READY, nextScheduleTime: '2026-07-15T07:30:00Z', lastResult: 'Succeed' };
     const page = shown('', [
       cronHpa({ name: 'well', status: well } as never),
       cronHpa({ name: 'ill', status: { ready: FAILED, lastResult: 'Failed' } } as never),
       cronHpa({ name: 'new' }),
     ]);
-    expect(page).to.match(/not seen yet default new Deployment web 1 – –/);
+    expect(page).to.match(/not reconciled yet default new Deployment web 1 – –/);
     expect(page).to.match(/ScalingFailed default ill Deployment web 1 – Failed .*there is no &lt;web&gt;/);
     expect(page).to.match(/ready default well Deployment web 1 in 30 ?m\S* Succeed/);
     expect(page).to.match(
@@ -28,10 +28,10 @@ describe('renderCronHpas', () => {
     );
     expect(page.indexOf(' ill ')).to.be.below(page.indexOf(' well '));
     expect(page).to.not.include('all is well');
-    expect(shown('', [])).to.include('There is none.');
+    expect(shown('', [])).to.include('No CronHorizontalPodAutoscalers.');
   });
 
-  it('shows what one moves, what keeps it from that, and each of its jobs', () => {
+  it('shows what an object sets, what blocks it, and each of its jobs', () => {
     const jobs = [job(), job({ name: 'rests', suspend: true }), job({ name: 'text', schedule: 'at dawn' })];
     const [planned] = planAt(cronHpa({ spec: { jobs } }), NOW);
     const condition = {
@@ -43,9 +43,9 @@ describe('renderCronHpas', () => {
     const object = cronHpa({ spec: { jobs }, status } as never);
     const page = shown('&namespace=default&name=web', [object], hpa());
     expect(page).to.match(/Target Deployment web /);
-    expect(page).to.match(/Moves minReplicas of web: HorizontalPodAutoscaler &quot;web&quot; scales/);
-    expect(page).to.match(/Ready False: there is no &lt;web&gt; Hindrance none Next morning in 1 ?h/);
-    expect(page).to.match(/Last result Failed Keeps up yes: a job has scaled up/);
+    expect(page).to.match(/Sets minReplicas of web: HorizontalPodAutoscaler &quot;web&quot; scales/);
+    expect(page).to.match(/Ready False: there is no &lt;web&gt; Blocked by nothing Next morning in 1 ?h/);
+    expect(page).to.match(/Last result Failed Scale-up window open: a job has scaled up/);
     expect(page).to.match(/Missed morning, 1 times: overtaken/);
     expect(page).to.match(/Jobs 3 State Job Schedule Time zone Size Next Last /);
     expect(page).to.match(/Cron-HPAs/);
@@ -54,7 +54,7 @@ describe('renderCronHpas', () => {
     expect(page).to.match(/text at dawn UTC 3 – – never due: Cannot read schedule/);
   });
 
-  it('marks the row of a job that has failed, and none that is not due yet', () => {
+  it('marks the row of a failed job, and not of one that is not due yet', () => {
     const [planned] = planAt(cronHpa(), NOW);
     const rowClasses = (state: string) => {
       const condition = {
@@ -73,39 +73,41 @@ describe('renderCronHpas', () => {
     expect([...rowClasses('Succeed'), ...rowClasses('Submitted')]).to.deep.equal([]);
   });
 
-  it('shows of one that nobody has looked at yet that it moves the replicas', () => {
+  it('shows the replicas of an object that has not been reconciled yet', () => {
     const page = shown('&namespace=default&name=web', [cronHpa()]);
-    expect(page).to.match(/Moves replicas of web: nothing else scales Deployment &quot;web&quot;/);
-    expect(page).to.match(/Ready not seen yet by the leader/);
-    expect(page).to.match(/Hindrance none Next morning in 1 ?h/);
-    expect(page).to.match(/Last result none yet Keeps up no/);
+    expect(page).to.match(
+      /Sets replicas of web: no HorizontalPodAutoscaler scales Deployment &quot;web&quot;/,
+    );
+    expect(page).to.match(/Ready not reconciled yet/);
+    expect(page).to.match(/Blocked by nothing Next morning in 1 ?h/);
+    expect(page).to.match(/Last result none yet Scale-up window closed/);
     const asked = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'true' } });
-    expect(shown('&namespace=default&name=web', [asked])).to.match(/Moves nothing: no Horizontal/);
-    const rival = cronHpa({ name: 'rival' });
-    expect(shown('&namespace=default&name=web', [cronHpa(), rival])).to.match(
-      /Hindrance CronHorizontal.*rival/,
+    expect(shown('&namespace=default&name=web', [asked])).to.match(/Sets nothing: no Horizontal/);
+    const conflicting = cronHpa({ name: 'conflicting' });
+    expect(shown('&namespace=default&name=web', [cronHpa(), conflicting])).to.match(
+      /Blocked by CronHorizontal.*conflicting/,
     );
   });
 
-  it('shows of one without jobs that it has none, and is never due', () => {
+  it('shows an object without jobs, which is never due', () => {
     const page = shown('&namespace=default&name=web', [cronHpa({ spec: { jobs: [] } })]);
-    expect(page).to.match(/Next never .*Jobs 0 .*It has none\./);
+    expect(page).to.match(/Next never .*Jobs 0 .*No jobs\./);
   });
 
-  it('lists those alone of a namespace that is asked for', () => {
+  it('lists only objects of the requested namespace', () => {
     const objects = [cronHpa({ name: 'one' }), cronHpa({ name: 'two', namespace: 'shop' })];
     const page = shown('&namespace=shop', objects);
     expect(page).to.match(/ shop two /);
     expect(page).to.not.match(/ one /);
   });
 
-  it('says that one is not there', () => {
+  it('returns 404 for an unknown object', () => {
     expect(() => shown('&namespace=default&name=gone', [])).to.throw(/"default\/gone" not found/);
   });
 });
 
 describe('cronHpaUi', () => {
-  it('counts objects, and those that are not ready', () => {
+  it('counts objects and unready objects', () => {
     const objects = [
       cronHpa({ status: { ready: READY } } as never),
       cronHpa({ status: { ready: FAILED } } as never),
@@ -116,23 +118,23 @@ describe('cronHpaUi', () => {
     });
     expect(cronHpaUi(sourceOf([]))).to.include({
       ...{ view: 'cronhpas', title: 'Cron-HPAs' },
-      about: 'CronHorizontalPodAutoscalers, which scale by the clock',
+      about: 'CronHorizontalPodAutoscalers: scaling by schedule',
     });
   });
 });
 
-/** The text of a page, without marks. */
-function shown(search: string, objects: readonly CronHpa[], moved?: Hpa): string {
+/** The text of a page without its markup. */
+function shown(search: string, objects: readonly CronHpa[], hpa?: Hpa): string {
   const query = readPageQuery(new URLSearchParams(`view=cronhpas${search}`), ['cronhpas']);
-  const page = renderCronHpas(query, sourceOf(objects, moved)).toString();
+  const page = renderCronHpas(query, sourceOf(objects, hpa)).toString();
   return page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
-function sourceOf(objects: readonly CronHpa[], moved?: Hpa): DebuggedCronHpas {
+function sourceOf(objects: readonly CronHpa[], hpa?: Hpa): DebuggedCronHpas {
   return {
     values: () => objects,
     find: (namespace, name) => objects.find((one) => one.namespace === namespace && one.name === name),
-    others: () => ({ hpa: moved, others: objects }),
+    others: () => ({ hpa, others: objects }),
     planOptions: () => ({ nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() }),
   };
 }

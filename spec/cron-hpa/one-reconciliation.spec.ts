@@ -10,8 +10,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const DUE = '2026-07-15T08:00:00Z';
 const never = new AbortController().signal;
 
-describe('cronHpaController, whose informer lags behind an earlier leader', () => {
-  it('carries out nothing that was carried out just now, though it looks due', async () => {
+describe('cronHpaController with an informer behind an earlier leader', () => {
+  it('does not run an activation that has just run, though it looks due', async () => {
     const { asked, reconcile, sizes } = setUp({
       seen: activatedAt('2026-07-14T08:00:00Z'),
       now: activatedAt(DUE),
@@ -21,7 +21,7 @@ describe('cronHpaController, whose informer lags behind an earlier leader', () =
     expect(asked()).to.equal(1);
   });
 
-  it('carries out what nobody has, and asks no more about what it wrote itself', async () => {
+  it('runs an activation that has not run, and does not read its own writes again', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z');
     const { asked, clock, reconcile, sizes } = setUp({ seen, now: seen });
     await reconcile();
@@ -33,15 +33,15 @@ describe('cronHpaController, whose informer lags behind an earlier leader', () =
     expect([sizes, asked()]).to.deep.equal([[3, 3], 1]);
   });
 
-  it('does nothing about an object that is gone by now', async () => {
+  it('does nothing for a deleted object', async () => {
     const { reconcile, sizes } = setUp({ seen: activatedAt('2026-07-14T08:00:00Z'), now: undefined });
     expect(await reconcile()).to.deep.equal({});
     expect(sizes).to.deep.equal([]);
   });
 });
 
-describe('cronHpaController, at one look', () => {
-  it('makes up for an activation until startingDeadlineSeconds have passed, and tells that it did not', async () => {
+describe('cronHpaController in one reconciliation', () => {
+  it('runs an activation until startingDeadlineSeconds have passed, and reports it as missed then', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z', { startingDeadlineSeconds: 60 });
     const inTime = setUp({ seen, now: seen });
     await inTime.clock.advance(60_000);
@@ -54,7 +54,7 @@ describe('cronHpaController, at one look', () => {
     expect(late.written()?.jobs[0]).to.deep.include({ state: 'Failed', lastActivationTime: DUE });
   });
 
-  it('notes no failure of an activation that the end of its term broke off', async () => {
+  it('records no failure for an activation that the end of its term aborts', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z');
     const ending = new AbortController();
     const { reconcile, written } = setUp({
@@ -69,7 +69,7 @@ describe('cronHpaController, at one look', () => {
     expect(written()).to.equal(undefined);
   });
 
-  it('notes what else keeps an activation from being carried out, and tries again after a second', async () => {
+  it('records a failure, and retries after a second', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z');
     const { reconcile, written } = setUp({
       ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
@@ -79,7 +79,7 @@ describe('cronHpaController, at one look', () => {
     expect(await reconcile()).to.deep.equal({ requeueAfterMs: 2000 });
   });
 
-  it('tries again later from failure to failure, up to a minute, and begins again behind a success', async () => {
+  it('doubles the delay after each failure up to a minute, and resets it after a success', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z');
     let isBroken = true;
     const { clock, reconcile } = setUp({
@@ -89,18 +89,18 @@ describe('cronHpaController, at one look', () => {
       },
     });
     const delays: (number | undefined)[] = [];
-    const look = async () => void delays.push((await reconcile())?.requeueAfterMs);
-    for (let count = 0; count < 8; count++) await look();
+    const next = async () => void delays.push((await reconcile())?.requeueAfterMs);
+    for (let count = 0; count < 8; count++) await next();
     expect(delays.splice(0)).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     isBroken = false;
-    await look();
+    await next();
     await clock.advance(86_400_000);
     isBroken = true;
-    for (let count = 0; count < 2; count++) await look();
+    for (let count = 0; count < 2; count++) await next();
     expect(delays).to.deep.equal([86_400_000, 1000, 2000]);
   });
 
-  it('looks again when the next job is due, though that is before it would try again', async () => {
+  it('reconciles when the next job is due, even before the retry', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z', { jobs: [job({ schedule: '* * * * * *' })] });
     const { reconcile } = setUp({
       ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
@@ -109,17 +109,17 @@ describe('cronHpaController, at one look', () => {
     expect(await reconcile()).to.deep.equal({ requeueAfterMs: 1000 });
   });
 
-  it('names itself in events as what scales', async () => {
+  it('is the reporting controller of its events', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z');
-    const { reconcile, told } = setUp({ seen, now: seen });
+    const { reconcile, reported } = setUp({ seen, now: seen });
     await reconcile();
-    expect(told).to.have.length(1);
-    expect(told[0]).to.deep.include({ type: 'Normal', reason: 'Scaled', action: 'Scale' });
-    expect(told[0]).to.have.property('regarding').which.includes({ kind: 'CronHorizontalPodAutoscaler' });
+    expect(reported).to.have.length(1);
+    expect(reported[0]).to.deep.include({ type: 'Normal', reason: 'Scaled', action: 'Scale' });
+    expect(reported[0]).to.have.property('regarding').which.includes({ kind: 'CronHorizontalPodAutoscaler' });
   });
 });
 
-/** An object whose job was carried out last at a moment; later ones have later versions. */
+/** An object whose job last ran at a time; later runs have later resource versions. */
 function activatedAt(time: string, spec: Partial<CronHpa['spec']> = {}): CronHpa {
   const [planned] = planAt(cronHpa(), DUE);
   const condition = {
@@ -130,7 +130,7 @@ function activatedAt(time: string, spec: Partial<CronHpa['spec']> = {}): CronHpa
   return cronHpa({ resourceVersion: `${Date.parse(time)}`, spec, status: { jobs: [condition] } });
 }
 
-/** A leader whose informer shows one state of an object, while the API server has another. */
+/** A leader whose informer has another version of an object than the API server. */
 function setUp({
   seen,
   now,
@@ -138,12 +138,12 @@ function setUp({
 }: {
   readonly seen: CronHpa;
   readonly now: CronHpa | undefined;
-  /** In place of setting a size. */
+  /** Called instead of setting a size. */
   readonly set?: () => Promise<void>;
 }) {
   const clock = new ManualClock(Date.parse(DUE));
   const sizes: number[] = [];
-  const told: object[] = [];
+  const reported: object[] = [];
   let [latest, askedCount] = [now, 0];
   let written: CronHpaStatus | undefined;
   const nothing = { onChange: () => () => {}, synced: async () => {} };
@@ -167,9 +167,9 @@ function setUp({
       get: async () => ({ specReplicas: 1 }),
       set: set ?? (async (_: unknown, replicas: number) => void sizes.push(replicas)),
     },
-    ...{ events: { record: (event: object) => void told.push(event) }, series },
+    ...{ events: { record: (event: object) => void reported.push(event) }, series },
     ...{ clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => '1' },
   } as never);
   const reconcile = (signal = never) => controller.reconcile('default/web', signal);
-  return { asked: () => askedCount, clock, reconcile, sizes, told, written: () => written };
+  return { asked: () => askedCount, clock, reconcile, sizes, reported, written: () => written };
 }
