@@ -68,7 +68,7 @@ interface Tenant {
 /**
  * Lets a bounded number of holders in at once, of one tenant no more than it leaves free to others: however many one
  * sends, and however long they stay, another that comes finds a permit. One alone has half of all permits, two have a third
- * each.
+ * each. Tenants that have as many get permits round robin.
  */
 export class FairSemaphore {
   readonly #limit: number;
@@ -157,11 +157,13 @@ export class FairSemaphore {
   /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */
   #admitWaiting(): void {
     while (this.#waiting > 0) {
-      const [next] = [...this.#tenants.values()]
-        .filter((tenant) => tenant.waiting.size > 0 && this.#mayAcquire(tenant))
-        .sort((a, b) => a.acquired - b.acquired);
+      const [[name, next] = []] = [...this.#tenants]
+        .filter(([, tenant]) => tenant.waiting.size > 0 && this.#mayAcquire(tenant))
+        .sort(([, a], [, b]) => a.acquired - b.acquired);
       const [admit] = next?.waiting ?? [];
-      if (!next || !admit) return;
+      if (name === undefined || !next || !admit) return;
+      this.#tenants.delete(name);
+      this.#tenants.set(name, next); // behind the others that have as many
       next.waiting.delete(admit);
       this.#waiting--;
       this.#grant(next);

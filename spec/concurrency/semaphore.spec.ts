@@ -114,6 +114,23 @@ describe('FairSemaphore', () => {
     expect(semaphore.tryAcquire('c', Number.NaN)).to.equal(undefined);
   });
 
+  it('gives permits round robin to tenants that hold as many', async () => {
+    const semaphore = new FairSemaphore(2);
+    const order: string[] = [];
+    const held: Disposable[] = [];
+    for (const name of ['a', 'b', 'a', 'a', 'b', 'b', 'c'])
+      void semaphore.acquire(name, new AbortController().signal).then((permit) => {
+        order.push(name);
+        held.push(permit);
+      });
+    for (let round = 0; round < 4; round++) {
+      await yieldToEventLoop();
+      held.shift()?.[Symbol.dispose]();
+    }
+    await yieldToEventLoop();
+    expect(order.slice(2).sort()).to.deep.equal(['a', 'a', 'b', 'c']);
+  });
+
   it('lets one alone have a single permit', async () => {
     const { held, ask, release } = setUp(1);
     ask('a', 2);
