@@ -59,6 +59,15 @@ export class Semaphore {
   }
 }
 
+/** Thrown to a caller that may not even wait. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError';
+
+  constructor() {
+    super('too many wait already');
+  }
+}
+
 interface Tenant {
   acquired: number;
   /** In the order in which they came. */
@@ -72,12 +81,19 @@ interface Tenant {
  */
 export class FairSemaphore {
   readonly #limit: number;
+  readonly #maxWaiting: number;
   readonly #tenants = new Map<string, Tenant>();
   #acquired = 0;
   #waiting = 0;
 
-  constructor(limit: number) {
+  /** @param options.maxWaiting how many may wait, of one tenant half as many; by default any number */
+  constructor(limit: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}) {
     this.#limit = limit;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting;
   }
 
   /** Whether nobody holds a permit, or waits for one. */
@@ -89,11 +105,13 @@ export class FairSemaphore {
    * Waits for a permit.
    *
    * @returns the permit; dispose it to let the next in
+   * @throws {QueueFullError} where too many wait already
    * @throws the signal's reason when it aborts first
    */
-  async acquire(name: string, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted();
+  async acquire(name: string, signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted();
     const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
+    if (!this.#mayAcquire(tenant) && this.#isFullFor(tenant)) throw new QueueFullError();
     this.#tenants.set(name, tenant);
     if (this.#mayAcquire(tenant)) this.#grant(tenant);
     else await this.#wait(name, tenant, signal);
@@ -127,18 +145,22 @@ export class FairSemaphore {
     };
   }
 
-  #wait(name: string, tenant: Tenant, signal: AbortSignal): Promise<void> {
+  #isFullFor({ waiting }: Tenant): boolean {
+    return this.#waiting >= this.#maxWaiting || waiting.size >= this.#maxWaiting / 2;
+  }
+
+  #wait(name: string, tenant: Tenant, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (tenant.waiting.delete(admit)) this.#waiting--;
         this.#removeIfUnused(name, tenant);
-        reject(signal.reason);
+        reject(signal?.reason);
       };
       const admit = () => {
-        signal.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      signal.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
       tenant.waiting.add(admit);
       this.#waiting++;
     });

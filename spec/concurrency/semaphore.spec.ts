@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FairSemaphore, Semaphore } from '#lib/concurrency/semaphore.ts';
+import { FairSemaphore, QueueFullError, Semaphore } from '#lib/concurrency/semaphore.ts';
 
 const forever = new AbortController().signal;
 
@@ -119,7 +119,7 @@ describe('FairSemaphore', () => {
     const order: string[] = [];
     const held: Disposable[] = [];
     for (const name of ['a', 'b', 'a', 'a', 'b', 'b', 'c'])
-      void semaphore.acquire(name, new AbortController().signal).then((permit) => {
+      void semaphore.acquire(name).then((permit) => {
         order.push(name);
         held.push(permit);
       });
@@ -129,6 +129,19 @@ describe('FairSemaphore', () => {
     }
     await yieldToEventLoop();
     expect(order.slice(2).sort()).to.deep.equal(['a', 'a', 'b', 'c']);
+  });
+
+  it('lets half of those that may wait be of one tenant, and refuses what is beyond that or all', async () => {
+    const semaphore = new FairSemaphore(2, { maxWaiting: 4 });
+    const refused: string[] = [];
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'c2'])
+      semaphore.acquire(name.charAt(0)).catch((error: unknown) => {
+        expect(error).to.be.instanceOf(QueueFullError);
+        refused.push(name);
+      });
+    await yieldToEventLoop();
+    expect(refused).to.deep.equal(['a4', 'c2']);
+    expect(semaphore.waitingCount).to.equal(4);
   });
 
   it('lets one alone have a single permit', async () => {

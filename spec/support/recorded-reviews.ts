@@ -1,5 +1,4 @@
 import { ReviewClient } from '#lib/apiserver/access/review-client.ts';
-import { ReviewGate } from '#lib/apiserver/access/review-gate.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -35,7 +34,6 @@ export function recordReviews(response: RecordedReviews['response']): RecordedRe
       logger,
       kind: 'Review',
       random: () => 0,
-      gate: new ReviewGate({ underWay: 32, waiting: 1_000 }, () => {}),
     }),
   };
   return reviews;

@@ -20,7 +20,6 @@ import { byClientCertificate } from './client-certificate.ts';
 import { delegatedAuthorizer } from './delegated-authorizer.ts';
 import { byFrontProxy } from './front-proxy.ts';
 import { ReviewClient } from './review-client.ts';
-import { DEFAULT_REVIEW_LIMITS, ReviewGate } from './review-gate.ts';
 
 /** Many times what a review, or the config map of whom to believe, has. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
@@ -75,7 +74,7 @@ export async function startDelegatedAccess(
       logger,
       kind,
       onResponse: (code, durationMs) => telemetry.recordReview(series, code, durationMs),
-      gate: new ReviewGate(DEFAULT_REVIEW_LIMITS, () => telemetry.recordRefusedReview(series)),
+      onRefused: () => telemetry.recordRefusedReview(series),
     });
   const { authenticator } = starting.use(
     await startDelegatedAuthentication(authentication, {

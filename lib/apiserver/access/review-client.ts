@@ -1,4 +1,5 @@
-import { StatusError } from '#lib/apiserver/http/status-error.ts';
+import { StatusError, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
+import { FairSemaphore, QueueFullError } from '#lib/concurrency/semaphore.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { codeOf } from '#lib/telemetry/error-text.ts';
@@ -6,7 +7,18 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ReviewGate } from './review-gate.ts';
+
+/** How many reviews there may be; of both, half for one party that is alone. */
+interface ReviewLimits {
+  /** Under way at once, each on a connection to the API server. */
+  readonly underWay: number;
+  /** Waiting until fewer are. */
+  readonly waiting: number;
+}
+
+/** A review takes milliseconds: these are thousands in a second. */
+const DEFAULT_REVIEW_LIMITS: ReviewLimits = { underWay: 32, waiting: 1_000 };
+const RETRY_AFTER_SECONDS = 1;
 
 /** What a review client needs from outside. */
 interface ReviewClientOptions {
@@ -19,8 +31,9 @@ interface ReviewClientOptions {
   readonly onResponse?: (code: string, durationMs: number) => void;
   /** A number in [0, 1), so that not all servers come back at once. */
   readonly random?: () => number;
-  /** Bounds how many are under way. */
-  readonly gate: ReviewGate;
+  readonly limits?: ReviewLimits;
+  /** Called for each review that may not even wait. */
+  readonly onRefused?: () => void;
 }
 
 /** For whom something is reviewed. */
@@ -45,10 +58,12 @@ const LOST_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 export class ReviewClient {
   readonly #options: ReviewClientOptions;
   readonly #failures: FailureLog;
+  readonly #permits: FairSemaphore;
 
   constructor(options: ReviewClientOptions) {
-    const { logger, kind } = options;
+    const { logger, kind, limits = DEFAULT_REVIEW_LIMITS } = options;
     this.#options = options;
+    this.#permits = new FairSemaphore(limits.underWay, { maxWaiting: limits.waiting });
     this.#failures = new FailureLog({
       logger,
       failing: `Cannot get a response to a ${kind}; callers are refused meanwhile`,
@@ -73,7 +88,7 @@ export class ReviewClient {
         return response;
       } catch (error) {
         if (signal?.aborted || error instanceof StatusError) throw error;
-        const isRetried = attempt < MAX_ATTEMPTS && mayPass(error);
+        const isRetried = attempt < MAX_ATTEMPTS && isTransient(error);
         if (!isRetried) {
           this.#failures.fail(error);
           throw error;
@@ -86,8 +101,8 @@ export class ReviewClient {
   }
 
   async #ask(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
-    const { client, clock, gate, onResponse } = this.#options;
-    using _place = await gate.enter(party, signal);
+    const { client, clock, onResponse } = this.#options;
+    using _permit = await this.#acquire(party, signal);
     const startedAtMs = clock.monotonicMs();
     const told = (code: string) => onResponse?.(code, clock.monotonicMs() - startedAtMs);
     try {
@@ -99,9 +114,19 @@ export class ReviewClient {
       throw error;
     }
   }
+
+  async #acquire(party: string, signal: AbortSignal | undefined): Promise<Disposable> {
+    try {
+      return await this.#permits.acquire(party, signal);
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error;
+      this.#options.onRefused?.();
+      throw tooManyRequests(RETRY_AFTER_SECONDS);
+    }
+  }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof ApiError) {
     return [429, 500, 504].includes(error.statusCode) || error.retryAfterMs !== undefined;
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { ReviewClient } from '#lib/apiserver/access/review-client.ts';
-import { ReviewGate } from '#lib/apiserver/access/review-gate.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { connectionLost, recordReviews, refusing, unreachable } from '#spec/support/recorded-reviews.ts';
@@ -69,7 +68,7 @@ describe('ReviewClient', () => {
       clock: new ManualClock(),
       logger: new RecordingLogger(),
       kind: 'Review',
-      gate: new ReviewGate({ underWay: 1, waiting: 2 }, () => {}),
+      limits: { underWay: 1, waiting: 2 },
     });
     const leaving = new AbortController();
     const sent = client.review('/reviews', {}, { party: 'a', signal: leaving.signal });
@@ -84,16 +83,20 @@ describe('ReviewClient', () => {
 
   it('refuses with 429 what may not even wait, and logs nothing of that', async () => {
     const logger = new RecordingLogger();
+    let refused = 0;
     const client = new ReviewClient({
       client: { postJson: () => new Promise(() => {}) },
       clock: new ManualClock(),
       logger,
       kind: 'Review',
-      gate: new ReviewGate({ underWay: 2, waiting: 2 }, () => {}),
+      limits: { underWay: 2, waiting: 2 },
+      onRefused: () => refused++,
     });
     for (let count = 0; count < 2; count++) void client.review('/reviews', {}, { party: 'a' });
     const failure = await client.review('/reviews', {}, { party: 'a' }).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(StatusError).with.property('code', 429);
+    expect(failure).to.have.nested.property('details.retryAfterSeconds', 1);
+    expect(refused).to.equal(1);
     expect(logger.lines).to.deep.equal([]);
   });
 
