@@ -19,7 +19,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Responds with 429 to requests beyond a limit. A request counts until its response has left; watches do not count, nor
- * do probes and administrators, who must always get a response.
+ * do probes and administrators, who must always get a response. Counters, and no semaphore: nothing waits.
  */
 export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Middleware {
   const counts = { readOnly: 0, mutating: 0 };

@@ -58,6 +58,9 @@ class Entry implements HeldResponse {
  * Bounds what responses hold together. Beyond that they wait, those of whom the least is held for first; and while any
  * waits, who takes longer to read than others is cut off where the most is held for them. So one that reads nothing keeps
  * itself out, and nobody else.
+ *
+ * Not a `FairSemaphore`: sizes are known late and corrected, one response that is longer than the bound goes alone, and responses that are
+ * not read are cut off for others.
  */
 export class DeliveryGate {
   readonly #options: DeliveryGateOptions;

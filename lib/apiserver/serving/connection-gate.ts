@@ -40,6 +40,8 @@ interface Place extends AddressedPlace {
  * Lets connections in up to a number, and some of them begin their handshake. Beyond that the address suffers that has
  * the most beyond those that are reserved for it: its oldest makes place for one of an address that has fewer, and
  * where it is the newcomer's own, that one waits, or is refused. So one that opens thousands keeps itself out, and nobody else.
+ *
+ * Not a `FairSemaphore`: what is admitted can be taken back here, and addresses have reserved connections.
  */
 export class ConnectionGate {
   readonly #options: ConnectionGateOptions;

@@ -61,7 +61,7 @@ const MAX_PIPELINED = 100;
 
 /**
  * Cuts off connections on which too many requests wait behind one another: Node makes a request of all that has come, however
- * many responses are still to be written.
+ * many responses are still to be written. Not a semaphore: nothing can wait, since Node has made the request already.
  */
 export class PipelineLimit {
   readonly #underWay = new WeakMap<Socket, number>();
@@ -146,6 +146,8 @@ const MOST_AT_ONCE = 16;
 /**
  * Begins requests, no more than a few in each time slice: thousands may come in one packet. Of those that wait, each
  * address that they come from begins one before any begins another. A request that was taken back meanwhile, as by RST_STREAM, never begins.
+ *
+ * Not a `TokenBucket`: the pace is the event loop's, not the clock's.
  */
 export class RequestPacer {
   readonly #waiting = new Map<string, Set<PacedRequest>>();
