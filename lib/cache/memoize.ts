@@ -33,13 +33,17 @@ export function memoize<Made, Rest extends readonly unknown[]>(
 /**
  * Caches what a function makes of an object for as long as the object is there, such as a request's or a connection's. What
  * it throws is not cached, nor is `undefined`.
+ *
+ * @param make its other arguments must not change the result for the same object
  */
-export function memoizeByObject<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+export function memoizeByObject<From extends object, Made, Rest extends readonly unknown[]>(
+  make: (from: From, ...rest: Rest) => Made,
+): (from: From, ...rest: Rest) => Made {
   const cache = new WeakMap<From, Made>();
-  return (from) => {
+  return (from, ...rest) => {
     let made = cache.get(from);
     if (made === undefined) {
-      made = make(from);
+      made = make(from, ...rest);
       cache.set(from, made);
     }
     return made;

@@ -1,3 +1,4 @@
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 
@@ -142,41 +143,21 @@ export const TEXTS: ValueType<Texts> = {
   item: mapOf('', ANY_TEXT),
 };
 
-/** One for all: the buffer of each would be kept with its bytes, which are fewer. */
-const keptWriter = new ProtobufWriter();
+/** One for all: the buffer of each would be retained with its bytes, which are fewer. */
+const sharedWriter = new ProtobufWriter();
 
-/** A type whose values are shared by many messages and never change: what each is encoded to is kept with it, for one field. */
+/** A type whose values are shared by many messages and never change: what each is encoded to is cached with it, for one field. */
 export function keptOf<Value extends object>(type: ValueType<Value>): ValueType<Value> {
-  const [objects, texts, bytes] = [
-    new WeakMap<Value, JsonValue>(),
-    new WeakMap<Value, string>(),
-    new WeakMap<Value, Buffer>(),
-  ];
+  const bytesOf = memoizeByObject((value: Value, number: number) => {
+    type.write(sharedWriter, number, value);
+    return sharedWriter.finish();
+  });
   return {
     ...type,
-    json: (value) => keptIn(objects, value, () => type.json(value)),
-    text: (value) => keptIn(texts, value, () => type.text(value)),
-    write: (message, number, value) =>
-      message.raw(
-        keptIn(bytes, value, () => {
-          type.write(keptWriter, number, value);
-          return keptWriter.finish();
-        }),
-      ),
+    json: memoizeByObject((value) => type.json(value)),
+    text: memoizeByObject((value) => type.text(value)),
+    write: (message, number, value) => message.raw(bytesOf(value, number)),
   };
-}
-
-function keptIn<Value extends object, Made>(
-  kept: WeakMap<Value, Made>,
-  value: Value,
-  make: () => Made,
-): Made {
-  let made = kept.get(value);
-  if (made === undefined) {
-    made = make();
-    kept.set(value, made);
-  }
-  return made;
 }
 
 function sortedEntries(texts: Texts): [string, string][] {
