@@ -110,7 +110,7 @@ function checkNumber(value: number, schema: Schema, path: string, errors: FieldE
 
 function checkText(value: string, schema: Schema, path: string, errors: FieldError[]): void {
   const { minLength, maxLength, pattern } = schema;
-  const length = [...value].length;
+  const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
   if (minLength !== undefined && length < minLength)
     errors.push(invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`));
   if (maxLength !== undefined && length > maxLength)
