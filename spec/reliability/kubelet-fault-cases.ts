@@ -30,12 +30,12 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   fault('breaks off its JSON', 'truncate', NO_JSON),
   fault('responds with something else', 'garbage', NO_JSON),
   fault('spoils its text with NUL bytes and broken UTF-8', 'spoiled-text', NO_JSON),
-  fault('mixes up types', 'wrong-types', /no metrics, but a pod without name or namespace/),
-  fault('nests five million levels deep', { nestingLevels: 5_000_000 }, /levels deep in one another/),
+  fault('mixes up types', 'wrong-types', /no metrics; ignored: a pod without name or namespace/),
+  fault('nests five million levels deep', { nestingLevels: 5_000_000 }, /nesting exceeds 32 levels/),
   fault(
     'sends a gzip bomb of 1 GiB, unasked',
     { gzipBombMebibytes: 1024 },
-    /encoded, .* not asked for: gzip/,
+    /unsupported content encoding: gzip/,
   ),
   fault(
     'redirects',
@@ -47,9 +47,9 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   ),
   fault('resets the connection in mid-body', 'reset-mid-body', /reset by the kubelet|closed the connection/),
   certificate('expired', /certificate has expired/),
-  certificate('not-yet-valid', /certificate is not valid yet/),
+  certificate('not-yet-valid', /certificate is not yet valid/),
   certificate('self-signed', /self-signed|not trusted/),
-  certificate('other-name', /certificate is not for/),
+  certificate('other-name', /certificate is valid for another-node, not for/),
 ];
 
 /** Undoes whatever a case has done. */
