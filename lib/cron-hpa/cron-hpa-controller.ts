@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { clockSteps } from '#lib/control/clock-steps.ts';
 import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -41,6 +42,7 @@ import {
   nextActivation,
   type PlannedJob,
   planJobs,
+  readSchedules,
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import {
@@ -62,6 +64,8 @@ interface CronHpaDependencies extends WatchedSources {
   readonly series: CronHpaSeries;
   readonly clock: Clock;
   readonly schedules: Schedules;
+  /** Shares of the event loop, for long lists of excluded dates. */
+  readonly share: FairShare;
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
   readonly newJobId: () => string;
@@ -81,6 +85,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
     watches: cronHpaWatches(dependencies),
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
+      if (object) await readSchedules(object, { ...dependencies, nowMs: clock.nowMs(), signal });
       if (object && isDue(object, dependencies) && !writes.isOwn(key, object))
         object = await statuses.get(nameOfKey(key), signal); // an earlier leader may just have run the job
       if (!object || object.isBeingDeleted) {

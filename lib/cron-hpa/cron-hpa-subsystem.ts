@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -79,6 +80,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     return { ready, notReady: cronHpaInformer.size - ready };
   });
   const schedules = new Schedules();
+  const share = new FairShare(clock);
   const cronHpas = {
     find: (key: string) => cronHpaInformer.find(key),
     onChange: cronHpaInformer.onChange.bind(cronHpaInformer),
@@ -107,6 +109,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       hpasByTarget,
       series,
       schedules,
+      share,
       clock,
       newJobId,
       statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
@@ -35,16 +37,43 @@ const MAX_UNOBSERVED_MS = 3_600_000;
 
 /** Plans each job of an object, from the object alone. */
 export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
+  return [...plannedJobs(object, options)];
+}
+
+/** As many excluded dates are parsed at once. */
+const MAX_QUICK_DATES = 32;
+
+/**
+ * Reads the schedules of jobs that exclude many dates, one at a time, each in a share of the event loop: parsing hundreds of
+ * dates, and searching five years that they exclude, takes milliseconds for each job. {@link planJobs} finds them cached.
+ *
+ * @throws the reason of the signal
+ */
+export async function readSchedules(
+  object: CronHpa,
+  { share, signal, ...options }: PlanOptions & { readonly share: FairShare; readonly signal: AbortSignal },
+): Promise<void> {
+  const { excludeDates, jobs } = object.spec;
+  const counts = jobs.map((job) => excludeDates.length + job.excludeDates.length);
+  if (!counts.some((count) => count > MAX_QUICK_DATES)) return;
+  await runForTenant(object.namespace, async () => {
+    const planned = plannedJobs(object, options);
+    do await share.next(signal);
+    while (!planned.next().done);
+  });
+}
+
+function* plannedJobs(object: CronHpa, options: PlanOptions): Generator<PlannedJob, void, void> {
   // Conditions have the order of their jobs, so jobs with a repeated name get one each. A job that gets the condition of
   // another counts as changed at each reconciliation and is never due.
   const conditions = Map.groupBy(object.status.jobs, ({ name }) => name);
   const names = new Set<string>();
-  return object.spec.jobs.map((job) => {
+  for (const job of object.spec.jobs) {
     const isRepeated = names.has(job.name);
     names.add(job.name);
     const planned = planJob(object, job, { ...options, current: conditions.get(job.name)?.shift() });
-    return isRepeated ? { ...planned, schedule: undefined, problem: REPEATED_NAME } : planned;
-  });
+    yield isRepeated ? { ...planned, schedule: undefined, problem: REPEATED_NAME } : planned;
+  }
 }
 
 function planJob(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
@@ -7,10 +8,11 @@ import { TimeZone } from './time-zone.ts';
 
 /** So many schedules are kept, of some 3 KB each; one that is read again takes as long as one search in it. */
 const MAX_CACHED = 10_000;
+const DAY_MS = 86_400_000;
 
-/** Reads schedules, those that were asked for lately once: objects are looked at far more often than they change. */
+/** Reads schedules, those that were read lately once: objects are reconciled far more often than they change. */
 export class Schedules {
-  readonly #cache = new LruMap<string, Schedule>({ max: MAX_CACHED });
+  readonly #cache = new LruMap<string, Schedule | ScheduleError>({ max: MAX_CACHED });
 
   /** @throws ScheduleError */
   read(
@@ -18,10 +20,19 @@ export class Schedules {
     { excludeDates, ...options }: ScheduleOptions & { readonly excludeDates: readonly string[] },
   ): Schedule {
     const { timeZone, anchorMs } = options;
-    const key = JSON.stringify([text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0]);
-    return this.#cache.getOrSet(key, () =>
-      cacheLastResults(removeDates(parseSchedule(text, options), excludeDates, TimeZone.named(timeZone))),
-    );
+    const parts = [text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0];
+    const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64'); // dates may take 190 kB
+    const read = this.#cache.getOrSet(key, () => {
+      try {
+        const zone = TimeZone.named(timeZone);
+        return cacheLastResults(removeDates(parseSchedule(text, options), excludeDates, zone));
+      } catch (error) {
+        if (error instanceof ScheduleError) return error;
+        throw error;
+      }
+    });
+    if (read instanceof ScheduleError) throw read;
+    return read;
   }
 }
 
@@ -89,17 +100,23 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
 export function cacheLastResults(schedule: Schedule): Schedule {
   let [fromMs, nextMs] = [0, Number.NEGATIVE_INFINITY];
   let [previousMs, untilMs] = [Number.POSITIVE_INFINITY, 0];
+  /** There is nothing after the first, and nothing before any moment from the second to the third. */
+  let [lastMs, firstMs, nothingUntilMs] = [Number.NaN, Number.NaN, Number.NaN];
   return {
     next(afterMs) {
       if (fromMs <= afterMs && afterMs < nextMs) return nextMs;
+      if (afterMs === lastMs) return undefined;
       const foundMs = schedule.next(afterMs);
       if (foundMs !== undefined) [fromMs, nextMs] = [afterMs, foundMs];
+      else lastMs = afterMs;
       return foundMs;
     },
     previous(beforeMs) {
       if (previousMs < beforeMs && beforeMs <= untilMs) return previousMs;
+      if (firstMs <= beforeMs && beforeMs <= nothingUntilMs) return undefined;
       const foundMs = schedule.previous(beforeMs);
       if (foundMs !== undefined) [previousMs, untilMs] = [foundMs, beforeMs];
+      else [firstMs, nothingUntilMs] = [beforeMs, schedule.next(beforeMs - 1) ?? beforeMs + DAY_MS];
       return foundMs;
     },
     delayMs: (atMs) => schedule.delayMs(atMs),

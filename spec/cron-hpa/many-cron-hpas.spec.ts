@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
@@ -75,7 +76,15 @@ async function startAt(
   const { signal } = ending;
   const running = runController(
     cronHpaController({
-      ...{ cronHpas, hpas, clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => 'id' },
+      ...{
+        cronHpas,
+        hpas,
+        clock,
+        schedules: new Schedules(),
+        share: new FairShare(clock),
+        timeZone: 'UTC',
+        newJobId: () => 'id',
+      },
       cronHpasByTarget: byTarget(cronHpas, targetsOfCronHpa),
       hpasByTarget: byTarget(hpas, targetsOfHpa),
       series: new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 })),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
@@ -41,6 +42,18 @@ describe('cronHpaController with an informer behind an earlier leader', () => {
 });
 
 describe('cronHpaController in one reconciliation', () => {
+  it('lets other work run between jobs that exclude many dates', async () => {
+    const excludeDates = Array.from({ length: 366 }, (_, day) => `${1 + (day % 28)} ${1 + (day % 12)} *`);
+    const jobs = Array.from({ length: 20 }, (_, index) => job({ name: `job-${index}`, excludeDates }));
+    const seen = cronHpa({ spec: { jobs } });
+    const { reconcile, written } = setUp({ seen, now: seen });
+    const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+    const before = loops();
+    await reconcile();
+    expect(loops() - before).to.be.at.least(jobs.length);
+    expect(written()?.jobs).to.have.length(jobs.length);
+  });
+
   it('runs an activation until startingDeadlineSeconds have passed, and reports it as missed then', async () => {
     const seen = activatedAt('2026-07-14T08:00:00Z', { startingDeadlineSeconds: 60 });
     const inTime = setUp({ seen, now: seen });
@@ -168,7 +181,13 @@ function setUp({
       set: set ?? (async (_: unknown, replicas: number) => void sizes.push(replicas)),
     },
     ...{ events: { record: (event: object) => void reported.push(event) }, series },
-    ...{ clock, schedules: new Schedules(), timeZone: 'UTC', newJobId: () => '1' },
+    ...{
+      clock,
+      schedules: new Schedules(),
+      share: new FairShare(clock),
+      timeZone: 'UTC',
+      newJobId: () => '1',
+    },
   } as never);
   const reconcile = (signal = never) => controller.reconcile('default/web', signal);
   return { asked: () => askedCount, clock, reconcile, sizes, reported, written: () => written };

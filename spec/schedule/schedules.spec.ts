@@ -50,10 +50,34 @@ describe('Schedules', () => {
     expect(process.memoryUsage().heapUsed - before).to.be.below(20 * 2 ** 20);
   });
 
-  it('does not remember what cannot be read', () => {
+  it('throws again what it could not read, without reading it again', () => {
     const schedules = new Schedules();
-    for (let count = 0; count < 2; count++)
-      expect(() => schedules.read('at dawn', UTC)).to.throw(ScheduleError);
+    const read = () => schedules.read('@daily', { ...UTC, excludeDates: ['24 DEC *', 'someday'] });
+    const thrown = [read, read].map((one) => {
+      try {
+        return one();
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(thrown[0]).to.be.instanceOf(ScheduleError);
+    expect(thrown[1]).to.equal(thrown[0]);
+  });
+
+  it('holds long lists of excluded dates in little memory', () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const schedules = new Schedules();
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let index = 0; index < 300; index++) {
+      const excludeDates = Array.from({ length: 366 }, (_, day) =>
+        `${1 + (day % 28)} 1 *`.padStart(256 - (index % 100)),
+      );
+      schedules.read(`${index % 60} ${Math.floor(index / 60)} * * *`, { ...UTC, excludeDates });
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).to.be.below(10 * 2 ** 20);
   });
 });
 
@@ -203,5 +227,15 @@ describe('cacheLastResults', () => {
     expect(asked.previous).to.equal(1);
     expect(schedule.previous(BEGIN_MS)).to.equal(BEGIN_MS - hourMs);
     expect(asked.previous).to.equal(2);
+  });
+
+  it('searches once where there is nothing to find', () => {
+    const { asked, schedule } = counting(parseSchedule('0 0 0 30 2 *', options));
+    for (let count = 0; count < 3; count++) {
+      expect(schedule.next(BEGIN_MS)).to.equal(undefined);
+      expect(schedule.previous(BEGIN_MS + 1000 * count)).to.equal(undefined);
+    }
+    expect(asked.previous).to.equal(1);
+    expect(asked.next).to.be.below(4);
   });
 });
