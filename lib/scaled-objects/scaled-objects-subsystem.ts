@@ -55,8 +55,8 @@ import { clusterReader, fetchReference } from './triggers/authentication/referen
 import { sharedReader } from './triggers/authentication/shared-reader.ts';
 import { triggerAuthenticationController } from './triggers/authentication/trigger-authentication-controller.ts';
 import { listEndpoints, listPods } from './triggers/cluster-lookups.ts';
+import { openTriggerEnvironment } from './triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from './triggers/trigger-registry.ts';
-import { openTriggerSources } from './triggers/trigger-sources.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
 import { Admission } from './webhook/admission.ts';
 import { WebhookSeries } from './webhook/webhook-series.ts';
@@ -371,7 +371,7 @@ export async function openScaledObjects(
 ): Promise<ScaledObjectsSubsystem> {
   const { clock, userAgent, allowedHosts, registry, version, findAddresses } = environment;
   const sources = stack.use(
-    openTriggerSources({
+    openTriggerEnvironment({
       ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
       awsIdentityHosts: environment.awsIdentityHosts,
       ...{ listPods: listPods(environment.reader), listEndpoints: listEndpoints(environment.reader) },

@@ -11,7 +11,6 @@ import { HealthCounter } from '#lib/scaled-objects/metrics/fallback.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { containerEnvironments } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
 import { resolveAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
-import { scalerName } from '#lib/scaled-objects/triggers/scaler-names.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
@@ -128,7 +127,6 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     });
 
     it('is a name like others of triggers, metrics, formulas and annotations', () => {
-      expect(scalerName({ name: undefined, type: key })).to.equal(`${key}Scaler`);
       expect(() => compileFormula(key).evaluate({ a: 1 })).to.throw(`unknown name ${key}`);
       expect(compileFormula(`${key} + 1`).evaluate(Object.fromEntries([[key, 1]]))).to.equal(2);
       expect(() => compileFormula(`${key}(1)`).evaluate({})).to.throw(Error, key);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { planned } from '#spec/support/planned-trigger.ts';
@@ -112,7 +112,7 @@ describe('sources that namespaces share', () => {
 
   for (const [type, metadata, source, mostAtOnce] of SOURCES)
     it(`are known by the triggers of ${type} that ask ${metadata.influxVersion ?? Object.values(metadata)[0]}`, async () => {
-      await using opened = openTriggerSources({
+      await using opened = openTriggerEnvironment({
         ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
         ...{ listPods: async () => [], listEndpoints: async () => [], findAddresses: undefined },
       });

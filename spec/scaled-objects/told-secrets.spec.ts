@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
 import { toldOfTrigger } from '#spec/support/told-of-trigger.ts';
@@ -21,7 +21,7 @@ describe('planTriggers, of sources that repeat a secret', () => {
   it('tells nobody any of it, however it is written, and wherever the text is cut', async () => {
     let text = '';
     await using echoing = await startEchoingSources(SECRET, () => text);
-    await using opened = openTriggerSources({
+    await using opened = openTriggerEnvironment({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],
@@ -45,7 +45,7 @@ describe('planTriggers, of sources that repeat a secret', () => {
 
   it('still tells what such sources say beside', async () => {
     await using echoing = await startEchoingSources(SECRET, () => `no entry for ${SECRET} here`);
-    await using opened = openTriggerSources({
+    await using opened = openTriggerEnvironment({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],

@@ -2,9 +2,11 @@ import type { Trigger, TriggerRequest } from '#lib/scaled-objects/triggers/trigg
 
 /** What a trigger asks for, with all that a spec does not care about. */
 export async function planned(trigger: Trigger, request: Partial<TriggerRequest>) {
+  const type = request.type ?? trigger.types[0] ?? '';
   const plan = await trigger.plan(
     {
-      type: trigger.types[0] ?? '',
+      type,
+      scaler: trigger.scalerName(type),
       namespace: 'default',
       objectKind: 'ScaledObject',
       objectName: 'web',

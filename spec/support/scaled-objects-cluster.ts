@@ -17,8 +17,8 @@ import {
   scaledObjectsSubsystem,
 } from '#lib/scaled-objects/scaled-objects-subsystem.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
+import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
@@ -154,7 +154,7 @@ export async function startScaledObjectsCluster(
       const { controllers: client, references: reader } = clients;
       const scaleLog = new ScaleLog({ logger });
       const mapper = new RestMapper({ api: client, clock });
-      const sources = openTriggerSources({
+      const sources = openTriggerEnvironment({
         ...{ clock, userAgent: 'spec/1', allowedHosts: ['127.0.0.0/8'], timeoutMs: NEVER_MS },
         listPods: async () => [],
         listEndpoints: async () => [],

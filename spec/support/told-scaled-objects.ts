@@ -99,7 +99,15 @@ export function toldTrigger(
     } as unknown as PlannedTrigger['metrics'][number],
   ];
   return {
-    ...{ index: 0, type, name: undefined, isCached: false, unmatched: [], missing: [] },
+    ...{
+      index: 0,
+      type,
+      name: undefined,
+      scaler: more.name || `${type}Scaler`,
+      isCached: false,
+      unmatched: [],
+      missing: [],
+    },
     ...{ metrics: metrics ?? [], resource: undefined, push: undefined, error: undefined, ...more },
   };
 }

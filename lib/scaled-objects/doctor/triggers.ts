@@ -17,8 +17,8 @@ import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints, listPods } from '../triggers/cluster-lookups.ts';
+import { openTriggerEnvironment } from '../triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
-import { openTriggerSources } from '../triggers/trigger-sources.ts';
 import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
 
@@ -60,7 +60,7 @@ export function triggers(
         ))
           authentications.set(`${resource.kind} ${keyOf(one.metadata)}`, one);
       const { client, clock } = context;
-      await using sources = openTriggerSources({
+      await using sources = openTriggerEnvironment({
         ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
         ...{ timeoutMs: how.httpTimeoutMs, awsIdentityHosts: how.awsIdentityHosts },
         findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,

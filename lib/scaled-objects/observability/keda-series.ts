@@ -7,7 +7,6 @@ import type { TriggerSpec } from '../api/scaled-object.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
-import { scalerName } from '../triggers/scaler-names.ts';
 import {
   type ToldObject,
   type ToldObjectsOptions,
@@ -107,14 +106,13 @@ function labelsOf(
   { kind, object }: ToldObject,
   trigger: {
     readonly metric: string;
-    readonly name: string | undefined;
-    readonly type: string;
+    readonly scaler: string;
     readonly index: number;
   },
 ): SeriesSample['labels'] {
   const { namespace = '', name } = object.metadata;
   return {
-    ...{ namespace, metric: trigger.metric, scaledObject: name, scaler: scalerName(trigger) },
+    ...{ namespace, metric: trigger.metric, scaledObject: name, scaler: trigger.scaler },
     ...{ triggerIndex: trigger.index, type: kind.toLowerCase() },
   };
 }
@@ -124,7 +122,7 @@ function* composite(told: ToldObject): Iterable<SeriesSample> {
   if (!modifiers || told.observed.length === 0) return;
   const unknown = { replicas: undefined, readyPods: undefined };
   const found = compositeOf(told.observed, { ...unknown, modifiers, fallback });
-  const labels = labelsOf(told, { metric: COMPOSITE_METRIC, name: COMPOSITE_METRIC, type: '', index: 0 });
+  const labels = labelsOf(told, { metric: COMPOSITE_METRIC, scaler: COMPOSITE_METRIC, index: 0 });
   if (found.kind === 'value') yield { labels, value: found.value };
 }
 
@@ -156,7 +154,7 @@ function* httpRequests(
   for (const [status, value] of collection.query(key, metric.metricName)?.requests?.counts ?? [])
     yield {
       labels: {
-        ...{ namespace, scaled_resource: name, scaler: scalerName(trigger) },
+        ...{ namespace, scaled_resource: name, scaler: trigger.scaler },
         ...{ trigger_name: trigger.name ?? '', metric_name: metric.metricName, status_code: status },
       },
       value,

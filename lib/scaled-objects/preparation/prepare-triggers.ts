@@ -76,6 +76,7 @@ async function planTrigger(
     index,
     type,
     name,
+    scaler: name || type,
     isCached: useCachedMetrics,
     unmatched: [],
     missing,
@@ -88,9 +89,10 @@ async function planTrigger(
   await share.next(signal);
   try {
     const known = types.get(type);
+    const scaler = name || known.scalerName(type);
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
     const request: TriggerRequest = {
-      ...{ type, name, requests, namespace, objectKind, objectName, metadata, metricType, hasFormula },
+      ...{ type, scaler, requests, namespace, objectKind, objectName, metadata, metricType, hasFormula },
       authentication: await resolveAuthentication(trigger.authenticationRef, reader, {
         ...options,
         onMissing,
@@ -100,7 +102,8 @@ async function planTrigger(
     secrets = new Secrets(secretParameters(known.parameters, request));
     const plan = await known.plan(request, signal);
     const unmatched = known.takesAnyKey ? [] : unmatchedKeys(known.parameters, metadata);
-    if (plan.kind === 'resource') return { ...base, unmatched, resource: plan.metric, error: undefined };
+    if (plan.kind === 'resource')
+      return { ...base, scaler, unmatched, resource: plan.metric, error: undefined };
     const targetType = externalTargetType(metricType);
     const metrics = plan.metrics.map(
       (metric): PlannedMetric => ({
@@ -110,6 +113,7 @@ async function planTrigger(
     );
     return {
       ...base,
+      scaler,
       unmatched,
       metrics,
       push: plan.push && forTenant(namespace, plan.push),

@@ -45,6 +45,8 @@ export interface PlannedTrigger {
   readonly index: number;
   readonly type: string;
   readonly name: string | undefined;
+  /** The series label `scaler`. */
+  readonly scaler: string;
   readonly isCached: boolean;
   /** Keys of its metadata that it does not know. */
   readonly unmatched: readonly string[];

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import type { AwsCredentials, CountedMessages, SqsQueue, SqsRegions } from '#lib/sources/sqs/sqs-region.ts';
+import {
+  type AwsCredentials,
+  type CountedMessages,
+  type SqsQueue,
+  SqsRegions,
+} from '#lib/sources/sqs/sqs-region.ts';
 import {
   boolean,
   integer,
@@ -15,6 +20,7 @@ import {
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 /** It becomes a part of a host's name. */
 const REGION = /^[a-z0-9-]{1,50}$/;
@@ -76,10 +82,17 @@ export interface SqsTriggerOptions {
   readonly clients: TriggerClients;
 }
 
+const openRegions = ({ awsIdentityHosts }: TriggerEnvironment) => new SqsRegions({ hosts: awsIdentityHosts });
+
+export function openAwsSqsQueueTrigger({ clients, open }: TriggerEnvironment): Trigger {
+  return awsSqsQueueTrigger({ clients, regions: open(openRegions) });
+}
+
 /** The messages of a queue of Amazon SQS. */
 export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Trigger {
   return {
     types: ['aws-sqs-queue'],
+    scalerName: () => 'awsSqsQueueScaler',
     description: 'The messages of a queue of Amazon SQS.',
     parameters,
     plan(request) {

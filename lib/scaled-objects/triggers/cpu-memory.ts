@@ -26,6 +26,7 @@ const MOST_PERCENT = 2 ** 31 - 1;
 export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
   return {
     types: [resource],
+    scalerName: () => 'cpuMemoryScaler',
     description: `The ${resource} of the target's pods, which the HPA controller reads itself.`,
     parameters,
     plan(request) {

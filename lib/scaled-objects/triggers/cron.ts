@@ -28,6 +28,7 @@ const parameters = z.object({
 export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
   return {
     types: ['cron'],
+    scalerName: () => 'cronScaler',
     description: 'A window of time: the number of replicas that it asks for, else 0.',
     parameters,
     plan(request) {

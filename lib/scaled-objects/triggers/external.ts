@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { type ExternalScalers, serverKey } from '#lib/sources/external-scaler/external-scalers.ts';
+import { ExternalScalers, serverKey } from '#lib/sources/external-scaler/external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
 import { MetricSpecCache } from '#lib/sources/external-scaler/metric-spec-cache.ts';
 import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
@@ -21,6 +21,7 @@ import {
 import { parametersOf } from './parameters/read-parameters.ts';
 import { clientKey } from './parameters/tls-parameters.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
   scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
@@ -41,11 +42,18 @@ export interface ExternalTriggerOptions {
   readonly clock: Clock;
 }
 
+const openScalers = (environment: TriggerEnvironment) => new ExternalScalers(environment);
+
+export function openExternalTrigger({ clock, open }: TriggerEnvironment): Trigger {
+  return externalTrigger({ clock, scalers: open(openScalers) });
+}
+
 /** A scaler of the user's own, called by gRPC. It is sent all metadata of the trigger, and nothing of its authentication. */
 export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
   const known = new MetricSpecCache(scalers, { clock });
   return {
     types: ['external', 'external-push'],
+    scalerName: (type) => (type === 'external-push' ? 'externalPushScaler' : 'externalScaler'),
     description:
       "What a scaler of one's own counts, by gRPC. One that pushes is listened to besides: what it tells counts within a second.",
     parameters,

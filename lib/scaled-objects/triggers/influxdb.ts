@@ -60,6 +60,7 @@ const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'inf
 export function influxdbTrigger({ clients }: { readonly clients: TriggerClients }): Trigger {
   return {
     types: ['influxdb'],
+    scalerName: () => 'influxDBScaler',
     description: 'The number that a query of InfluxDB 2 or 3 gives.',
     parameters,
     plan(request) {

@@ -28,6 +28,7 @@ const parameters = z.object({
 export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: ListPods }): Trigger {
   return {
     types: ['kubernetes-workload'],
+    scalerName: () => 'kubernetesWorkloadScaler',
     description: 'How many pods with some labels there are in the namespace.',
     parameters,
     plan(request) {

@@ -95,6 +95,7 @@ const FLEET_TOLD_WITHIN_MS = 14_000;
 export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: MetricsApiOptions): Trigger {
   return {
     types: ['metrics-api'],
+    scalerName: () => 'metricsAPIScaler',
     description: 'A number in the response of an HTTP server.',
     parameters,
     plan(request) {

@@ -3,8 +3,9 @@ import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parseMysqlConnection } from './parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
-import type { SqlTriggerOptions } from './postgresql.ts';
+import { openDatabases, type SqlTriggerOptions } from './postgresql.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
@@ -37,10 +38,15 @@ const parameters = z.object({
 
 const PORT = '3306';
 
+export function openMysqlTrigger(environment: TriggerEnvironment): Trigger {
+  return mysqlTrigger({ ...environment, databases: environment.open(openDatabases) });
+}
+
 /** The number that a statement of MySQL or MariaDB gives. */
 export function mysqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
   return {
     types: ['mysql'],
+    scalerName: () => 'mySQLScaler',
     description: 'The number that a statement of MySQL or MariaDB reads.',
     parameters,
     plan(request) {

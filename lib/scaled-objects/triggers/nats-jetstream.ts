@@ -58,6 +58,7 @@ export function natsJetstreamTrigger({
 }): Trigger {
   return {
     types: ['nats-jetstream'],
+    scalerName: () => 'natsJetStreamScaler',
     description:
       'The lag of a consumer of a JetStream of NATS: messages that it was not sent, and those that it has not acknowledged.',
     parameters,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
-import { type SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
+import { SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parsePostgresConnection } from './parameters/connection-text.ts';
 import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
@@ -46,10 +47,18 @@ const PORT = 5432;
 const PLAIN = ['disable', 'allow', 'prefer'];
 const UNVERIFIED = ['require'];
 
+/** The databases of both SQL triggers: they share the bounds of connections. */
+export const openDatabases = ({ clock }: TriggerEnvironment) => new SqlDatabases({ clock });
+
+export function openPostgresqlTrigger(environment: TriggerEnvironment): Trigger {
+  return postgresqlTrigger({ ...environment, databases: environment.open(openDatabases) });
+}
+
 /** The number that a statement of PostgreSQL gives. */
 export function postgresqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
   return {
     types: ['postgresql'],
+    scalerName: () => 'postgreSQLScaler',
     description: 'The number that a statement of PostgreSQL reads.',
     parameters,
     plan(request) {

@@ -77,6 +77,7 @@ export interface HttpTriggerOptions {
 export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOptions): Trigger {
   return {
     types: ['prometheus'],
+    scalerName: () => 'prometheusScaler',
     description: 'The value of an instant query of Prometheus.',
     parameters,
     plan(request) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import type { SourceTls } from '#lib/sources/network/tls.ts';
 import { extendTimeout } from '#lib/sources/query.ts';
-import type { AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
+import { type AmqpBroker, AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { type QueueFigure, queueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import {
@@ -23,6 +23,7 @@ import { parametersOf } from './parameters/read-parameters.ts';
 import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
 import { above, type Judgement, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const MODES = [
   'QueueLength',
@@ -133,10 +134,17 @@ export interface RabbitmqTriggerOptions {
   readonly timeoutMs: number;
 }
 
+const openBrokers = (environment: TriggerEnvironment) => new AmqpBrokers(environment);
+
+export function openRabbitmqTrigger(environment: TriggerEnvironment): Trigger {
+  return rabbitmqTrigger({ ...environment, brokers: environment.open(openBrokers) });
+}
+
 /** The messages of a queue of RabbitMQ. */
 export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTriggerOptions): Trigger {
   return {
     types: ['rabbitmq'],
+    scalerName: () => 'rabbitMQScaler',
     description:
       'The messages of a queue of RabbitMQ, by AMQP, or by the management plugin, which knows rates and several queues, too.',
     parameters,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deploymentKey, queryDeployment, type RedisDeployment } from '#lib/sources/redis/redis-deployment.ts';
 import { readLength, readStreamCount } from '#lib/sources/redis/redis-length.ts';
-import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
+import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import {
   AUTHENTICATION,
   boolean,
@@ -18,6 +18,7 @@ import {
 import { parametersOf } from './parameters/read-parameters.ts';
 import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
 
@@ -82,10 +83,17 @@ const listParameters = z.object({
   ...REDIS_CONNECTION,
 });
 
+const openServers = (environment: TriggerEnvironment) => new RedisServers(environment);
+
+export function openRedisTrigger({ open }: TriggerEnvironment): Trigger {
+  return redisTrigger({ redis: open(openServers) });
+}
+
 /** The length of a list, set, sorted set or hash of Redis. */
 export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
   return {
     types: ['redis', 'redis-cluster', 'redis-sentinel'],
+    scalerName: () => 'redisScaler',
     description: 'The length of a list, set, sorted set or hash of Redis.',
     parameters: listParameters,
     plan(request) {
@@ -145,10 +153,15 @@ const streamParameters = z.object({
   ...REDIS_CONNECTION,
 });
 
+export function openRedisStreamsTrigger({ open }: TriggerEnvironment): Trigger {
+  return redisStreamsTrigger({ redis: open(openServers) });
+}
+
 /** Entries of a stream of Redis. */
 export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
   return {
     types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
+    scalerName: () => 'redisStreamsScaler',
     description: 'Entries of a stream of Redis: all, those that are pending, or the lag of a group.',
     parameters: streamParameters,
     plan(request) {

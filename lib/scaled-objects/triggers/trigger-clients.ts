@@ -4,7 +4,6 @@ import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
 import { type HttpRequester, observeRequests } from '#lib/sources/http/observed-requester.ts';
 import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { scalerName } from './scaler-names.ts';
 import type { TriggerRequest } from './trigger.ts';
 
 /** Of more, those planned the longest ago lose their connections, and make new ones if their queries still ask. */
@@ -31,11 +30,10 @@ export class TriggerClients implements AsyncDisposable {
   }
 
   /** The client of some credentials; its requests count as those of a trigger. */
-  for(credentials: CredentialSource, { name, type, requests }: TriggerRequest): HttpRequester {
+  for(credentials: CredentialSource, { scaler, requests }: TriggerRequest): HttpRequester {
     const client = this.find(credentials);
     const watch = this.#watch;
     if (!watch || !requests) return client;
-    const scaler = scalerName({ name, type });
     const onEnded = (status: string, durationMs: number) => {
       requests.increment(status);
       watch.durations.observe(scaler, status, durationMs);

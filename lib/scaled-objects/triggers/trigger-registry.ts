@@ -1,57 +1,41 @@
-import type { RedisServers } from '#lib/sources/redis/redis-servers.ts';
-import type { Clock } from '#lib/time/clock.ts';
-import { awsSqsQueueTrigger, type SqsTriggerOptions } from './aws-sqs-queue.ts';
-import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
+import { openAwsSqsQueueTrigger } from './aws-sqs-queue.ts';
 import { resourceTrigger } from './cpu-memory.ts';
 import { cronTrigger } from './cron.ts';
-import { type ExternalTriggerOptions, externalTrigger } from './external.ts';
+import { openExternalTrigger } from './external.ts';
 import { influxdbTrigger } from './influxdb.ts';
 import { kubernetesWorkloadTrigger } from './kubernetes-workload.ts';
-
 import { metricsApiTrigger } from './metrics-api.ts';
-import { mysqlTrigger } from './mysql.ts';
+import { openMysqlTrigger } from './mysql.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';
-import { postgresqlTrigger, type SqlTriggerOptions } from './postgresql.ts';
+import { openPostgresqlTrigger } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
-import { type RabbitmqTriggerOptions, rabbitmqTrigger } from './rabbitmq.ts';
-import { redisStreamsTrigger, redisTrigger } from './redis.ts';
+import { openRabbitmqTrigger } from './rabbitmq.ts';
+import { openRedisStreamsTrigger, openRedisTrigger } from './redis.ts';
 import type { Trigger } from './trigger.ts';
-import type { TriggerClients } from './trigger-clients.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
-/** What triggers work with. */
-export interface AllTriggersOptions
-  extends SqlTriggerOptions,
-    ExternalTriggerOptions,
-    RabbitmqTriggerOptions,
-    SqsTriggerOptions {
-  readonly redis: RedisServers;
-  readonly clock: Clock;
-  readonly clients: TriggerClients;
-  /** By default of one HTTP request. */
-  readonly timeoutMs: number;
-  readonly listPods: ListPods;
-  readonly listEndpoints: ListEndpoints;
-}
+/** The list of triggers: the only place beside its own file that names one. */
+const TRIGGERS: readonly ((environment: TriggerEnvironment) => Trigger)[] = [
+  openAwsSqsQueueTrigger,
+  cronTrigger,
+  openExternalTrigger,
+  () => resourceTrigger('cpu'),
+  () => resourceTrigger('memory'),
+  influxdbTrigger,
+  kubernetesWorkloadTrigger,
+  metricsApiTrigger,
+  openMysqlTrigger,
+  natsJetstreamTrigger,
+  openPostgresqlTrigger,
+  prometheusTrigger,
+  openRabbitmqTrigger,
+  openRedisTrigger,
+  openRedisStreamsTrigger,
+];
 
 /** Every kind of triggers that there is. */
-export function allTriggers(options: AllTriggersOptions): readonly Trigger[] {
-  return [
-    awsSqsQueueTrigger(options),
-    cronTrigger(options),
-    externalTrigger(options),
-    resourceTrigger('cpu'),
-    resourceTrigger('memory'),
-    influxdbTrigger(options),
-    kubernetesWorkloadTrigger(options),
-    metricsApiTrigger(options),
-    mysqlTrigger(options),
-    natsJetstreamTrigger(options),
-    postgresqlTrigger(options),
-    prometheusTrigger(options),
-    rabbitmqTrigger(options),
-    redisTrigger(options),
-    redisStreamsTrigger(options),
-  ];
+export function allTriggers(environment: TriggerEnvironment): readonly Trigger[] {
+  return TRIGGERS.map((open) => open(environment));
 }
 
 /** The triggers that there are, by their types. */

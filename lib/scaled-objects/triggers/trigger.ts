@@ -8,8 +8,8 @@ import type { ParameterSources } from './parameters/read-parameters.ts';
 /** A trigger that is to be planned. */
 export interface TriggerRequest extends ParameterSources {
   readonly type: string;
-  /** What it is called; absent where it has no name. */
-  readonly name?: string | undefined;
+  /** The series label `scaler`. */
+  readonly scaler: string;
   /** Counts its requests by HTTP; absent where nobody does. */
   readonly requests?: RequestTally | undefined;
   /** Of the object that the trigger belongs to. */
@@ -75,6 +75,8 @@ export interface PushSource {
 export interface Trigger {
   /** Values of `type` that mean it. */
   readonly types: readonly string[];
+  /** The series label `scaler` of a trigger without a name, as KEDA's dashboards expect it for one of `types`. */
+  readonly scalerName: (type: string) => string;
   /** For the documentation: what it counts. */
   readonly description: string;
   readonly parameters: z.ZodObject;

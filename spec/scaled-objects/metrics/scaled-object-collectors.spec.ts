@@ -63,7 +63,12 @@ class BuiltPlans implements AsyncDisposable {
 
   #trigger(): Trigger {
     return {
-      ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}) },
+      ...{
+        types: ['queue'],
+        scalerName: () => 'queueScaler',
+        description: 'A queue.',
+        parameters: z.object({}),
+      },
       plan: () => {
         const run = async () => [{ value: this.waiting, labels: {} }];
         const query = { key: 'queue', description: 'a queue', run };

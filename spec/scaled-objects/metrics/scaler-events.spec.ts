@@ -7,7 +7,14 @@ describe('tellStarted', () => {
     tellStarted(
       [
         {
-          ...{ index: 0, type: 'redis', name: 'jobs', isCached: false, unmatched: ['lenght'] },
+          ...{
+            index: 0,
+            type: 'redis',
+            name: 'jobs',
+            scaler: 'jobs',
+            isCached: false,
+            unmatched: ['lenght'],
+          },
           missing: ['TriggerAuthentication "ta": Secret default/login not found'],
           ...{ metrics: [], resource: undefined, push: undefined, error: undefined },
         },
@@ -24,7 +31,15 @@ describe('tellStarted', () => {
     const told: string[] = [];
     const note = (...words: readonly string[]) => void told.push(words.join(' '));
     const trigger = (type: string, unmatched: readonly string[] = []) => ({
-      ...{ index: 0, type, name: undefined, isCached: false, unmatched, missing: [] },
+      ...{
+        index: 0,
+        type,
+        name: undefined,
+        scaler: `${type}Scaler`,
+        isCached: false,
+        unmatched,
+        missing: [],
+      },
       ...{ metrics: [], resource: undefined, push: undefined, error: undefined },
     });
     const keys = Array.from({ length: 11 }, (_, index) => `${index}${'x'.repeat(120)}`);

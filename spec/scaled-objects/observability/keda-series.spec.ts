@@ -179,7 +179,7 @@ describe('kedaSeries', () => {
         'shop/web': [
           toldTrigger('redis', { name: 'q', metric: { metricName: 's0' } }),
           toldTrigger('prometheus', { index: 1, metric: { metricName: 's1', isEmptyZero: true } }),
-          toldTrigger('cpu', { index: 2, resource: { resource: 'cpu' } as never }),
+          toldTrigger('cpu', { index: 2, scaler: 'cpuMemoryScaler', resource: { resource: 'cpu' } as never }),
         ],
         'shop/good': [toldTrigger('redis', { name: 'q', metric: { metricName: 's2' } })],
         'shop/bad': [toldTrigger('redis', { name: 'q', metric: { metricName: 's3' } })],

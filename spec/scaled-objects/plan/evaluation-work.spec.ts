@@ -122,7 +122,13 @@ class ManyTriggers implements AsyncDisposable {
 
   #trigger(): Trigger {
     return {
-      ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}), takesAnyKey: true },
+      ...{
+        types: ['queue'],
+        scalerName: () => 'queueScaler',
+        description: 'A queue.',
+        parameters: z.object({}),
+        takesAnyKey: true,
+      },
       plan: ({ metadata }) => {
         this.planned++;
         const index = Number(metadata.index);

@@ -15,7 +15,7 @@ describe('planTriggers', () => {
         ...{ objectKind: 'ScaledObject', objectName, namespace: 'default', hasFormula: false, share },
         types: {
           get: () => ({
-            ...{ parameters: z.object({}), takesAnyKey: true },
+            ...{ parameters: z.object({}), takesAnyKey: true, scalerName: () => 'any' },
             async plan() {
               iterations.add(performance.nodeTiming.uvMetricsInfo.loopCount);
               return { kind: 'external', metrics: [] };
@@ -38,7 +38,7 @@ describe('planTriggers', () => {
           ...{ objectKind: 'ScaledJob', objectName: 'web', namespace: 'default', hasFormula: false },
           types: {
             get: () => ({
-              ...{ parameters: z.object({}), takesAnyKey: true },
+              ...{ parameters: z.object({}), takesAnyKey: true, scalerName: () => 'any' },
               plan: ({ metadata }: { metadata: { count: string } }) => ({
                 kind: 'external',
                 push: {},
@@ -79,7 +79,7 @@ describe('planTriggers', () => {
           ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false },
           types: {
             get: () => ({
-              ...{ parameters: z.object({}), takesAnyKey: true },
+              ...{ parameters: z.object({}), takesAnyKey: true, scalerName: () => 'any' },
               async plan() {
                 if (isNeeded) throw new Error('missing required parameter "bearerToken" in [authParams]');
                 return { kind: 'external', metrics: [] };

@@ -78,7 +78,12 @@ describe('KeptPlans', () => {
     error = undefined;
     authentications = [];
     const trigger: Trigger = {
-      ...{ types: ['queue'], description: 'A queue.', parameters: z.object({}) },
+      ...{
+        types: ['queue'],
+        scalerName: () => 'queueScaler',
+        description: 'A queue.',
+        parameters: z.object({}),
+      },
       plan() {
         planned++;
         if (error) throw error;

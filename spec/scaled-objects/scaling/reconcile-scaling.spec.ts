@@ -218,7 +218,12 @@ describe('step', () => {
     let isThere = true;
     const parameters = z.object({});
     const trigger: Trigger = {
-      ...{ types: ['remote'], description: 'A source that is asked what it has.', parameters },
+      ...{
+        types: ['remote'],
+        scalerName: () => 'remoteScaler',
+        description: 'A source that is asked what it has.',
+        parameters,
+      },
       plan() {
         if (!isThere) throw new Error('the source does not say what it has');
         const run = async () => {

@@ -5,6 +5,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 
 const REQUEST: TriggerRequest = {
   type: 'cpu',
+  scaler: 'cpuMemoryScaler',
   namespace: 'default',
   objectKind: 'ScaledObject',
   objectName: 'web',

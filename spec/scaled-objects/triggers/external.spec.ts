@@ -312,7 +312,7 @@ describe('externalTrigger, with a real gRPC server', () => {
   async function externalPlan(server: { readonly port: number }, type = 'external') {
     const made = await externalTrigger({ scalers, clock }).plan(
       {
-        ...{ type, namespace: 'default', objectKind: 'ScaledObject', objectName: 'web' },
+        ...{ type, scaler: 'web', namespace: 'default', objectKind: 'ScaledObject', objectName: 'web' },
         ...{ metricType: undefined, hasFormula: false, authentication: {}, environment: {} },
         metadata: { scalerAddress: `127.0.0.1:${server.port}` },
       },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
@@ -110,7 +110,7 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
 describe('allTriggers', () => {
   it('asks no host that must not be asked, and says by which flag it may be', async () => {
     await using echoing = await startEchoingSources('do-not-tell', () => '');
-    await using opened = openTriggerSources({
+    await using opened = openTriggerEnvironment({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 10_000 },
       listPods: async () => [],
       listEndpoints: async () => [],
@@ -121,6 +121,34 @@ describe('allTriggers', () => {
       const told = await toldOfTrigger(source, { types });
       expect(told, name).to.match(/127\.0\.0\.1 must not be asked: it leads to a loopback.* --allowed-hosts/);
     }
+  });
+
+  it('has the scaler names of KEDA for triggers without a name', () => {
+    const names = everyTrigger().flatMap(({ types, scalerName }) =>
+      types.map((type) => `${type} ${scalerName(type)}`),
+    );
+    expect(names.sort()).to.deep.equal([
+      'aws-sqs-queue awsSqsQueueScaler',
+      'cpu cpuMemoryScaler',
+      'cron cronScaler',
+      'external externalScaler',
+      'external-push externalPushScaler',
+      'influxdb influxDBScaler',
+      'kubernetes-workload kubernetesWorkloadScaler',
+      'memory cpuMemoryScaler',
+      'metrics-api metricsAPIScaler',
+      'mysql mySQLScaler',
+      'nats-jetstream natsJetStreamScaler',
+      'postgresql postgreSQLScaler',
+      'prometheus prometheusScaler',
+      'rabbitmq rabbitMQScaler',
+      'redis redisScaler',
+      'redis-cluster redisScaler',
+      'redis-cluster-streams redisStreamsScaler',
+      'redis-sentinel redisScaler',
+      'redis-sentinel-streams redisStreamsScaler',
+      'redis-streams redisStreamsScaler',
+    ]);
   });
 
   it('says of what cannot be planned which rule it breaks, as KEDA does', async () => {

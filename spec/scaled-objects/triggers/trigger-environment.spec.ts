@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
-import { openTriggerSources } from '#lib/scaled-objects/triggers/trigger-sources.ts';
+import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
@@ -8,7 +8,23 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const LONG = Buffer.alloc(128 * 1024);
 
-describe('openTriggerSources', () => {
+describe('openTriggerEnvironment', () => {
+  it('opens a source once for all triggers that use it, and disposes of it', async () => {
+    const environment = openTriggerEnvironment({
+      ...{ clock: new ManualClock(), userAgent: 'spec', timeoutMs: 1000, findAddresses: undefined },
+      ...{ allowedHosts: [], listPods: async () => [], listEndpoints: async () => [] },
+    });
+    const events: string[] = [];
+    const openSource = ({ timeoutMs }: { readonly timeoutMs: number }) => {
+      events.push(`opened with ${timeoutMs}`);
+      return { [Symbol.dispose]: () => void events.push('disposed') };
+    };
+    expect(environment.open(openSource)).to.equal(environment.open(openSource));
+    expect(events).to.deep.equal(['opened with 1000']);
+    await environment[Symbol.asyncDispose]();
+    expect(events).to.deep.equal(['opened with 1000', 'disposed']);
+  });
+
   it('reads eight long responses of a namespace at once, whatever hosts and credentials they have', async () => {
     const servers = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -19,7 +35,7 @@ describe('openTriggerSources', () => {
       ),
     );
     await using _servers = ended(servers);
-    await using sources = openTriggerSources({
+    await using sources = openTriggerEnvironment({
       ...{ clock: new ManualClock(), userAgent: 'spec', timeoutMs: 1000, findAddresses: undefined },
       ...{ allowedHosts: ['127.0.0.1'], listPods: async () => [], listEndpoints: async () => [] },
     });

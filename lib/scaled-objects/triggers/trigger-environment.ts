@@ -1,0 +1,71 @@
+import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { LongResponses } from '#lib/sources/http/receive-response.ts';
+import { AllowedHosts, type FindAddresses, type NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
+import { type RequestDurations, requestDurations, TriggerClients } from './trigger-clients.ts';
+
+/** What triggers open their sources with, and HTTP clients, which several triggers use. */
+export interface TriggerEnvironment extends NetworkOptions {
+  readonly clock: Clock;
+  readonly clients: TriggerClients;
+  /** Hosts beside those of SQS that receive the AWS identity of this program. */
+  readonly awsIdentityHosts: readonly string[];
+  /** Default timeout of one HTTP request. */
+  readonly timeoutMs: number;
+  readonly listPods: ListPods;
+  readonly listEndpoints: ListEndpoints;
+  /**
+   * Opens a source, or returns the one that the same function opened before; it is disposed of with the environment. A source
+   * connects on its first query.
+   */
+  readonly open: <Source extends AsyncDisposable | Disposable>(
+    openSource: (environment: TriggerEnvironment) => Source,
+  ) => Source;
+}
+
+export interface TriggerEnvironmentOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Hosts that triggers may query. */
+  readonly allowedHosts: readonly string[];
+  /** `undefined` where only addresses are dialled, and no names. */
+  readonly findAddresses: FindAddresses | undefined;
+  /** By default none. */
+  readonly awsIdentityHosts?: readonly string[];
+  readonly timeoutMs: number;
+  readonly listPods: ListPods;
+  readonly listEndpoints: ListEndpoints;
+}
+
+/** An environment with the series and the time slices of all its triggers. */
+interface OpenTriggerEnvironment extends TriggerEnvironment, AsyncDisposable {
+  readonly durations: RequestDurations;
+  readonly share: FairShare;
+}
+
+export function openTriggerEnvironment(options: TriggerEnvironmentOptions): OpenTriggerEnvironment {
+  const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
+  const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses };
+  const stack = new AsyncDisposableStack();
+  const share = new FairShare(clock);
+  const http = { clock, userAgent, ...network, share, longResponses: new LongResponses() };
+  const durations = requestDurations(clock);
+  const clients = stack.use(
+    new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), { clock, durations }),
+  );
+  const sources = new Map<unknown, AsyncDisposable | Disposable>();
+  const environment: TriggerEnvironment = {
+    ...{ clock, ...network, clients, timeoutMs, listPods, listEndpoints },
+    awsIdentityHosts: options.awsIdentityHosts ?? [],
+    open<Source extends AsyncDisposable | Disposable>(
+      openSource: (environment: TriggerEnvironment) => Source,
+    ): Source {
+      const source = sources.get(openSource) ?? stack.use(openSource(environment));
+      sources.set(openSource, source);
+      return source as Source; // the map's key is what made it
+    },
+  };
+  return { ...environment, durations, share, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
