@@ -150,30 +150,48 @@ function decode(value: string): string {
 }
 
 /** Each is a request, and all objects wait for the same rate. */
-const MOST_REFERENCES = 100;
+const MAX_REFERENCES = 100;
 
 type Read<T> = (namespace: string, name: string, signal: AbortSignal) => Promise<T>;
 
+/** Of their keys and values together: they are held while an object is prepared, though a trigger needs one key of each. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+
 /**
- * Reads for the triggers of one object: each Secret, ConfigMap and token once, and of all no more than a hundred, however
- * many triggers and containers refer to them.
+ * Reads for the triggers of one object: each Secret, ConfigMap and token once, and of all no more than a hundred and 8 MiB,
+ * however many triggers and containers refer to them.
  */
 export function readerOfOne(reader: ClusterReader): ClusterReader {
   const known = new Map<string, Promise<unknown>>();
+  let length = 0;
   const once =
     <T>(kind: string, read: Read<T>): Read<T> =>
     async (namespace, name, signal) => {
       const key = JSON.stringify([kind, namespace, name]);
-      if (!known.has(key) && known.size === MOST_REFERENCES)
+      if (!known.has(key) && known.size === MAX_REFERENCES)
         throw new Error(
-          `the triggers refer to more than ${MOST_REFERENCES} Secrets, ConfigMaps and service accounts`,
+          `the triggers refer to more than ${MAX_REFERENCES} Secrets, ConfigMaps and service accounts`,
         );
       const reading = (known.get(key) as Promise<T> | undefined) ?? read(namespace, name, signal);
       known.set(key, reading);
       return await reading;
     };
-  const secretData = once('Secret', reader.secretData);
-  const configMapData = once('ConfigMap', reader.configMapData);
+  const onceWithin = (kind: string, read: ClusterReader['secretData']) =>
+    once(kind, async (namespace, name, signal) => {
+      checkLength();
+      const data = await read(namespace, name, signal);
+      for (const [key, value] of Object.entries(data ?? {})) length += key.length + value.length;
+      checkLength();
+      return data;
+    });
+  function checkLength(): void {
+    if (length <= MAX_LENGTH) return;
+    throw new Error(
+      `the triggers refer to Secrets and ConfigMaps that are together longer than ${MAX_LENGTH} characters`,
+    );
+  }
+  const secretData = onceWithin('Secret', reader.secretData);
+  const configMapData = onceWithin('ConfigMap', reader.configMapData);
   return {
     ...reader,
     ...{ secretData, configMapData },

@@ -206,6 +206,22 @@ describe('readerOfOne', () => {
     expect(await reader.secretData('default', 's0', signal)).to.deep.equal({});
     expect(asked).to.have.lengthOf(100);
   });
+
+  it('holds 8 MiB for all triggers of an object, and refuses what would be more, and all after that', async () => {
+    const mebibyte = async () => ({ a: 'x'.repeat(2 ** 20 - 1) });
+    const large = readerOfOne({ ...reader, secretData: mebibyte, configMapData: mebibyte });
+    for (let place = 0; place < 4; place++) {
+      await large.secretData('default', `s${place}`, signal);
+      await large.environmentOf('default', signal).configMapData(`c${place}`);
+    }
+    for (const name of ['one-more', 'another']) {
+      const refused = await large.secretData('default', name, signal).catch((error: Error) => error);
+      expect(`${refused}`).to.equal(
+        'Error: the triggers refer to Secrets and ConfigMaps that are together longer than 8388608 characters',
+      );
+    }
+    expect(await large.secretData('default', 's0', signal)).to.have.property('a');
+  });
 });
 
 describe('fetchReference', () => {
