@@ -26,7 +26,7 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readCachedObject } from './api/cached-objects.ts';
-import { followObjects, hpasBeside, ownersOf, rivalsOf } from './api/informers.ts';
+import { findOverlapping, followObjects, hpasBeside, ownersOf } from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -47,6 +47,7 @@ import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
 import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';
 import type { JobTerm } from './observability/object-report.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scaled-objects-ui.ts';
+import type { PreparedScaledObject } from './preparation/prepared-scaled-object.ts';
 import type { ScaledObjectsFlags, ScaledObjectsOptions, WebhookOptions } from './scaled-objects-options.ts';
 import { HpaClient } from './scaling/hpa-client.ts';
 import { LoopMemories } from './scaling/reconcile-context.ts';
@@ -165,6 +166,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     },
     authenticationsOf: (object) => followed.authenticationsOf(object),
   });
+  const overlapping = (prepared: PreparedScaledObject) =>
+    findOverlapping(objects, prepared).map((object) => plans.prepared(object));
   let jobTerm: JobTerm | undefined;
   const told = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
   environment.registry.add(kedaSeries(told));
@@ -256,8 +259,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       get isSynced() {
         return followed.isSynced;
       },
-      rivalsOf: (object) => rivalsOf(objects, object),
-      hpasBeside: (object) => hpasBeside(hpas, object),
+      overlapping,
+      hpasBeside: (prepared) => hpasBeside(hpas, prepared),
       workload: (target) => workloads.find(target),
       limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
       ...{ types, series: webhook },
@@ -275,13 +278,13 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         ...{ workloads, plans, collection, hpaClient, memories, otherOperator },
         objects: {
           find: (key) => objects.find(key),
-          rivalsOf: (object) => rivalsOf(objects, object),
+          overlapping,
           onChange: (listener, replay) => objects.onChange(listener, replay),
           synced: (signal) => objects.synced(signal),
         },
         hpas: {
           find: (key) => hpas.find(key),
-          beside: (object) => hpasBeside(hpas, object),
+          beside: (prepared) => hpasBeside(hpas, prepared),
         },
         others: [targets, mapKeys(hpas, ownersOf)],
         client: scaledObjects,

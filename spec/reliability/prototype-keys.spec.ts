@@ -6,7 +6,7 @@ import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
-import { requestsOf } from '#lib/scaled-objects/api/annotations.ts';
+import { readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
 import { HealthCounter } from '#lib/scaled-objects/metrics/fallback.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { containerEnvironments } from '#lib/scaled-objects/triggers/authentication/container-environment.ts';
@@ -134,8 +134,8 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const health = new HealthCounter().next(undefined, [metric], 3);
       expect(Object.entries(health)).to.deep.equal([[key, { numberOfFailures: 1, status: 'Failing' }]]);
       const metadata = { name: 'a', annotations: Object.fromEntries([[key, 'true']]) };
-      expect(requestsOf({ metadata } as never)).to.deep.equal(
-        requestsOf({ metadata: { name: 'a' } } as never),
+      expect(readKedaAnnotations({ metadata } as never)).to.deep.equal(
+        readKedaAnnotations({ metadata: { name: 'a' } } as never),
       );
     });
 

@@ -2,10 +2,8 @@ import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/metrics/metric-state.ts';
 import type { DebugOptions } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
-import {
-  compileScaledObject,
-  type PlannedTrigger,
-} from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import type { PlannedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** When it is told. */
@@ -64,7 +62,7 @@ export function toldOf(known: KnownObjects): DebugOptions {
     ...{ objects, jobs, collection },
     clock: new ManualClock(Date.parse(TOLD_AT)),
     plans: {
-      compiled: compileScaledObject,
+      prepared: compileScaledObject,
       find: plan,
       activity: () => activity,
       failedCount: (key: string) => failedPlans[key] ?? 0,

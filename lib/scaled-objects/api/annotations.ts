@@ -13,7 +13,7 @@ const TRANSFER_HPA = 'scaledobject.keda.sh/transfer-hpa-ownership';
 const EXCLUDED_LABELS = 'scaledobject.keda.sh/hpa-excluded-labels';
 
 /** What the annotations of an object ask for. */
-export interface Requests {
+export interface KedaAnnotations {
   /** Neither loop nor HPA. */
   readonly isPaused: boolean;
   /** The text that says how many replicas there are to be meanwhile; `undefined` where it is left as it is. */
@@ -29,7 +29,7 @@ const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 /** Reads what annotations ask for; of those that pause, any text but one of Go's for false does. */
-export function requestsOf({ metadata }: KubernetesObject): Requests {
+export function readKedaAnnotations({ metadata }: KubernetesObject): KedaAnnotations {
   const annotations = metadata.annotations ?? {};
   const isOn = (key: string) => {
     const text = getOwn(annotations, key);

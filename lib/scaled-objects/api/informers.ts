@@ -18,7 +18,7 @@ import {
   TRIGGER_AUTHENTICATIONS,
 } from './resources.ts';
 import type { ScaledJob } from './scaled-job.ts';
-import { hpaNameOf, type ScaledObject, targetOf } from './scaled-object.ts';
+import { hpaKeyOf, type ScaledObject, targetOf } from './scaled-object.ts';
 import { type InformerScope, targetName, Workloads } from './target-workloads.ts';
 import {
   AUTHENTICATION_KINDS,
@@ -170,21 +170,18 @@ function logOmitted(
   });
 }
 
-/** Objects that want the target of one, or an HPA of the same name; it is among them. */
-export function rivalsOf(
-  objects: Pick<SharedInformer<ScaledObject>, 'findBy'>,
-  object: ScaledObject,
-): readonly ScaledObject[] {
-  const found = [
-    ...objects.findBy('target', targetName(targetOf(object))),
-    ...objects.findBy('hpa', hpaKeyOf(object)),
-  ];
-  return [...new Set(found)];
+/** What overlapping objects and HPAs are found by, as {@link followObjects} indexes them. */
+interface OverlapKeys {
+  readonly target: { readonly key: string };
+  readonly hpaKey: string;
 }
 
-/** The key of the HPA that an object has. */
-export function hpaKeyOf(object: ScaledObject): string {
-  return `${object.metadata.namespace}/${hpaNameOf(object)}`;
+/** Objects that have the target of one, or an HPA of the same name; it is among them. */
+export function findOverlapping(
+  objects: Pick<SharedInformer<ScaledObject>, 'findBy'>,
+  { target, hpaKey }: OverlapKeys,
+): readonly ScaledObject[] {
+  return [...new Set([...objects.findBy('target', target.key), ...objects.findBy('hpa', hpaKey)])];
 }
 
 function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string[] {
@@ -194,10 +191,10 @@ function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string
 /** HPAs of the target of a ScaledObject, and that which has the name of its own. */
 export function hpasBeside(
   hpas: Pick<SharedInformer<ManagedHpa>, 'find' | 'findBy'>,
-  object: ScaledObject,
+  { target, hpaKey }: OverlapKeys,
 ): readonly ManagedHpa[] {
-  const named = hpas.find(`${object.metadata.namespace}/${hpaNameOf(object)}`);
-  const found = hpas.findBy('target', targetName(targetOf(object)));
+  const named = hpas.find(hpaKey);
+  const found = hpas.findBy('target', target.key);
   return named ? [...new Set([named, ...found])] : found;
 }
 

@@ -1,3 +1,4 @@
+import type { ScaleTarget } from '#lib/control/scale-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ObjectCondition } from './conditions.ts';
 
@@ -92,14 +93,11 @@ export interface ScaledObjectStatus {
   readonly authenticationsTypes?: string;
 }
 
-/** How often the triggers of an object are asked that does not say it, be it a ScaledJob. */
+/** How often triggers are polled where the spec of their object does not say it, in seconds; that of a ScaledJob, too. */
 export const DEFAULT_POLLING_S = 30;
-const DEFAULT_COOLDOWN_S = 300;
-/** How many replicas there are at most where nothing is said. */
-export const DEFAULT_MAX_REPLICAS = 100;
 
 /** What an object scales; what it leaves out is a Deployment. */
-export function targetOf({ metadata, spec }: ScaledObject) {
+export function targetOf({ metadata, spec }: ScaledObject): ScaleTarget {
   const { name, apiVersion, kind } = spec.scaleTargetRef;
   return {
     namespace: metadata.namespace ?? '',
@@ -109,16 +107,12 @@ export function targetOf({ metadata, spec }: ScaledObject) {
   };
 }
 
-/** How long an object waits for what, in milliseconds. */
-export function periodsOf({ spec }: ScaledObject) {
-  return {
-    pollingMs: (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000,
-    cooldownMs: (spec.cooldownPeriod ?? DEFAULT_COOLDOWN_S) * 1000,
-    initialCooldownMs: (spec.initialCooldownPeriod ?? 0) * 1000,
-  };
-}
-
 /** Name of the HPA that an object has. */
 export function hpaNameOf({ metadata, spec }: ScaledObject): string {
   return spec.advanced?.horizontalPodAutoscalerConfig?.name || `keda-hpa-${metadata.name}`;
+}
+
+/** The key of the HPA that an object has: `NAMESPACE/NAME`. */
+export function hpaKeyOf(object: ScaledObject): string {
+  return `${object.metadata.namespace}/${hpaNameOf(object)}`;
 }

@@ -4,18 +4,18 @@ import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, type Workload } from '#lib/kubernetes/objects/workload.ts';
-import { requestsOf } from '../api/annotations.ts';
-import { hpaKeyOf, hpasBeside, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
+import { readKedaAnnotations } from '../api/annotations.ts';
+import { hpasBeside, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import { isWorkload, targetName } from '../api/target-workloads.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { JobClient } from '../jobs/job-client.ts';
 import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-scaled-job.ts';
+import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 
 import { targetFailure } from '../scaling/scale-target.ts';
 import { CheckFailure } from '../validation/check-failure.ts';
 import { limitedByDefault } from '../validation/limit-ranges.ts';
-import { checkScaledObject, pausedReplicasOf } from '../validation/validate-scaled-object.ts';
+import { checkScaledObject, parsePausedReplicas } from '../validation/validate-scaled-object.ts';
 import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
 
@@ -41,9 +41,10 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
         { path },
         (value) => readObject(value) as ManagedHpa,
       );
-      const judge = new Judge({ context, objects: found.objects, hpas });
+      const prepared = new Map(found.objects.map((object) => [object, compileScaledObject(object)]));
+      const judge = new Judge({ context, objects: [...prepared.values()], hpas });
       const waiting = [
-        ...found.objects.map((object) => () => judge.scaledObject(object)),
+        ...[...prepared].map((one) => () => judge.scaledObject(...one)),
         ...found.jobs.map((object) => () => judge.scaledJob(object)),
       ].entries();
       const findings: Finding[][] = [];
@@ -59,7 +60,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
 
 interface JudgeOptions {
   readonly context: ApiContext;
-  readonly objects: readonly ScaledObject[];
+  readonly objects: readonly PreparedScaledObject[];
   readonly hpas: readonly ManagedHpa[];
 }
 
@@ -67,7 +68,7 @@ interface JudgeOptions {
 class Judge {
   readonly #context: ApiContext;
   /** Of one target, or with an HPA of one name. */
-  readonly #rivals: ReadonlyMap<string, readonly ScaledObject[]>;
+  readonly #rivals: ReadonlyMap<string, readonly PreparedScaledObject[]>;
   readonly #hpas: Parameters<typeof hpasBeside>[0];
   readonly #scales: ScaleClient;
   readonly #jobs: JobClient;
@@ -77,8 +78,8 @@ class Judge {
     const { client, mapper, clock } = context;
     this.#context = context;
     this.#rivals = new Map([
-      ...Map.groupBy(all, (object) => targetName(targetOf(object))),
-      ...Map.groupBy(all, hpaKeyOf),
+      ...Map.groupBy(all, ({ target }) => target.key),
+      ...Map.groupBy(all, ({ hpaKey }) => hpaKey),
     ]);
     const byKey = new Map(hpas.map((hpa) => [keyOf(hpa.metadata), hpa]));
     const byTarget = Map.groupBy(hpas, (hpa) => targetNamesOf(hpa)[0]);
@@ -91,17 +92,17 @@ class Judge {
   }
 
   /** What is wrong with an object that is used: nothing is done for one that is to go, and little for one that is paused. */
-  async scaledObject(object: ScaledObject): Promise<readonly Finding[]> {
+  async scaledObject(object: ScaledObject, prepared: PreparedScaledObject): Promise<readonly Finding[]> {
     if (object.metadata.deletionTimestamp) return [];
-    const { namespace = '' } = object.metadata;
+    const { namespace, target, hpaKey, annotations } = prepared;
     return await this.#judged('scaledobject', object, async () => {
-      if (requestsOf(object).isPaused) return void pausedReplicasOf(object);
-      const workload = await this.#workload(object);
-      const target = targetName(targetOf(object));
+      if (annotations.isPaused) return void parsePausedReplicas(annotations);
+      const workload = await this.#workload(prepared);
       const asks = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
       checkScaledObject(object, {
-        objects: [target, hpaKeyOf(object)].flatMap((name) => this.#rivals.get(name) ?? []),
-        hpas: hpasBeside(this.#hpas, object),
+        prepared,
+        objects: [target.key, hpaKey].flatMap((name) => this.#rivals.get(name) ?? []),
+        hpas: hpasBeside(this.#hpas, prepared),
         workload,
         limitedByDefault: asks ? await this.#limitedByDefault(namespace) : [],
       });
@@ -109,7 +110,7 @@ class Judge {
   }
 
   async scaledJob(object: ScaledJob): Promise<readonly Finding[]> {
-    if (object.metadata.deletionTimestamp || requestsOf(object).isPaused) return [];
+    if (object.metadata.deletionTimestamp || readKedaAnnotations(object).isPaused) return [];
     const { signal } = this.#context;
     return await this.#judged('scaledjob', object, async () => {
       checkScaledJob(object);
@@ -144,19 +145,16 @@ class Judge {
   }
 
   /** What is known of the target's containers; that it can be scaled is found out where they are not. */
-  async #workload(object: ScaledObject): Promise<Workload | undefined> {
+  async #workload({ target }: PreparedScaledObject): Promise<Workload | undefined> {
     const { mapper, client, signal } = this.#context;
-    const target = targetOf(object);
     try {
-      const resource = isWorkload(target) ? await mapper.find(target, signal) : undefined;
+      const resource = target.isWorkload ? await mapper.find(target.ref, signal) : undefined;
       if (resource) {
         const permission = `get ${resource.plural}.${resource.group}`;
-        const path = objectPath(resource, target);
+        const path = objectPath(resource, target.ref);
         return readWorkload(await requirePermission(permission, () => client.getJson(path, { signal })));
       }
-      await requirePermission(`get the scale of ${targetName(target)}`, () =>
-        this.#scales.get(target, signal),
-      );
+      await requirePermission(`get the scale of ${target.key}`, () => this.#scales.get(target.ref, signal));
       return undefined;
     } catch (error) {
       const failure = targetFailure(error);

@@ -9,10 +9,11 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
-import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
+import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedMetric } from '../preparation/prepared-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
@@ -72,7 +73,10 @@ export function triggers(
       });
       const look = { context, reader, types: new TriggerTypes(allTriggers(sources)) };
       const waiting = [
-        ...objects.map((object) => () => examine({ kind: 'ScaledObject', object }, look)),
+        ...objects.map((object) => () => {
+          const prepared = compileScaledObject(object);
+          return examine({ kind: 'ScaledObject', object, prepared }, look);
+        }),
         ...jobs.map((object) => () => examine({ kind: 'ScaledJob', object }, look)),
       ].entries();
       const findings: (readonly Finding[])[] = [];
@@ -86,7 +90,7 @@ export function triggers(
 }
 
 type Examined =
-  | { readonly kind: 'ScaledObject'; readonly object: ScaledObject }
+  | { readonly kind: 'ScaledObject'; readonly object: ScaledObject; readonly prepared: PreparedScaledObject }
   | { readonly kind: 'ScaledJob'; readonly object: ScaledJob };
 
 interface Look {
@@ -106,7 +110,7 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
     container: envSourceContainer(examined),
     reader: reader.environmentOf(namespace, signal),
   });
-  const hasFormula = kind === 'ScaledObject' && Boolean(object.spec.advanced?.scalingModifiers?.formula);
+  const hasFormula = examined.kind === 'ScaledObject' && examined.prepared.hasFormula;
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
   const planned = await planTriggers(object.spec.triggers, {
     ...{ ...about, types, reader, environment, signal },
@@ -170,7 +174,7 @@ function envSourceContainer({ kind, object }: Examined): string | undefined {
 
 async function workloadOf(examined: Examined, { client, mapper, signal }: ApiContext): Promise<unknown> {
   if (examined.kind === 'ScaledJob') return { spec: examined.object.spec.jobTargetRef };
-  const target = targetOf(examined.object);
+  const target = examined.prepared.target.ref;
   const resource = await mapper.find(target, signal);
   if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
   return await client.getJson(objectPath(resource, target), { signal });

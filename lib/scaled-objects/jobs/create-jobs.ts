@@ -2,7 +2,7 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import { jobBounds, type ScaledJob } from '../api/scaled-job.ts';
 import { type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
-import { type PlannedObject, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
 import { isClockStepped, type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';

@@ -11,7 +11,7 @@ import type { WrittenStatuses } from '../api/status-writes.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
-import type { PlannedObject } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '../preparation/prepared-triggers.ts';
 import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import type { JobClient } from './job-client.ts';

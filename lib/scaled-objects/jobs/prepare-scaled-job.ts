@@ -9,7 +9,7 @@ import type { PushFollowers } from '../metrics/push-scalers.ts';
 import { tellStarted } from '../metrics/scaler-events.ts';
 import { planTriggers } from '../preparation/prepare-triggers.ts';
 import { keepGood, REREAD_MS } from '../preparation/prepared-objects.ts';
-import { type PlannedObject, planError, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, planError, plannedMetrics } from '../preparation/prepared-triggers.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';

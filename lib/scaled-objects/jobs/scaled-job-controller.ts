@@ -1,6 +1,6 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
-import { requestsOf } from '../api/annotations.ts';
+import { readKedaAnnotations } from '../api/annotations.ts';
 import { setConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
@@ -59,7 +59,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
           throw error;
         }
       };
-      const { isPaused } = requestsOf(object);
+      const { isPaused } = readKedaAnnotations(object);
       tellPaused(object, isPaused, own);
       if (isPaused) {
         stop(key, own);

@@ -4,7 +4,7 @@ import { condition, conditionStatus, type ObjectCondition, setConditions } from 
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 
-import { type PlannedObject, plannedMetrics } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
 import type { MadeJobs } from './create-jobs.ts';
 
 /** What a ScaledJob says of itself. */

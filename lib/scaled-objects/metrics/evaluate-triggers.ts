@@ -1,6 +1,7 @@
 import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback } from '../api/scaled-object.ts';
-import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '../preparation/prepared-triggers.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
@@ -26,7 +27,7 @@ interface TargetState {
 
 /** Brings together what is known of the triggers of an object. */
 export function evaluate(
-  { modifiers, fallback }: CompiledScaledObject,
+  { modifiers, fallback }: PreparedScaledObject,
   {
     plan,
     observed,

@@ -2,23 +2,14 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
-import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { NAME_LABEL } from '../api/resources.ts';
-import type { ScaledObject } from '../api/scaled-object.ts';
-import {
-  type CompiledScaledObject,
-  type PlannedObject,
-  plannedMetrics,
-} from '../preparation/prepared-scaled-object.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { compositeOf } from './evaluate-triggers.ts';
 import { fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
-
-type ServedMetricsOptions = Pick<CompiledScaledObject, 'modifiers' | 'modifiersError'> & {
-  readonly plan: PlannedObject;
-};
 
 /**
  * The external metrics that are served of an object: one where a formula makes one of all.
@@ -26,16 +17,20 @@ type ServedMetricsOptions = Pick<CompiledScaledObject, 'modifiers' | 'modifiersE
  * @param valuesOf reads the values of a metric at the moment of a request
  */
 export function servedMetrics(
-  object: ScaledObject,
-  { plan, modifiers, modifiersError }: ServedMetricsOptions,
+  {
+    namespace,
+    name,
+    modifiers,
+    modifiersError,
+  }: Pick<PreparedScaledObject, 'namespace' | 'name' | 'modifiers' | 'modifiersError'>,
+  plan: PlannedObject,
   valuesOf: (metricName: string) => readonly MetricValue[],
 ): readonly StoredExternalMetric[] {
-  const { namespace = '', name } = object.metadata;
   const stored = (metricName: string): StoredExternalMetric => ({
     namespace,
     name: metricName,
     labels: { [NAME_LABEL]: name },
-    identity: `${keyOf(object.metadata)} ${metricName}`,
+    identity: `${namespace}/${name} ${metricName}`,
     values: () => valuesOf(metricName),
   });
   if (modifiersError) return []; // reported in the condition
@@ -45,7 +40,7 @@ export function servedMetrics(
 
 /** What is known as a request is served. */
 interface ServedState {
-  readonly compiled: Pick<CompiledScaledObject, 'modifiers' | 'fallback'>;
+  readonly prepared: Pick<PreparedScaledObject, 'modifiers' | 'fallback'>;
   readonly observed: readonly ObservedMetric[];
   readonly target: { readonly replicas: number | undefined; readonly readyPods: number | undefined };
   readonly nowMs: number;
@@ -58,13 +53,13 @@ interface ServedState {
  */
 export function servedValues(
   metricName: string,
-  { compiled, observed, target, nowMs }: ServedState,
+  { prepared, observed, target, nowMs }: ServedState,
 ): readonly MetricValue[] {
   const failed = (cause?: Error) => {
     const why = cause ? `: ${failureText(cause)}` : '';
     return new StatusError(500, 'InternalError', `metric:${metricName} encountered error${why}`, { cause });
   };
-  const { modifiers, fallback } = compiled;
+  const { modifiers, fallback } = prepared;
   if (modifiers) {
     const composite = compositeOf(observed, { ...target, modifiers, fallback });
     if (composite.kind !== 'value') throw failed(composite.kind === 'failing' ? composite.error : undefined);

@@ -1,12 +1,8 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Fallback, MetricHealth, ScaledObjectStatus } from '../api/scaled-object.ts';
-import type { PlannedMetric } from '../preparation/prepared-scaled-object.ts';
+import { needsReplicas } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedMetric } from '../preparation/prepared-triggers.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
-
-/** Whether what a fallback asks for depends on how many replicas there are. */
-export function asksForReplicas({ behavior = 'static' }: Fallback): boolean {
-  return !['', 'static', 'scalingModifiers'].includes(behavior);
-}
 
 /** What of the target decides how many replicas a fallback asks for. */
 export interface FallbackContext {
@@ -20,7 +16,7 @@ export interface FallbackContext {
 /** How many replicas a fallback asks for; `undefined` where the current number matters and is not known. */
 export function fallbackReplicas(fallback: Fallback, current: number | undefined) {
   const { replicas, behavior } = fallback;
-  if (!asksForReplicas(fallback)) return replicas;
+  if (!needsReplicas(fallback)) return replicas;
   if (current === undefined) return undefined;
   if (behavior === 'currentReplicas') return current;
   return behavior === 'currentReplicasIfHigher' ? Math.max(current, replicas) : Math.min(current, replicas);

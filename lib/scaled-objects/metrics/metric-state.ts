@@ -7,7 +7,7 @@ import {
   type PlannedObject,
   type PlannedTrigger,
   plannedMetrics,
-} from '../preparation/prepared-scaled-object.ts';
+} from '../preparation/prepared-triggers.ts';
 
 /** What is known of an external metric at one moment. */
 export type MetricState =

@@ -2,7 +2,7 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { PlannedTrigger } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
 import type { PushSource } from '../triggers/trigger.ts';
 
 interface PushFollowersOptions {

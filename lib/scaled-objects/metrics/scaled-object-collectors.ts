@@ -5,31 +5,26 @@ import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
-import { requestsOf } from '../api/annotations.ts';
-import { periodsOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
-import { isWorkload, type Workloads } from '../api/target-workloads.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
+import type { Workloads } from '../api/target-workloads.ts';
 import {
   KeptPlans,
   type KeptPlansOptions,
   PreparedObjects,
   REREAD_MS,
 } from '../preparation/prepared-objects.ts';
-import {
-  type CompiledScaledObject,
-  type PlannedObject,
-  planError,
-} from '../preparation/prepared-scaled-object.ts';
+import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, planError } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { evaluate } from './evaluate-triggers.ts';
 import { servedMetrics, servedValues } from './external-metrics.ts';
-import { asksForReplicas } from './fallback.ts';
 import { ActivityLog, evaluationPauseMs, type ObservedMetric, observeMetrics } from './metric-state.ts';
 import { PushFollowers } from './push-scalers.ts';
 import { ReadScales } from './scale-cache.ts';
 
 /** What plans are made and kept with. */
-interface ScaledObjectPlansOptions extends KeptPlansOptions {
+interface ScaledObjectPlansOptions extends Omit<KeptPlansOptions, 'prepare'> {
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
   /** What has objects planned again: their authentications, their targets. */
   readonly others: readonly Watched[];
@@ -50,7 +45,7 @@ const VALID_INTERVALS = 3;
 export class ScaledObjectPlans implements Disposable {
   readonly #options: ScaledObjectPlansOptions;
   readonly #plans: KeptPlans;
-  readonly #prepared = new PreparedObjects();
+  readonly #prepared = new PreparedObjects(compileScaledObject);
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
@@ -64,7 +59,7 @@ export class ScaledObjectPlans implements Disposable {
 
   constructor(options: ScaledObjectPlansOptions) {
     this.#options = options;
-    this.#plans = new KeptPlans(options);
+    this.#plans = new KeptPlans({ ...options, prepare: (object) => this.prepared(object) });
     this.#pushes = new PushFollowers(options);
     this.#scales = new ReadScales(options);
     this.#evaluations = new PacedKeys({
@@ -80,9 +75,9 @@ export class ScaledObjectPlans implements Disposable {
     return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
   }
 
-  /** What the spec of an object means. */
-  compiled(object: ScaledObject): CompiledScaledObject {
-    return this.#prepared.compiled(object);
+  /** What an object means: its spec, compiled once a generation, and its annotations. */
+  prepared(object: ScaledObject): PreparedScaledObject {
+    return this.#prepared.get(object);
   }
 
   /** How the external metrics of an object are now. */
@@ -95,7 +90,7 @@ export class ScaledObjectPlans implements Disposable {
     return observeMetrics(plan, {
       owner: key,
       collection,
-      fallback: this.compiled(object).fallback,
+      fallback: this.prepared(object).fallback,
       health: object.status?.health,
       isPushed: (trigger) => this.#pushes.isPushed(key, trigger),
     });
@@ -127,7 +122,7 @@ export class ScaledObjectPlans implements Disposable {
       reconcile: async (key, signal) => {
         const object = objects.find(key);
         const isUsed = object && object.omitted === undefined && !object.metadata.deletionTimestamp;
-        if (!isUsed || requestsOf(object).isPaused) {
+        if (!isUsed || this.prepared(object).annotations.isPaused) {
           this.#drop(key);
           return {};
         }
@@ -139,7 +134,7 @@ export class ScaledObjectPlans implements Disposable {
         const error = planError(plan);
         if (error instanceof UnreadReference) throw error; // told in the log, and tried again
         if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
-        if (error) return { requeueAfterMs: periodsOf(object).pollingMs };
+        if (error) return { requeueAfterMs: this.prepared(object).pollingMs };
         return authenticationsOf(object).length > 0 ? { requeueAfterMs: REREAD_MS } : {};
       },
     };
@@ -147,11 +142,10 @@ export class ScaledObjectPlans implements Disposable {
 
   #collect(key: string, object: ScaledObject, plan: PlannedObject): void {
     const { collection, store, workloads } = this.#options;
-    const { pollingMs } = periodsOf(object);
-    const target = targetOf(object);
-    const replicas = isWorkload(target) ? (workloads.find(target)?.replicas ?? 0) : 1;
+    const prepared = this.prepared(object);
+    const { pollingMs, target, namespace: tenant } = prepared;
+    const replicas = target.isWorkload ? (workloads.find(target.ref)?.replicas ?? 0) : 1;
     const onPolled = this.#listenerOf(key);
-    const tenant = object.metadata.namespace;
     const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
       const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onPolled, tenant };
@@ -161,7 +155,7 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, plan.triggers, { onPushed: onPolled });
     const valuesOf = (metricName: string) => this.#values(key, metricName);
     store.put(`ScaledObject ${key}`, {
-      external: servedMetrics(object, { ...this.compiled(object), plan }, valuesOf),
+      external: servedMetrics(prepared, plan, valuesOf),
     });
   }
 
@@ -182,31 +176,33 @@ export class ScaledObjectPlans implements Disposable {
     const observed = this.observe(key, object, plan);
     const { clock } = this.#options;
     const monotonicMs = clock.monotonicMs();
-    const countsValues = this.compiled(object).modifiers !== undefined;
+    const prepared = this.prepared(object);
+    const countsValues = prepared.modifiers !== undefined;
     // What is confirmed is looked at again by the loop itself, once an interval.
-    const isActive = this.#isActive(object, plan, observed);
+    const isActive = this.#isActive(prepared, plan, observed);
     if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs })) this.changed.tell(key);
     this.#activityOf(key).note(observed, clock.nowMs());
-    this.#readScale(key, object);
+    this.#readScale(key, prepared);
     if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
   }
 
   /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
-  #isActive(object: ScaledObject, plan: PlannedObject, observed: readonly ObservedMetric[]): boolean {
-    const workload = this.#options.workloads.find(targetOf(object));
+  #isActive(
+    prepared: PreparedScaledObject,
+    plan: PlannedObject,
+    observed: readonly ObservedMetric[],
+  ): boolean {
+    if (prepared.modifiersError) return false; // reported in the condition
+    const workload = this.#options.workloads.find(prepared.target.ref);
     const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
-    const compiled = this.compiled(object);
-    if (compiled.modifiersError) return false; // reported in the condition
-    const { isActive, hasError } = evaluate(compiled, { plan, observed, target });
+    const { isActive, hasError } = evaluate(prepared, { plan, observed, target });
     return isActive && !hasError && !planError(plan);
   }
 
   /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
-  #readScale(key: string, object: ScaledObject, freshMs = 0): void {
-    const target = targetOf(object);
-    const { fallback } = this.compiled(object);
-    if (!fallback || !asksForReplicas(fallback) || isWorkload(target)) return;
-    if (this.#plans.isFailing(key)) this.#scales.read(key, target, freshMs);
+  #readScale(key: string, { target, needsReplicas }: PreparedScaledObject, freshMs = 0): void {
+    if (!needsReplicas || target.isWorkload) return;
+    if (this.#plans.isFailing(key)) this.#scales.read(key, target.ref, freshMs);
   }
 
   #activityOf(key: string): ActivityLog {
@@ -220,17 +216,18 @@ export class ScaledObjectPlans implements Disposable {
     const object = this.#options.objects.find(key);
     const plan = this.#plans.find(key);
     if (!object || !plan) return [];
-    const target = targetOf(object);
+    const prepared = this.prepared(object);
+    const target = prepared.target.ref;
     const workload = this.#options.workloads.find(target);
-    this.#readScale(key, object, HPA_SYNC_MS); // sources may be asked far more seldom than HPAs ask
-    const replicas = workload?.replicas ?? this.#scales.replicas(key, target, periodsOf(object).pollingMs);
+    this.#readScale(key, prepared, HPA_SYNC_MS); // sources may be asked far more seldom than HPAs ask
+    const replicas = workload?.replicas ?? this.#scales.replicas(key, target, prepared.pollingMs);
     const observed = this.observe(
       key,
       object,
       metricName === COMPOSITE_METRIC ? plan : onlyMetric(plan, metricName),
     );
     return servedValues(metricName, {
-      ...{ compiled: this.compiled(object), observed },
+      ...{ prepared, observed },
       target: { replicas, readyPods: workload?.readyReplicas },
       nowMs: this.#options.clock.nowMs(),
     });

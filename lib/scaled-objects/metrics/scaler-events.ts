@@ -1,5 +1,5 @@
 import type { ObjectEvents } from '../api/object-events.ts';
-import type { PlannedTrigger } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
 
 /** So many keys of one trigger are told of, by so many of their characters. */
 const MOST_KEYS = 10;

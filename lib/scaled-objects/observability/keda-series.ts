@@ -2,7 +2,6 @@ import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { exposition, type SeriesFamily, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
-import { requestsOf } from '../api/annotations.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { compositeOf } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
@@ -73,9 +72,10 @@ const FAMILIES: readonly Family[] = [
       for (const one of told.observed) yield* httpRequests(told, one);
     },
   ),
-  gauge('keda_scaled_object_paused', 'Whether a ScaledObject is paused', function* ({ kind, object }) {
-    const labels = { namespace: object.metadata.namespace ?? '', scaledObject: object.metadata.name };
-    if (kind === 'ScaledObject') yield { labels, value: requestsOf(object).isPaused ? 1 : 0 };
+  gauge('keda_scaled_object_paused', 'Whether a ScaledObject is paused', function* ({ prepared }) {
+    if (!prepared) return;
+    const labels = { namespace: prepared.namespace, scaledObject: prepared.name };
+    yield { labels, value: prepared.annotations.isPaused ? 1 : 0 };
   }),
   counter('keda_scaled_object_errors_total', 'Failures of the triggers of a ScaledObject', (told) =>
     errors(told, 'ScaledObject', 'scaledObject'),
@@ -118,7 +118,7 @@ function labelsOf(
 }
 
 function* composite(told: ToldObject): Iterable<SeriesSample> {
-  const { modifiers, fallback } = told.compiled ?? {};
+  const { modifiers, fallback } = told.prepared ?? {};
   if (!modifiers || told.observed.length === 0) return;
   const unknown = { replicas: undefined, readyPods: undefined };
   const found = compositeOf(told.observed, { ...unknown, modifiers, fallback });

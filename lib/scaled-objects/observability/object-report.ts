@@ -4,7 +4,8 @@ import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { type ActivityLog, type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
-import type { CompiledScaledObject, PlannedObject } from '../preparation/prepared-scaled-object.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '../preparation/prepared-triggers.ts';
 
 /** An object of which people and dashboards are told, with all that is known of its triggers. */
 export interface ToldObject {
@@ -15,7 +16,7 @@ export interface ToldObject {
   readonly plan: PlannedObject | undefined;
   readonly observed: readonly ObservedMetric[];
   /** Of a ScaledObject. */
-  readonly compiled?: CompiledScaledObject;
+  readonly prepared?: PreparedScaledObject;
   readonly collection: Collection;
   readonly activity: ActivityLog | undefined;
   /** How often its triggers could not be planned. */
@@ -48,8 +49,8 @@ export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOp
     const plan = plans.find(key, object);
     const observed = plan ? plans.observe(key, object, plan) : [];
     const known = { activity: plans.activity(key), failedPlans: plans.failedCount(key) };
-    const compiled = plans.compiled(object);
-    yield { kind: 'ScaledObject', key, object, plan, observed, compiled, collection, ...known };
+    const prepared = plans.prepared(object);
+    yield { kind: 'ScaledObject', key, object, plan, observed, prepared, collection, ...known };
   }
 }
 

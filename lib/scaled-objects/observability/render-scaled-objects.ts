@@ -7,11 +7,11 @@ import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
-import { requestsOf } from '../api/annotations.ts';
+import { type KedaAnnotations, readKedaAnnotations } from '../api/annotations.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
-import type { PlannedTrigger } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from './object-report.ts';
 import { isReady } from './scaled-objects-ui.ts';
@@ -32,6 +32,7 @@ const RESOURCE = { group: 'keda.sh', resource: 'scaledobjects' };
 interface Shown {
   readonly kind: ToldObject['kind'];
   readonly object: ScaledObject | ScaledJob;
+  readonly annotations: KedaAnnotations;
   readonly told: ToldObject | undefined;
 }
 
@@ -80,7 +81,14 @@ function shownOf(
   const told = new Map(
     [...toldScaledObjects(options), ...toldScaledJobs(options)].map((one) => [`${one.kind} ${one.key}`, one]),
   );
-  return some.map((one) => ({ ...one, told: told.get(`${one.kind} ${keyOf(one.object.metadata)}`) }));
+  return some.map((one) => {
+    const found = told.get(`${one.kind} ${keyOf(one.object.metadata)}`);
+    return {
+      ...one,
+      annotations: found?.prepared?.annotations ?? readKedaAnnotations(one.object),
+      told: found,
+    };
+  });
 }
 
 function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
@@ -138,24 +146,24 @@ ${triggerTable(told, nowMs)}
 </section>`;
 }
 
-function wordOf({ kind, object }: Shown, { otherOperator }: DebugOptions) {
+function wordOf({ kind, object, annotations }: Shown, { otherOperator }: DebugOptions) {
   const { conditions = [] } = object.status ?? {};
   const isTrue = (wanted: string) =>
     conditions.some(({ type, status }) => type === wanted && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
   if (otherOperator.signOn(kind, object) !== undefined) return state('waiting', 'left alone');
   const isRefused = conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
-  if (requestsOf(object).isPaused && !isRefused) return state('waiting', 'paused');
+  if (annotations.isPaused && !isRefused) return state('waiting', 'paused');
   if (conditions.length === 0) return state('waiting', 'not seen yet');
   if (!isReady(conditions)) return state('failing', 'not ready');
   if (isTrue('Fallback')) return state('waiting', 'falling back');
   return state('served', isTrue('Active') ? 'active' : 'ready');
 }
 
-function scaledBy({ kind, object }: Shown): string {
-  if (kind === 'ScaledJob') return 'Jobs';
-  const target = targetOf(object as ScaledObject);
-  return `${target.kind} ${target.name}`;
+function scaledBy({ told }: Shown): string {
+  if (!told?.prepared) return 'Jobs';
+  const { kind, name } = told.prepared.target.ref;
+  return `${kind} ${name}`;
 }
 
 /** Types of triggers, and how many of them are active. */
@@ -167,10 +175,13 @@ function triggersText({ object, told }: Shown): string {
 }
 
 /** What is done next, and when. */
-function nextText({ kind, object, told }: Shown, { memories, clock, otherOperator }: DebugOptions): string {
+function nextText(
+  { kind, object, annotations, told }: Shown,
+  { memories, clock, otherOperator }: DebugOptions,
+): string {
   const sign = otherOperator.signOn(kind, object);
   if (sign !== undefined) return `nothing, for another operator acts on it: ${sign}`;
-  if (requestsOf(object).isPaused) return 'nothing, for it is paused';
+  if (annotations.isPaused) return 'nothing, for it is paused';
   if (!told) return 'the replica that leads asks its triggers';
   const { key, plan, observed, collection } = told;
   if (!plan) return 'its triggers are looked at';

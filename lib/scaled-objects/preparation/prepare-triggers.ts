@@ -12,7 +12,7 @@ import {
 import { secretParameters, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { externalTargetType, type PlannedMetric, type PlannedTrigger } from './prepared-scaled-object.ts';
+import { externalTargetType, type PlannedMetric, type PlannedTrigger } from './prepared-triggers.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;

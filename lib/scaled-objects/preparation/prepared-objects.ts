@@ -1,38 +1,47 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
-import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import { readKedaAnnotations } from '../api/annotations.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { planTriggers } from './prepare-triggers.ts';
-import {
-  type CompiledScaledObject,
-  compileScaledObject,
-  type PlannedObject,
-  type PlannedTrigger,
-  planError,
-} from './prepared-scaled-object.ts';
+import type { PreparedScaledObject, PreparedTarget, PreparedVersion } from './prepared-scaled-object.ts';
+import { type PlannedObject, type PlannedTrigger, planError } from './prepared-triggers.ts';
 
-/** ScaledObjects as they were compiled, one generation of each. */
-export class PreparedObjects {
-  readonly #compiled = new Map<string, CompiledScaledObject>();
+/**
+ * Objects of one kind as they were compiled: the spec once for each generation, annotations again whenever they change.
+ *
+ * What an object has here is removed by {@link delete}; it is replaced once the key has another object.
+ */
+export class PreparedObjects<Source extends KubernetesObject, Prepared extends PreparedVersion> {
+  readonly #compile: (object: Source) => Prepared;
+  readonly #entries = new Map<string, { readonly read: unknown; readonly prepared: Prepared }>();
 
-  /** Compiles an object unless that was done for its generation. */
-  compiled(object: ScaledObject): CompiledScaledObject {
+  constructor(compile: (object: Source) => Prepared) {
+    this.#compile = compile;
+  }
+
+  /** What an object means as it is now. */
+  get(object: Source): Prepared {
+    const { uid, generation, annotations } = object.metadata;
     const key = keyOf(object.metadata);
-    const { uid, generation } = object.metadata;
-    const cached = this.#compiled.get(key);
-    if (cached && cached.uid === uid && cached.generation === generation) return cached;
-    const compiled = compileScaledObject(object);
-    this.#compiled.set(key, compiled);
-    return compiled;
+    const cached = this.#entries.get(key);
+    const isSame = cached?.prepared.uid === uid && cached?.prepared.generation === generation;
+    if (cached && isSame && cached.read === annotations) return cached.prepared;
+    const prepared =
+      cached && isSame
+        ? { ...cached.prepared, annotations: readKedaAnnotations(object) }
+        : this.#compile(object);
+    this.#entries.set(key, { read: annotations, prepared });
+    return prepared;
   }
 
   delete(key: string): void {
-    this.#compiled.delete(key);
+    this.#entries.delete(key);
   }
 }
 
@@ -44,9 +53,10 @@ export interface KeptPlansOptions {
   readonly collection: Collection;
   readonly clock: Clock;
   /** Reads the target as it is served, for the environment of its containers. */
-  readonly readTarget: (target: ReturnType<typeof targetOf>, signal: AbortSignal) => Promise<unknown>;
+  readonly readTarget: (target: PreparedTarget['ref'], signal: AbortSignal) => Promise<unknown>;
   /** What authentications of an object were read from, to tell whether they have changed. */
   readonly authenticationsOf: (object: ScaledObject) => readonly unknown[];
+  readonly prepare: (object: ScaledObject) => PreparedScaledObject;
 }
 
 interface Kept {
@@ -115,17 +125,16 @@ export class KeptPlans {
     { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
   ): Promise<readonly PlannedTrigger[]> {
     const { types, share, readTarget } = this.#options;
+    const { namespace, name, target, hasFormula } = this.#options.prepare(object);
     const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
-    const { spec, metadata } = object;
-    const namespace = metadata.namespace ?? '';
+    const { spec } = object;
     const environment = containerEnvironments({
-      readWorkload: () => readTarget(targetOf(object), signal),
+      readWorkload: () => readTarget(target.ref, signal),
       container: spec.scaleTargetRef.envSourceContainerName,
       reader: reader.environmentOf(namespace, signal),
     });
     return await planTriggers(spec.triggers, {
-      ...{ objectKind: 'ScaledObject', objectName: metadata.name, namespace },
-      hasFormula: Boolean(spec.advanced?.scalingModifiers?.formula),
+      ...{ objectKind: 'ScaledObject', objectName: name, namespace, hasFormula },
       ...{ types, reader, share, environment, signal },
     });
   }

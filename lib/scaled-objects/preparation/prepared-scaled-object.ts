@@ -1,88 +1,171 @@
+import type { ScaleTarget } from '#lib/control/scale-client.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
-import type { Fallback, MetricType, ScaledObject } from '../api/scaled-object.ts';
-import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
-import type { ExternalMetric, PushSource, ResourceMetric } from '../triggers/trigger.ts';
-import { type Modifiers, modifiersOf } from './scaling-modifiers.ts';
+import { type KedaAnnotations, readKedaAnnotations } from '../api/annotations.ts';
+import {
+  DEFAULT_POLLING_S,
+  type Fallback,
+  hpaKeyOf,
+  hpaNameOf,
+  type ScaledObject,
+  type TriggerSpec,
+  targetOf,
+} from '../api/scaled-object.ts';
+import { isWorkload, targetName } from '../api/target-workloads.ts';
+import { type Modifiers, modifiersOf, RESOURCE_TRIGGERS } from './scaling-modifiers.ts';
 
-/** What the spec of a ScaledObject means, compiled once for each generation; annotations do not raise that. */
-export interface CompiledScaledObject {
+const DEFAULT_COOLDOWN_S = 300;
+const DEFAULT_MAX_REPLICAS = 100;
+
+/** What was compiled, and of which version of an object. */
+export interface PreparedVersion {
   readonly uid: string | undefined;
   readonly generation: number | undefined;
+  /** They do not raise the generation, so that they are read again whenever they change. */
+  readonly annotations: KedaAnnotations;
+}
+
+/** What an object scales. */
+export interface PreparedTarget {
+  readonly ref: ScaleTarget;
+  /** As informers index it: `KIND NAMESPACE/NAME`. */
+  readonly key: string;
+  /** `apps/v1.Deployment`, as status and events name a kind; a kind of the core group begins with the slash. */
+  readonly kindText: string;
+  /** Whether an informer has its replicas and containers. */
+  readonly isWorkload: boolean;
+}
+
+/** Numbers of replicas. */
+export interface ReplicaBounds {
+  /** As the spec has it: 0 and none differ for the checks. */
+  readonly min: number | undefined;
+  readonly idle: number | undefined;
+  readonly max: number;
+  /** The minimum of the HPA, which has no 0. */
+  readonly hpaMin: number;
+}
+
+/** Fields of the status that follow from the spec alone. */
+export interface TriggerStatusFields {
+  /** Types of triggers, each once, joined by commas. */
+  readonly triggersTypes: string;
+  /** Names of the authentications of triggers, each once, joined by commas. */
+  readonly authenticationsTypes: string;
+}
+
+/** What a ScaledObject means: its spec, compiled once for each generation, and its annotations. */
+export interface PreparedScaledObject extends PreparedVersion {
+  readonly namespace: string;
+  readonly name: string;
+  /** `creationTimestamp`; the empty string where it has none. */
+  readonly createdAt: string;
+  readonly target: PreparedTarget;
+  readonly hpaName: string;
+  /** `NAMESPACE/NAME` of the HPA. */
+  readonly hpaKey: string;
+  /** The HPA that the spec names; `undefined` where {@link hpaName} is the default. */
+  readonly givenHpaName: string | undefined;
+  readonly pollingMs: number;
+  readonly cooldownMs: number;
+  readonly initialCooldownMs: number;
+  readonly bounds: ReplicaBounds;
+  /** Whether it has nothing but triggers that the HPA controller reads itself. */
+  readonly isResourcesOnly: boolean;
+  /** Whether it has a formula, be it one that can be used or not. */
+  readonly hasFormula: boolean;
   /** The formula and its targets; `undefined` where it has none, or none that can be used. */
   readonly modifiers: Modifiers | undefined;
-  /** Why the formula cannot be used. */
+  /** Why the formula cannot be used; reported in a condition. */
   readonly modifiersError: Error | undefined;
   /** The fallback that counts; `undefined` where it has none, or none that can be used. */
   readonly fallback: Fallback | undefined;
+  /** Whether the fallback depends on how many replicas there are. */
+  readonly needsReplicas: boolean;
+  /** Settings of the spec that have no effect, each in a sentence. */
+  readonly ineffectiveSettings: readonly string[];
+  readonly statusFields: TriggerStatusFields;
 }
 
-/** Compiles the spec of a ScaledObject. Parsing the formula is expensive; what is wrong with it is in the result. */
-export function compileScaledObject(object: ScaledObject): CompiledScaledObject {
-  const { uid, generation } = object.metadata;
-  const { fallback } = object.spec;
-  const isUsable = fallback !== undefined && fallback.failureThreshold >= 0 && fallback.replicas >= 0;
-  return { uid, generation, ...compileModifiers(object), fallback: isUsable ? fallback : undefined };
+/**
+ * Compiles a ScaledObject; pure, and throws for none. Parsing the formula is expensive: {@link PreparedObjects} has the result
+ * for as long as the generation stays the same.
+ */
+export function compileScaledObject(object: ScaledObject): PreparedScaledObject {
+  const { metadata, spec } = object;
+  const { uid, generation, namespace = '', name, creationTimestamp: createdAt = '' } = metadata;
+  const { fallback: given, advanced, triggers, minReplicaCount: min } = spec;
+  const isUsable = given !== undefined && given.failureThreshold >= 0 && given.replicas >= 0;
+  const fallback = isUsable ? given : undefined;
+  return {
+    ...{ uid, generation, namespace, name, createdAt },
+    annotations: readKedaAnnotations(object),
+    target: prepareTarget(object),
+    hpaName: hpaNameOf(object),
+    hpaKey: hpaKeyOf(object),
+    givenHpaName: advanced?.horizontalPodAutoscalerConfig?.name,
+    pollingMs: (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000,
+    cooldownMs: (spec.cooldownPeriod ?? DEFAULT_COOLDOWN_S) * 1000,
+    initialCooldownMs: (spec.initialCooldownPeriod ?? 0) * 1000,
+    bounds: {
+      min,
+      idle: spec.idleReplicaCount,
+      max: spec.maxReplicaCount ?? DEFAULT_MAX_REPLICAS,
+      hpaMin: min || 1,
+    },
+    isResourcesOnly: triggers.every(({ type }) => RESOURCE_TRIGGERS.includes(type)),
+    hasFormula: Boolean(advanced?.scalingModifiers?.formula),
+    ...compileModifiers(object),
+    fallback,
+    needsReplicas: fallback !== undefined && needsReplicas(fallback),
+    ineffectiveSettings: findIneffectiveSettings(object),
+    statusFields: describeTriggers(triggers),
+  };
 }
 
-function compileModifiers(object: ScaledObject): Pick<CompiledScaledObject, 'modifiers' | 'modifiersError'> {
+function prepareTarget(object: ScaledObject): PreparedTarget {
+  const ref = targetOf(object);
+  const { apiVersion, kind } = ref;
+  const kindText = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}.${kind}`;
+  return { ref, key: targetName(ref), kindText, isWorkload: isWorkload(ref) };
+}
+
+function compileModifiers(object: ScaledObject): Pick<PreparedScaledObject, 'modifiers' | 'modifiersError'> {
   try {
     return { modifiers: modifiersOf(object), modifiersError: undefined };
   } catch (error) {
-    const modifiersError = toError(error);
-    return { modifiers: undefined, modifiersError };
+    return { modifiers: undefined, modifiersError: toError(error) };
   }
 }
 
-/** An external metric of a trigger, under the name that HPAs ask for. */
-export interface PlannedMetric extends ExternalMetric {
-  /** With the trigger's index: `s0-prometheus`. */
-  readonly metricName: string;
-  readonly targetType: 'AverageValue' | 'Value';
+/** Whether the replicas of a fallback depend on how many there are. */
+export function needsReplicas({ behavior = 'static' }: Fallback): boolean {
+  return !['', 'static', 'scalingModifiers'].includes(behavior);
 }
 
-/** One trigger, as far as it could be planned. */
-export interface PlannedTrigger {
-  readonly index: number;
-  readonly type: string;
-  readonly name: string | undefined;
-  /** The series label `scaler`. */
-  readonly scaler: string;
-  readonly isCached: boolean;
-  /** Keys of its metadata that it does not know. */
-  readonly unmatched: readonly string[];
-  /** What its authentication refers to that is not there; some of it where it is much. */
-  readonly missing: readonly string[];
-  readonly metrics: readonly PlannedMetric[];
-  readonly resource: ResourceMetric | undefined;
-  readonly push: PushSource | undefined;
-  /** Why it cannot be asked. */
-  readonly error: Error | undefined;
+const RELEVANT = 'minReplicaCount = 0 or idleReplicaCount = 0';
+
+/** An HPA alone scales what never rests, so that periods have no effect there. */
+function findIneffectiveSettings({ spec }: ScaledObject): readonly string[] {
+  const { minReplicaCount = 0, idleReplicaCount, pollingInterval, cooldownPeriod, triggers } = spec;
+  if (minReplicaCount === 0 || idleReplicaCount === 0) return [];
+  const isCached = triggers.some(({ useCachedMetrics }) => useCachedMetrics);
+  return [
+    ...(pollingInterval !== undefined && !isCached
+      ? [
+          `PollingInterval is configured but is not relevant. PollingInterval is only relevant when ${RELEVANT} or useCachedMetrics is enabled`,
+        ]
+      : []),
+    ...(cooldownPeriod !== undefined
+      ? [`CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when ${RELEVANT}`]
+      : []),
+  ];
 }
 
-/** What is to be asked for an object. */
-export interface PlannedObject {
-  readonly uid: string | undefined;
-  readonly generation: number | undefined;
-  readonly triggers: readonly PlannedTrigger[];
-  readonly plannedAtMs: number;
-}
-
-/** The first reason why a trigger cannot be asked; an {@link UnreadReference} only where there is no other. */
-export function planError({ triggers }: Pick<PlannedObject, 'triggers'>): Error | undefined {
-  const errors = triggers.flatMap(({ error }) => error ?? []);
-  return errors.find((error) => !(error instanceof UnreadReference)) ?? errors[0];
-}
-
-/** All external metrics, in the order of triggers. */
-export function plannedMetrics({ triggers }: PlannedObject): readonly PlannedMetric[] {
-  return triggers.flatMap(({ metrics }) => metrics);
-}
-
-/** The type under which an external metric goes into an HPA. @throws for one that it cannot have */
-export function externalTargetType(metricType: MetricType | undefined): PlannedMetric['targetType'] {
-  if (metricType === undefined) return 'AverageValue';
-  if (metricType !== 'Utilization') return metricType;
-  throw new Error(
-    "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'",
-  );
+/** What the status reports of the specs of triggers. */
+export function describeTriggers(triggers: readonly TriggerSpec[]): TriggerStatusFields {
+  const authentications = triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
+  return {
+    triggersTypes: [...new Set(triggers.map(({ type }) => type))].join(','),
+    authenticationsTypes: [...new Set(authentications)].join(','),
+  };
 }

@@ -13,7 +13,7 @@ export interface Modifiers {
 }
 
 /** Triggers that a formula cannot know: the HPA controller reads them itself. */
-const RESOURCES = ['cpu', 'memory'];
+export const RESOURCE_TRIGGERS: readonly string[] = ['cpu', 'memory'];
 
 /**
  * Reads and tries the formula of a ScaledObject.
@@ -46,11 +46,13 @@ export function modifiersOf({ spec }: ScaledObject): Modifiers | undefined {
     throw new Error(
       'error trigger type is Utilization, but it needs to be AverageValue or Value for external metrics',
     );
-  const nameless = spec.triggers.find(({ name, type }) => !name && !RESOURCES.includes(type));
+  const nameless = spec.triggers.find(({ name, type }) => !name && !RESOURCE_TRIGGERS.includes(type));
   if (nameless)
     throw new Error(`trigger of type ${nameless.type} has no name but it's required for a formula`);
   const formula = compileFormula(text);
-  const names = spec.triggers.flatMap(({ name, type }) => (name && !RESOURCES.includes(type) ? [name] : []));
+  const names = spec.triggers.flatMap(({ name, type }) =>
+    name && !RESOURCE_TRIGGERS.includes(type) ? [name] : [],
+  );
   formula.evaluate(Object.fromEntries(names.map((name) => [name, -1])));
   return { formula, target, activationTarget, metricType: metricType ?? 'AverageValue' };
 }

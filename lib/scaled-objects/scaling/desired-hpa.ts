@@ -1,12 +1,12 @@
 import { controllerReference } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { type Requests, requestsOf } from '../api/annotations.ts';
 import { API_VERSION, NAME_LABEL } from '../api/resources.ts';
-import { DEFAULT_MAX_REPLICAS, hpaNameOf, type ScaledObject } from '../api/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { formatAmount, formatTruncated } from '../metrics/external-metrics.ts';
-import type { PlannedObject } from '../preparation/prepared-scaled-object.ts';
-import { COMPOSITE_METRIC, type Modifiers } from '../preparation/scaling-modifiers.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '../preparation/prepared-triggers.ts';
+import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 
 /** What an HPA is to be: applied by the server, so that it has what others have added, too. */
 export interface WantedHpa {
@@ -22,10 +22,10 @@ export interface WantedHpa {
 
 /** What an HPA is made of. */
 interface WantedHpaOptions {
+  readonly prepared: PreparedScaledObject;
   readonly plan: PlannedObject;
   /** What serves the target. */
   readonly resource: ApiResource;
-  readonly modifiers: Modifiers | undefined;
   /** Of this program. */
   readonly version: string;
 }
@@ -37,16 +37,15 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The HPA of a ScaledObject. @throws an Error where its triggers give it no metric */
 export function wantedHpa(object: ScaledObject, options: WantedHpaOptions): WantedHpa {
-  const { metadata, spec } = object;
-  const requests = requestsOf(object);
-  const name = hpaNameOf(object);
+  const { metadata } = object;
+  const { annotations: settings, hpaName: name, target, bounds } = options.prepared;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations ?? {};
-  const behavior = behaviorOf(object, requests);
+  const behavior = behaviorOf(object, settings);
   return {
     metadata: {
       name,
       namespace: metadata.namespace ?? '',
-      labels: labelsOf(object, { name, excluded: requests.excludedLabels, version: options.version }),
+      labels: labelsOf(object, { name, excluded: settings.excludedLabels, version: options.version }),
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [controllerReference({ ...object, apiVersion: API_VERSION, kind: 'ScaledObject' })],
     },
@@ -54,10 +53,10 @@ export function wantedHpa(object: ScaledObject, options: WantedHpaOptions): Want
       scaleTargetRef: {
         apiVersion: formatApiVersion(options.resource),
         kind: options.resource.kind,
-        name: spec.scaleTargetRef.name,
+        name: target.ref.name,
       },
-      minReplicas: spec.minReplicaCount || 1,
-      maxReplicas: spec.maxReplicaCount ?? DEFAULT_MAX_REPLICAS,
+      minReplicas: bounds.hpaMin,
+      maxReplicas: bounds.max,
       metrics: metricsOf(object, options),
       ...(behavior && { behavior }),
     },
@@ -87,7 +86,7 @@ function labelOf(name: string): string {
 
 function behaviorOf(
   { spec }: ScaledObject,
-  { isScaleInPaused, isScaleOutPaused }: Requests,
+  { isScaleInPaused, isScaleOutPaused }: PreparedScaledObject['annotations'],
 ): object | undefined {
   const { behavior } = spec.advanced?.horizontalPodAutoscalerConfig ?? {};
   if (!isScaleInPaused && !isScaleOutPaused) return behavior;
@@ -101,7 +100,7 @@ function behaviorOf(
 
 function metricsOf(
   { metadata, spec }: ScaledObject,
-  { plan, modifiers }: WantedHpaOptions,
+  { plan, prepared: { modifiers } }: WantedHpaOptions,
 ): readonly object[] {
   const selector = { matchLabels: { [NAME_LABEL]: metadata.name } };
   const external = (name: string, type: 'AverageValue' | 'Value', amount: string) => ({

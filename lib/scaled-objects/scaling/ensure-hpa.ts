@@ -2,12 +2,12 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ManagedHpa } from '../api/informers.ts';
-import { hpaNameOf, type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
 import { tellStarted } from '../metrics/scaler-events.ts';
-import { type PlannedObject, planError } from '../preparation/prepared-scaled-object.ts';
+import { type PlannedObject, planError } from '../preparation/prepared-triggers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
-import { checkWithDefaults, irrelevantSettings } from '../validation/validate-scaled-object.ts';
+import { checkWithDefaults } from '../validation/validate-scaled-object.ts';
 import { wantedHpa } from './desired-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
@@ -30,7 +30,7 @@ type Options = ReconcileOptions & { readonly key: string };
  * @throws {CheckFailure} where it cannot be used as it is
  */
 export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
-  const { plans, memories, own, key } = options;
+  const { plans, memories, own, key, prepared } = options;
   const target = await targetReading(object, { ...options, events: own });
   await check(object, options);
   const plan = plans.find(key, object);
@@ -38,7 +38,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const error = planError(plan);
   if (error instanceof UnreadReference) return undefined; // it says nothing of the object
   if (error) {
-    tellFailed(object, error, options);
+    tellFailed(error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
   }
   const applied = await ensureHpa(object, { plan, target }, options);
@@ -46,27 +46,28 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   if (memory.startedGeneration !== object.metadata.generation) {
     memory.startedGeneration = object.metadata.generation;
     tellStarted(plan.triggers, own);
-    for (const text of irrelevantSettings(object)) own.normal('KEDAScalerInfo', text);
+    for (const text of prepared.ineffectiveSettings) own.normal('KEDAScalerInfo', text);
   }
   return { plan, target, ...applied };
 }
 
 async function check(object: ScaledObject, options: Options): Promise<void> {
+  const { prepared } = options;
+  const { namespace, target } = prepared;
   const neighbours = {
-    objects: options.objects.rivalsOf(object),
-    hpas: options.hpas.beside(object),
-    workload: options.workloads.find(targetOf(object)),
-    compiled: options.plans.compiled(object),
+    prepared,
+    objects: options.objects.overlapping(prepared),
+    hpas: options.hpas.beside(prepared),
+    workload: options.workloads.find(target.ref),
   };
-  const namespace = object.metadata.namespace ?? '';
   await checkWithDefaults(object, neighbours, () => options.limitedByDefault(namespace, options.signal));
 }
 
-function tellFailed({ spec }: ScaledObject, error: Error, { own, memories, key }: Options): void {
+function tellFailed(error: Error, { own, memories, key, prepared }: Options): void {
   const { failures } = memories.of(key);
   if (failures.get('') === error.message) return;
   failures.set('', error.message);
-  const reason = spec.advanced?.scalingModifiers?.formula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
+  const reason = prepared.hasFormula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
   own.warning(reason, error.message);
 }
 
@@ -75,14 +76,13 @@ async function ensureHpa(
   { plan, target }: Pick<Prepared, 'plan' | 'target'>,
   options: Options,
 ): Promise<Pick<Prepared, 'hpa' | 'isRetargeted'>> {
-  const { hpas, hpaClient, version, signal } = options;
-  const { namespace = '', uid, generation } = object.metadata;
+  const { hpas, hpaClient, version, signal, prepared } = options;
+  const { namespace, uid, generation, hpaName } = prepared;
   const memory = options.memories.of(options.key);
   try {
-    const { modifiers } = options.plans.compiled(object);
-    const wanted = wantedHpa(object, { plan, resource: target.resource, modifiers, version });
+    const wanted = wantedHpa(object, { prepared, plan, resource: target.resource, version });
     const before = object.status?.hpaName;
-    const renamed = before && before !== hpaNameOf(object) ? hpas.find(`${namespace}/${before}`) : undefined;
+    const renamed = before && before !== hpaName ? hpas.find(`${namespace}/${before}`) : undefined;
     if (renamed && controllerOf(renamed)?.uid === uid)
       await hpaClient.delete(renamed, signal).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
@@ -93,7 +93,7 @@ async function ensureHpa(
       memory.startedGeneration !== generation &&
       found !== undefined &&
       controllerOf(found)?.uid === uid &&
-      found.spec?.scaleTargetRef?.name !== targetOf(object).name;
+      found.spec?.scaleTargetRef?.name !== prepared.target.ref.name;
     const { hpa, written } = await hpaClient.apply(wanted, { found, written: memory.hpa }, signal);
     memory.hpa = written;
     return { hpa, isRetargeted };

@@ -2,10 +2,10 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { conditionStatus, type ObjectCondition, setConditions } from '../api/conditions.ts';
-import { hpaNameOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
-import { pausedReplicasOf } from '../validation/validate-scaled-object.ts';
+import { parsePausedReplicas } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { CONDITIONS } from './scaled-object-status.ts';
 
@@ -32,7 +32,7 @@ export async function pause(
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpas(object, options);
-  const replicas = await holdPausedReplicas(object, options);
+  const replicas = await setPausedReplicas(options);
   const {
     pausedReplicaCount: _,
     health: _health,
@@ -56,10 +56,10 @@ function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectConditi
 /** Of the name that the status tells, and of that which it is to have now: one may be there before the status tells it. */
 async function deleteHpas(
   object: ScaledObject,
-  { hpaClient, hpas, signal }: ReconcileOptions,
+  { hpaClient, hpas, prepared: { namespace, hpaName }, signal }: ReconcileOptions,
 ): Promise<void> {
-  const { namespace = '', uid } = object.metadata;
-  for (const name of new Set([object.status?.hpaName || hpaNameOf(object), hpaNameOf(object)])) {
+  const { uid } = object.metadata;
+  for (const name of new Set([object.status?.hpaName || hpaName, hpaName])) {
     const hpa = hpas.find(`${namespace}/${name}`);
     if (!hpa || controllerOf(hpa)?.uid !== uid) continue;
     try {
@@ -71,15 +71,16 @@ async function deleteHpas(
   }
 }
 
-async function holdPausedReplicas(
-  object: ScaledObject,
-  { scales, signal }: ReconcileOptions,
-): Promise<number | undefined> {
-  const replicas = pausedReplicasOf(object);
+async function setPausedReplicas({
+  prepared,
+  scales,
+  signal,
+}: ReconcileOptions): Promise<number | undefined> {
+  const replicas = parsePausedReplicas(prepared.annotations);
   if (replicas === undefined) return undefined;
   try {
-    const scale = await scales.get(targetOf(object), signal);
-    const cause = { by: `scaledobject ${object.metadata.name}`, why: `paused at ${replicas}` };
+    const scale = await scales.get(prepared.target.ref, signal);
+    const cause = { by: `scaledobject ${prepared.name}`, why: `paused at ${replicas}` };
     if (scale.specReplicas !== replicas) await scales.set(scale, replicas, cause, signal);
     return replicas;
   } catch (cause) {

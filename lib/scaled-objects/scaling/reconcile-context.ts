@@ -14,6 +14,7 @@ import type { Workloads } from '../api/target-workloads.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { HealthCounter } from '../metrics/fallback.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, WrittenHpa } from './hpa-client.ts';
 
@@ -21,13 +22,13 @@ import type { HpaClient, WrittenHpa } from './hpa-client.ts';
 export interface ScaledObjectDependencies {
   readonly objects: Watched & {
     find(key: string): ScaledObject | undefined;
-    /** Those that may want the same target or HPA as one, itself among them. */
-    rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
+    /** Those that have the target of one, or an HPA of the same name; it is among them. */
+    overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
   };
   readonly hpas: {
     find(key: string): ManagedHpa | undefined;
     /** Those of an object's target, and that which has the name of its own. */
-    beside(object: ScaledObject): Iterable<ManagedHpa>;
+    beside(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
   };
   /** What has objects looked at again beside their own changes: their HPAs, their targets. */
   readonly others: readonly Watched[];
@@ -52,6 +53,7 @@ export interface ScaledObjectDependencies {
 
 /** The same for one reconcile of one object. */
 export interface ReconcileOptions extends ScaledObjectDependencies {
+  readonly prepared: PreparedScaledObject;
   /** Of this object. */
   readonly own: ObjectEvents;
   readonly signal: AbortSignal;

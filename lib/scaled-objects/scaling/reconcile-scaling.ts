@@ -1,12 +1,11 @@
-import { requestsOf } from '../api/annotations.ts';
 import { conditionStatus, setConditions } from '../api/conditions.ts';
-import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
-import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
+import { plannedMetrics } from '../preparation/prepared-triggers.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
-import { kindText, setReplicas } from './scale-target.ts';
+import { setReplicas } from './scale-target.ts';
 import {
   ACTIVE_WRITE_MS,
   activeOf,
@@ -32,16 +31,19 @@ interface StepResult {
 
 /** One look at the triggers of an object: what they say, what is done, and what is told of it. */
 export async function step(object: ScaledObject, options: Options): Promise<StepResult> {
-  const { plan, target, plans, memories, clock, key } = options;
+  const { prepared, plan, target, plans, memories, clock, key } = options;
+  const { annotations, bounds } = prepared;
   const memory = memories.of(key);
   const counted = withHealth(object, options);
   const observed = plans.observe(key, counted, plan);
-  const compiled = plans.compiled(object);
-  const evaluation = evaluate(compiled, {
+  const evaluation = evaluate(prepared, {
     ...{ plan, observed },
-    target: { replicas: target.replicas, readyPods: options.workloads.find(targetOf(object))?.readyReplicas },
+    target: {
+      replicas: target.replicas,
+      readyPods: options.workloads.find(prepared.target.ref)?.readyReplicas,
+    },
   });
-  tellFailures(object, observed, options);
+  tellFailures(observed, options);
   tellFallback(object, evaluation, options);
   tellUnpaused(object, options);
   const base = {
@@ -50,10 +52,10 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   };
   const common = [
     evaluation.isFallingBack ? CONDITIONS.fallback : CONDITIONS.noFallback,
-    ...pauseConditions(object),
+    ...pauseConditions(object, annotations),
     ...hpaConditions(options.hpa),
   ];
-  if (evaluation.isPending && !evaluation.isActive && !requestsOf(object).isActivationForced) {
+  if (evaluation.isPending && !evaluation.isActive && !annotations.isActivationForced) {
     const ready = conditionStatus(object.status?.conditions, 'Ready') === 'True' ? [] : [CONDITIONS.ready];
     return {
       status: {
@@ -75,18 +77,20 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
   const lastActiveAtMs = latest(rememberedAtMs(), object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
-    minReplicas: object.spec.minReplicaCount,
-    idleReplicas: object.spec.idleReplicaCount,
+    minReplicas: bounds.min,
+    idleReplicas: bounds.idle,
     ...evaluation,
-    hasFallback: compiled.fallback !== undefined,
-    isForced: requestsOf(object).isActivationForced,
-    ...requestsOf(object),
-    ...periodsOf(object),
+    hasFallback: prepared.fallback !== undefined,
+    isForced: annotations.isActivationForced,
+    isScaleInPaused: annotations.isScaleInPaused,
+    isScaleOutPaused: annotations.isScaleOutPaused,
+    cooldownMs: prepared.cooldownMs,
+    initialCooldownMs: prepared.initialCooldownMs,
     ...{ nowMs, lastActiveAtMs },
     createdAtMs: Date.parse(object.metadata.creationTimestamp ?? '') || 0,
   };
   const decision = decide(input);
-  const isDone = await act(object, decision, { ...options, evaluation });
+  const isDone = await act(decision, { ...options, evaluation });
   const isActiveNow = decision.isActiveNow && isDone;
   if (isActiveNow) memory.lastActiveAtMs = monotonicMs;
   memory.next = nextStep(input, decision);
@@ -108,8 +112,10 @@ export async function step(object: ScaledObject, options: Options): Promise<Step
 }
 
 /** The object with the failures of its metrics counted, where they matter. */
-function withHealth(object: ScaledObject, { plan, plans, collection, memories, key }: Options): ScaledObject {
-  const { fallback } = plans.compiled(object);
+function withHealth(
+  object: ScaledObject,
+  { plan, prepared: { fallback }, collection, memories, key }: Options,
+): ScaledObject {
   if (!fallback) return object;
   const asked = plannedMetrics(plan).map(({ metricName }) => ({
     metricName,
@@ -122,20 +128,19 @@ function withHealth(object: ScaledObject, { plan, plans, collection, memories, k
 
 /** Does what was decided. @returns whether it is as decided now */
 async function act(
-  object: ScaledObject,
   { action, replicas }: Decision,
   options: Options & { readonly evaluation: Evaluation },
 ): Promise<boolean> {
   if (action === 'none') return true;
-  const { own, signal, target, evaluation, logger } = options;
-  const { namespace, name } = targetOf(object);
+  const { own, signal, prepared, target, evaluation, logger } = options;
+  const { ref, kindText } = prepared.target;
   const change = { from: target.replicas, to: replicas };
-  const what = `${kindText(object)} ${namespace}/${name} from ${change.from} to ${change.to}`;
+  const what = `${kindText} ${ref.namespace}/${ref.name} from ${change.from} to ${change.to}`;
   try {
     const causes = evaluation.activeMetrics.join(';');
     const why = reasonOf(action, { causes, isActive: evaluation.isActive });
-    const cause = { by: `scaledobject ${object.metadata.name}`, why };
-    if (!(await setReplicas(object, { ...change, cause }, options))) return false; // somebody else was here first: it is looked at again
+    const cause = { by: `scaledobject ${prepared.name}`, why };
+    if (!(await setReplicas(ref, { ...change, cause }, options))) return false; // somebody else was here first: it is looked at again
     if (action === 'activate')
       own.normal(
         'KEDAScaleTargetActivated',

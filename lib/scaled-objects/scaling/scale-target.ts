@@ -1,10 +1,11 @@
-import { type Scale, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { type Scale, type ScaleTarget, UnscalableTarget } from '#lib/control/scale-client.ts';
 import type { ScaleCause } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import { type ScaledObject, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject } from '../api/scaled-object.ts';
+import type { PreparedTarget } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import type { ScaledObjectDependencies } from './reconcile-context.ts';
 
@@ -21,6 +22,7 @@ export class UnreadableReplicas extends Error {
 }
 
 type Options = Pick<ScaledObjectDependencies, 'scales' | 'workloads'> & {
+  readonly prepared: { readonly target: PreparedTarget };
   readonly events: ObjectEvents;
   readonly signal: AbortSignal;
 };
@@ -33,12 +35,12 @@ type Options = Pick<ScaledObjectDependencies, 'scales' | 'workloads'> & {
  */
 export async function targetReading(object: ScaledObject, options: Options): Promise<TargetReading> {
   const { scales, workloads, signal } = options;
-  const target = targetOf(object);
-  const known = knownResource(object);
-  const workload = workloads.find(target);
+  const { ref, kindText } = options.prepared.target;
+  const known = knownResource(object, kindText);
+  const workload = workloads.find(ref);
   if (known && workload) return { replicas: workload.replicas, resource: known };
   try {
-    const { specReplicas, resource } = await scales.get(target, signal);
+    const { specReplicas, resource } = await scales.get(ref, signal);
     return { replicas: specReplicas, resource };
   } catch (error) {
     signal.throwIfAborted();
@@ -68,26 +70,20 @@ function tellFailure(failure: CheckFailure, object: ScaledObject, events: Object
 }
 
 /** Where the target is served, if the object says so of this very kind. */
-function knownResource(object: ScaledObject): ApiResource | undefined {
-  const { scaleTargetGVKR: known } = object.status ?? {};
-  if (!known || object.status?.scaleTargetKind !== kindText(object)) return undefined;
+function knownResource({ status }: ScaledObject, kindText: string): ApiResource | undefined {
+  const { scaleTargetGVKR: known, scaleTargetKind } = status ?? {};
+  if (!known || scaleTargetKind !== kindText) return undefined;
   const { group = '', version, kind, resource: plural } = known;
   return { group, version, kind, plural, namespaced: true };
 }
 
-/** `apps/v1.Deployment`, as status and events name a kind; a kind of the core group begins with the slash. */
-export function kindText(object: ScaledObject): string {
-  const { apiVersion, kind } = targetOf(object);
-  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}.${kind}`;
-}
-
 /** Reads the scale again and sets it, unless it is not as it was when this was decided. */
 export async function setReplicas(
-  object: ScaledObject,
+  target: ScaleTarget,
   { from, to, cause }: { readonly from: number; readonly to: number; readonly cause: ScaleCause },
   { scales, signal }: Pick<Options, 'scales' | 'signal'>,
 ): Promise<Scale | undefined> {
-  const scale = await scales.get(targetOf(object), signal);
+  const scale = await scales.get(target, signal);
   if (scale.specReplicas !== from) return undefined;
   return await scales.set(scale, to, cause, signal);
 }

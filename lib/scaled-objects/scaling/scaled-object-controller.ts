@@ -2,11 +2,10 @@ import { type Controller, DONE, type ReconcileResult } from '#lib/control/contro
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { requestsOf } from '../api/annotations.ts';
 import { conditionStatus, setConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';
-import { periodsOf, type ScaledObject, type ScaledObjectStatus, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import { tellStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { prepare } from './ensure-hpa.ts';
@@ -36,15 +35,17 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         return { requeueAfterMs: LOOK_AGAIN_MS };
       }
       const own = eventsOf(found, 'ScaledObject', dependencies.events);
-      const options = { ...dependencies, own, signal };
+      const common = { ...dependencies, own, signal };
       if (found.metadata.deletionTimestamp) {
-        await finalize(found, options);
+        await finalize(found, { ...common, prepared: plans.prepared(found) });
         return DONE;
       }
       const isOmitted = found.omitted !== undefined;
-      const object = isOmitted ? found : await claim(found, options);
+      const object = isOmitted ? found : await claim(found, common);
       if (!object) return DONE;
       const memory = memories.of(key);
+      const options = { ...common, prepared: plans.prepared(object) };
+      const { annotations, pollingMs } = options.prepared;
       const write = async (status: ScaledObjectStatus) => {
         try {
           const latest = await statuses.write(object, status, signal);
@@ -57,7 +58,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       };
       try {
         if (object.omitted !== undefined) throw new CheckFailure(STEPS.size, object.omitted);
-        if (requestsOf(object).isPaused) {
+        if (annotations.isPaused) {
           await write(await pause(object, { ...options, write }));
           return DONE;
         }
@@ -66,7 +67,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         const { status, againAtMs } = await step(object, { ...options, ...prepared, key });
         tellReady(object, status, own);
         await write(status);
-        const pollingAtMs = clock.nowMs() + periodsOf(object).pollingMs;
+        const pollingAtMs = clock.nowMs() + pollingMs;
         return {
           requeueAfterMs: Math.max(0, Math.min(againAtMs ?? pollingAtMs, pollingAtMs) - clock.nowMs()),
         };
@@ -144,12 +145,15 @@ export async function finalize(object: ScaledObject, options: ReconcileOptions):
 }
 
 /** What cannot be restored keeps nobody from deleting. */
-async function restore(object: ScaledObject, { scales, logger, signal }: ReconcileOptions): Promise<void> {
+async function restore(
+  object: ScaledObject,
+  { prepared, scales, logger, signal }: ReconcileOptions,
+): Promise<void> {
   const { originalReplicaCount: original, scaleTargetGVKR } = object.status ?? {};
   if (!object.spec.advanced?.restoreToOriginalReplicaCount || original === undefined || !scaleTargetGVKR)
     return;
   try {
-    const scale = await scales.get(targetOf(object), signal);
+    const scale = await scales.get(prepared.target.ref, signal);
     const why = 'the ScaledObject is deleted and restores the original replicas';
     const cause = { by: `scaledobject ${object.metadata.name}`, why };
     if (scale.specReplicas !== original) await scales.set(scale, original, cause, signal);

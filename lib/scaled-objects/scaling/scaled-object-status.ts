@@ -1,17 +1,17 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
-import { requestsOf } from '../api/annotations.ts';
+import type { KedaAnnotations } from '../api/annotations.ts';
 import { condition, conditionStatus, type ObjectCondition } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import { hpaNameOf, type ScaledObject, type ScaledObjectStatus } from '../api/scaled-object.ts';
+import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
-import { plannedMetrics } from '../preparation/prepared-scaled-object.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import { plannedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import type { Decision } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { LoopMemories } from './reconcile-context.ts';
-import { kindText } from './scale-target.ts';
 
 /** What a ScaledObject says of itself. */
 export const CONDITIONS = {
@@ -112,45 +112,55 @@ export function hpaActive(conditions: readonly HpaCondition[] | undefined): Obje
 /** What the status says of the object apart from how its triggers are. */
 export function describedStatus(
   object: ScaledObject,
-  { plan, target, isRetargeted }: Pick<Prepared, 'plan' | 'target' | 'isRetargeted'>,
+  {
+    prepared,
+    plan,
+    target,
+    isRetargeted,
+  }: Pick<Prepared, 'plan' | 'target' | 'isRetargeted'> & { readonly prepared: PreparedScaledObject },
 ): ScaledObjectStatus {
-  const { status = {}, spec } = object;
+  const { status = {} } = object;
+  const { kindText } = prepared.target;
   const { health: _, pausedReplicaCount: _paused, ...before } = status;
   const { group, version, kind, plural } = target.resource;
-  const isFirst = isRetargeted || status.scaleTargetKind !== kindText(object);
+  const isFirst = isRetargeted || status.scaleTargetKind !== kindText;
   const resources = plan.triggers.flatMap(({ resource }) => (resource ? [resource.resource] : []));
-  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
   const { compositeScalerName: _composite, ...rest } = before;
   return {
     ...rest,
-    scaleTargetKind: kindText(object),
+    scaleTargetKind: kindText,
     scaleTargetGVKR: { group, version, kind, resource: plural },
     originalReplicaCount: isFirst ? target.replicas : (status.originalReplicaCount ?? target.replicas),
     externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
     resourceMetricNames: resources,
-    ...(spec.advanced?.scalingModifiers?.formula && { compositeScalerName: COMPOSITE_METRIC }),
-    hpaName: hpaNameOf(object),
-    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
-    authenticationsTypes: [...new Set(authentications)].join(','),
+    ...(prepared.hasFormula && { compositeScalerName: COMPOSITE_METRIC }),
+    hpaName: prepared.hpaName,
+    ...prepared.statusFields,
   };
 }
 
 interface Options {
+  readonly prepared: PreparedScaledObject;
   readonly own: ObjectEvents;
   readonly memories: LoopMemories;
   readonly key: string;
 }
 
 /** What the annotations of an object that is not paused altogether mean for its condition. */
-export function pauseConditions(object: ScaledObject): readonly ObjectCondition[] {
-  const { isScaleInPaused, isScaleOutPaused } = requestsOf(object);
+export function pauseConditions(
+  object: ScaledObject,
+  { isScaleInPaused, isScaleOutPaused }: KedaAnnotations,
+): readonly ObjectCondition[] {
   if (isScaleInPaused || isScaleOutPaused) return [CONDITIONS.paused];
   return conditionStatus(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
 }
 
 /** Tells that a pause of one direction begins, or that a pause ends. */
-export function tellUnpaused(object: ScaledObject, { own }: Pick<Options, 'own'>): void {
-  const [found] = pauseConditions(object);
+export function tellUnpaused(
+  object: ScaledObject,
+  { own, prepared }: Pick<Options, 'own' | 'prepared'>,
+): void {
+  const [found] = pauseConditions(object, prepared.annotations);
   const before = conditionStatus(object.status?.conditions, 'Paused');
   if (!found || found.status === before) return;
   if (found.status === 'True') own.normal('ScaledObjectPaused', 'ScaledObject is paused');
@@ -172,16 +182,13 @@ export function tellFallback(
 
 /** Tells of a trigger that fails, once for each reason. */
 export function tellFailures(
-  object: ScaledObject,
   observed: readonly ObservedMetric[],
-  { own, memories, key }: Options,
+  { prepared, own, memories, key }: Options,
 ): void {
   const { failures } = memories.of(key);
   const names = new Set(observed.map(({ metric }) => metric.metricName));
   for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // gone, as is the failure of a plan by now
-  const reason = object.spec.advanced?.scalingModifiers?.formula
-    ? 'KEDAMetricSourceFailed'
-    : 'KEDAScalerFailed';
+  const reason = prepared.hasFormula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
   for (const { metric, state } of observed) {
     if (state.kind === 'pending' || state.kind === 'value') {
       failures.delete(metric.metricName);

@@ -1,68 +1,60 @@
 import type { Workload } from '#lib/kubernetes/objects/workload.ts';
-import { PAUSED_REPLICAS, requestsOf } from '../api/annotations.ts';
-import {
-  DEFAULT_MAX_REPLICAS,
-  hpaNameOf,
-  type ScaledObject,
-  type TriggerSpec,
-} from '../api/scaled-object.ts';
+import { type KedaAnnotations, PAUSED_REPLICAS } from '../api/annotations.ts';
+import type { ScaledObject, TriggerSpec } from '../api/scaled-object.ts';
 import { MAX_TRIGGERS } from '../preparation/prepare-triggers.ts';
-import { type CompiledScaledObject, compileScaledObject } from '../preparation/prepared-scaled-object.ts';
+import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
+import { RESOURCE_TRIGGERS } from '../preparation/scaling-modifiers.ts';
 import { CheckFailure, STEPS } from './check-failure.ts';
-import { checkRivals, type Rivals } from './find-conflicts.ts';
+import { type Conflicts, checkConflicts } from './find-conflicts.ts';
 
-const LONGEST_NAME = 63;
-const RESOURCES = ['cpu', 'memory'];
+const MAX_NAME_LENGTH = 63;
 
 /** What else is in the namespace. */
-export interface Neighbours extends Rivals {
+export interface Neighbours extends Conflicts {
+  /** The object itself. */
+  readonly prepared: PreparedScaledObject;
   /** The target, where it is one whose containers are known. */
   readonly workload: Workload | undefined;
   /** Resources of which a LimitRange of the namespace gives containers a default. */
   readonly limitedByDefault: readonly string[];
-  /** The object itself, compiled; absent where that was not done yet. */
-  readonly compiled?: CompiledScaledObject;
 }
 
 /** Checks what a schema cannot. @throws {CheckFailure} for the first rule that is broken */
 export function checkScaledObject(object: ScaledObject, neighbours: Neighbours): void {
-  checkNames(object);
-  checkRivals(object, neighbours);
-  checkReplicas(object);
+  const { prepared } = neighbours;
+  checkNames(prepared);
+  checkConflicts(prepared, neighbours);
+  checkReplicas(prepared);
   checkTriggers(object);
   checkResources(object, neighbours);
-  checkFallback(object);
-  checkModifiers(neighbours.compiled ?? compileScaledObject(object));
+  checkFallback(object, prepared);
+  checkModifiers(prepared);
 }
 
-function checkNames(object: ScaledObject): void {
-  const { name } = object.metadata;
-  const hpaName = hpaNameOf(object);
-  if (name.length > LONGEST_NAME)
+function checkNames({ name, hpaName }: PreparedScaledObject): void {
+  if (name.length > MAX_NAME_LENGTH)
     throw new CheckFailure(
       STEPS.target,
-      `ScaledObject name length is ${name.length}, maximum allowed is ${LONGEST_NAME}`,
+      `ScaledObject name length is ${name.length}, maximum allowed is ${MAX_NAME_LENGTH}`,
       { rule: 'name-too-long' },
     );
-  if (hpaName.length > LONGEST_NAME)
+  if (hpaName.length > MAX_NAME_LENGTH)
     throw new CheckFailure(
       STEPS.hpa,
-      `HPA name length is ${hpaName.length}, maximum allowed is ${LONGEST_NAME}`,
+      `HPA name length is ${hpaName.length}, maximum allowed is ${MAX_NAME_LENGTH}`,
       { rule: 'hpa-name-too-long' },
     );
 }
 
-function checkReplicas({ spec }: ScaledObject): void {
-  const { minReplicaCount, idleReplicaCount: idle } = spec;
-  const max = spec.maxReplicaCount ?? DEFAULT_MAX_REPLICAS;
-  const min = minReplicaCount ?? 0;
+function checkReplicas({ bounds }: PreparedScaledObject): void {
+  const { min = 0, idle, max } = bounds;
   if (min > max)
     throw new CheckFailure(
       STEPS.replicas,
       `MinReplicaCount=${min} must be less than MaxReplicaCount=${max}`,
       { rule: 'incorrect-replicas' },
     );
-  const least = minReplicaCount === 0 ? 1 : min; // who writes 0 has the HPA's 1 in mind
+  const least = bounds.min === 0 ? 1 : min; // an explicit 0 counts as the HPA's 1
   if (idle !== undefined && idle >= least)
     throw new CheckFailure(
       STEPS.replicas,
@@ -76,9 +68,8 @@ function checkTriggers({ spec }: ScaledObject): void {
   if (broken) throw new CheckFailure(STEPS.triggers, broken, { rule: 'incorrect-triggers' });
 }
 
-function checkResources({ spec }: ScaledObject, { workload, limitedByDefault }: Neighbours): void {
-  const { triggers, minReplicaCount } = spec;
-  for (const { type, metadata } of triggers.filter(({ type }) => RESOURCES.includes(type))) {
+function checkResources({ spec }: ScaledObject, { prepared, workload, limitedByDefault }: Neighbours): void {
+  for (const { type, metadata } of spec.triggers.filter(({ type }) => RESOURCE_TRIGGERS.includes(type))) {
     const container = metadata.containerName;
     const bare = workload?.containers.find(
       ({ name, resources }) => (!container || name === container) && !resources.includes(type),
@@ -90,7 +81,7 @@ function checkResources({ spec }: ScaledObject, { workload, limitedByDefault }: 
         { rule: 'missing-requests' },
       );
   }
-  if (triggers.every(({ type }) => RESOURCES.includes(type)) && !minReplicaCount)
+  if (prepared.isResourcesOnly && !prepared.bounds.min)
     throw new CheckFailure(
       STEPS.triggers,
       "scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero doesn't work in this case)",
@@ -98,8 +89,8 @@ function checkResources({ spec }: ScaledObject, { workload, limitedByDefault }: 
     );
 }
 
-function checkFallback({ spec }: ScaledObject): void {
-  const { fallback, triggers, advanced } = spec;
+function checkFallback({ spec: { fallback } }: ScaledObject, prepared: PreparedScaledObject): void {
+  const { hasFormula, isResourcesOnly } = prepared;
   if (!fallback) return;
   const { failureThreshold, replicas, behavior } = fallback;
   if (failureThreshold < 0 || replicas < 0)
@@ -108,8 +99,7 @@ function checkFallback({ spec }: ScaledObject): void {
       `FailureThreshold=${failureThreshold} & Replicas=${replicas} must both be greater than or equal to 0`,
       { rule: 'incorrect-fallback' },
     );
-  const hasFormula = Boolean(advanced?.scalingModifiers?.formula);
-  if (!hasFormula && triggers.every(({ type }) => RESOURCES.includes(type)))
+  if (!hasFormula && isResourcesOnly)
     throw new CheckFailure(
       STEPS.triggers,
       'at least one trigger (that is not cpu or memory) has to have the `AverageValue` type for the fallback to be enabled',
@@ -123,7 +113,7 @@ function checkFallback({ spec }: ScaledObject): void {
     );
 }
 
-function checkModifiers({ modifiersError: cause }: CompiledScaledObject): void {
+function checkModifiers({ modifiersError: cause }: PreparedScaledObject): void {
   if (cause) throw new CheckFailure(STEPS.triggers, cause.message, { cause, rule: 'scaling-modifiers' });
 }
 
@@ -164,37 +154,17 @@ export async function checkWithDefaults(
   }
 }
 
-const RELEVANT = 'minReplicaCount = 0 or idleReplicaCount = 0';
-
-/** What an object says that changes nothing: an HPA alone scales what never rests. */
-export function irrelevantSettings({ spec }: ScaledObject): readonly string[] {
-  const { minReplicaCount = 0, idleReplicaCount, pollingInterval, cooldownPeriod, triggers } = spec;
-  if (minReplicaCount === 0 || idleReplicaCount === 0) return [];
-  const isCached = triggers.some(({ useCachedMetrics }) => useCachedMetrics);
-  return [
-    ...(pollingInterval !== undefined && !isCached
-      ? [
-          `PollingInterval is configured but is not relevant. PollingInterval is only relevant when ${RELEVANT} or useCachedMetrics is enabled`,
-        ]
-      : []),
-    ...(cooldownPeriod !== undefined
-      ? [`CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when ${RELEVANT}`]
-      : []),
-  ];
-}
-
-const MOST_REPLICAS = 2 ** 31 - 1;
+const MAX_REPLICAS = 2 ** 31 - 1;
 
 /**
  * How many replicas the target of a paused object is to have; `undefined` where it is left as it is.
  *
  * @throws {CheckFailure} for a text that is no number of replicas
  */
-export function pausedReplicasOf(object: ScaledObject): number | undefined {
-  const { pausedReplicas: text } = requestsOf(object);
+export function parsePausedReplicas({ pausedReplicas: text }: KedaAnnotations): number | undefined {
   if (text === undefined) return undefined;
   const replicas = Number(text);
-  if (!/^\d{1,10}$/.test(text) || replicas > MOST_REPLICAS)
+  if (!/^\d{1,10}$/.test(text) || replicas > MAX_REPLICAS)
     throw new CheckFailure(
       STEPS.pausedReplicas,
       `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is no number of replicas`,

@@ -2,16 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Workload } from '#lib/kubernetes/objects/workload.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ManagedHpa } from '../api/informers.ts';
-import { hpaNameOf, type ScaledObject, type TriggerSpec, targetOf } from '../api/scaled-object.ts';
+import type { ScaledObject, TriggerSpec } from '../api/scaled-object.ts';
+import {
+  compileScaledObject,
+  type PreparedScaledObject,
+  type PreparedTarget,
+} from '../preparation/prepared-scaled-object.ts';
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { CheckFailure, type Rule } from '../validation/check-failure.ts';
 import { haveOneTarget } from '../validation/find-conflicts.ts';
-import {
-  brokenByTriggers,
-  checkWithDefaults,
-  irrelevantSettings,
-} from '../validation/validate-scaled-object.ts';
+import { brokenByTriggers, checkWithDefaults } from '../validation/validate-scaled-object.ts';
 import {
   type AdmissionRequest,
   admissionResponse,
@@ -112,9 +113,10 @@ function judgeAuthentication(request: AdmissionRequest): Verdict {
 
 /** What an object is judged by: what informers have, so that nobody waits. */
 interface JudgedWorld {
-  rivalsOf(object: ScaledObject): Iterable<ScaledObject>;
-  hpasBeside(object: ScaledObject): Iterable<ManagedHpa>;
-  workload(target: ReturnType<typeof targetOf>): Workload | undefined;
+  /** Objects that have the target of one, or an HPA of the same name. */
+  overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
+  hpasBeside(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
+  workload(target: PreparedTarget['ref']): Workload | undefined;
   /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
   limitedByDefault(namespace: string): Promise<readonly string[]>;
 }
@@ -144,23 +146,20 @@ export async function judgeScaledObject(
   { before, isDryRun }: JudgedAs,
   world: JudgedWorld,
 ): Promise<RuledVerdict> {
-  const target = targetOf(object);
-  const { namespace = '', uid, name } = object.metadata;
-  const judged = {
-    ...object,
-    metadata: { ...object.metadata, uid: uid ?? '', ...(!before && { creationTimestamp: YOUNGEST }) },
-  };
-  const others = [...world.rivalsOf(object)]
-    .filter((one) => one.metadata.name !== name)
-    .map((one) => (before && !areRivals(one, before) ? asOldest(one) : one));
+  const compiled = compileScaledObject(object);
+  const { namespace, name, target, ineffectiveSettings: warnings } = compiled;
+  const previous = before && compileScaledObject(before);
+  const others = [...world.overlapping(compiled)]
+    .filter((one) => one.name !== name)
+    .map((one) => (previous && !overlap(one, previous) ? { ...one, createdAt: OLDEST } : one));
   const neighbours = {
-    ...{ objects: others, hpas: world.hpasBeside(object) },
-    workload: isDryRun ? undefined : world.workload(target),
+    prepared: { ...compiled, uid: compiled.uid ?? '', ...(!before && { createdAt: YOUNGEST }) },
+    ...{ objects: others, hpas: world.hpasBeside(compiled) },
+    workload: isDryRun ? undefined : world.workload(target.ref),
   };
-  const warnings = irrelevantSettings(object);
   try {
     await checkWithDefaults(
-      judged,
+      object,
       neighbours,
       () => world.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
     );
@@ -171,13 +170,9 @@ export async function judgeScaledObject(
   return { isAllowed: true, warnings };
 }
 
-/** Whether two want the same target, or the same HPA. */
-function areRivals(one: ScaledObject, other: ScaledObject): boolean {
-  return haveOneTarget(one, other) || hpaNameOf(one) === hpaNameOf(other);
-}
-
-function asOldest(object: ScaledObject): ScaledObject {
-  return { ...object, metadata: { ...object.metadata, creationTimestamp: OLDEST } };
+/** Whether two have the same target, or the same HPA. */
+function overlap(one: PreparedScaledObject, other: PreparedScaledObject): boolean {
+  return haveOneTarget(one, other) || one.hpaName === other.hpaName;
 }
 
 function refused({ reason, rule }: CheckFailure, warnings: readonly string[]): RuledVerdict {

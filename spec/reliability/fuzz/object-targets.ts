@@ -31,14 +31,12 @@ import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/ski
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
-import { goBoolean, requestsOf } from '#lib/scaled-objects/api/annotations.ts';
+import { goBoolean, readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
 import { limitedByDefault } from '#lib/scaled-objects/validation/limit-ranges.ts';
-import {
-  checkScaledObject,
-  irrelevantSettings,
-} from '#lib/scaled-objects/validation/validate-scaled-object.ts';
+import { checkScaledObject } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 import {
   readAdmissionReview,
   reviewed,
@@ -152,7 +150,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
       );
       const object = { metadata: { name: 'a', annotations } };
       goBoolean(text);
-      return [autoMinSettings(annotations, 'apply'), requestsOf(object as never)];
+      return [autoMinSettings(annotations, 'apply'), readKedaAnnotations(object as never)];
     },
     isRefusal: never,
   },
@@ -161,8 +159,9 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
     seeds: [SCALED_OBJECT],
     read: (text) => {
       const object = reviewed.scaledObject(parseJson(text));
-      irrelevantSettings(object);
-      checkScaledObject(object, { objects: [object], hpas: [], workload: undefined, limitedByDefault: [] });
+      const prepared = compileScaledObject(object);
+      const others = { objects: [prepared], hpas: [], workload: undefined, limitedByDefault: [] };
+      checkScaledObject(object, { prepared, ...others });
     },
     isRefusal: isReviewRefusal,
   },

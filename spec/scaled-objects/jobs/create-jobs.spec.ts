@@ -4,7 +4,7 @@ import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { makeJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
 import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-context.ts';
 import type { FoundJob } from '#lib/scaled-objects/jobs/job-state.ts';
-import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { above } from '#lib/scaled-objects/triggers/trigger.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -94,7 +94,12 @@ function evaluated(states: readonly MetricState[], given: Given = {}) {
     isPushed: pushed.includes(index),
   }));
   const advanced = formula === undefined ? undefined : { scalingModifiers: { formula, target: '10' } };
-  const spec = { triggers, ...(fallback && { fallback }), ...(advanced && { advanced }) };
+  const spec = {
+    scaleTargetRef: { name: 'web' },
+    triggers,
+    ...(fallback && { fallback }),
+    ...(advanced && { advanced }),
+  };
   const object = { metadata: { name: 'web' }, spec };
   const plan = { triggers: [...triggers, ...resources.map((resource) => ({ resource }))] };
   const target = { replicas: 'replicas' in given ? given.replicas : 2, readyPods: 2 };

@@ -27,7 +27,7 @@ const object = (spec: object = {}) =>
 describe('servedMetrics', () => {
   const plan = { triggers: [{ metrics: [{ metricName: 's0-a' }] }, { metrics: [{ metricName: 's1-b' }] }] };
   const served = (spec: object = {}) =>
-    servedMetrics(object(spec), { ...compileScaledObject(object(spec)), plan: plan as never }, () => []);
+    servedMetrics(compileScaledObject(object(spec)), plan as never, () => []);
 
   it('are those of the triggers, found by the label of the object, or the one that a formula makes', () => {
     const [first, second] = served();
@@ -50,7 +50,7 @@ describe('servedValues', () => {
     const target = { replicas, readyPods: 2 };
     try {
       const values = servedValues(name, {
-        compiled: compileScaledObject(object(spec)),
+        prepared: compileScaledObject(object(spec)),
         observed,
         target,
         nowMs: 9,

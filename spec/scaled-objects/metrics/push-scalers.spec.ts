@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type PushActions, PushFollowers } from '#lib/scaled-objects/metrics/push-scalers.ts';
-import type { PlannedTrigger } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import type { PlannedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('PushFollowers', () => {

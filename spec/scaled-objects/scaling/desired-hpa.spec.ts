@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { modifiersOf } from '#lib/scaled-objects/preparation/scaling-modifiers.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 
 const SELECTOR = { matchLabels: { 'scaledobject.keda.sh/name': 'web' } };
@@ -111,9 +111,9 @@ describe('wantedHpa', () => {
   });
 
   it('refuses an object whose triggers give it no metric, as a scaler without any does', () => {
-    expect(() =>
-      wantedHpa(objectOf({}), { ...OPTIONS, modifiers: undefined, plan: planOf([{ metrics: [] }]) }),
-    ).to.throw('no metric specs returned from scalers for ScaledObject default/web');
+    expect(() => hpaOfPlan(objectOf({}), planOf([{ metrics: [] }]))).to.throw(
+      'no metric specs returned from scalers for ScaledObject default/web',
+    );
   });
 });
 
@@ -141,7 +141,11 @@ function hpaOf(spec: object, metadata: object = {}): Found {
     },
     { metrics: [{ metricName: 's3-total', targetType: 'Value', target: 7 }] },
   ]);
-  return wantedHpa(object, { ...OPTIONS, plan, modifiers: modifiersOf(object) }) as never;
+  return hpaOfPlan(object, plan) as never;
+}
+
+function hpaOfPlan(object: ScaledObject, plan: PlannedObject) {
+  return wantedHpa(object, { ...OPTIONS, plan, prepared: compileScaledObject(object) });
 }
 
 function objectOf(spec: object, metadata: object = {}): ScaledObject {

@@ -43,15 +43,15 @@ describe('prepare', () => {
       return await prepare(
         object as never,
         {
+          prepared: compileScaledObject(object as never),
           ...{ key: 'shop/web', memories, version: '1', signal: state.signal },
           own: { normal: note, warning: note },
           scales: { get: async () => ({ specReplicas: 2, resource: RESOURCE }) },
           workloads: { find: () => undefined },
-          objects: { rivalsOf: () => [] },
+          objects: { overlapping: () => [] },
           hpas: { beside: () => [], find: (key: string) => state.hpas[key] },
           limitedByDefault: async () => [],
           plans: {
-            compiled: compileScaledObject,
             find: () => state.triggers && { triggers: state.triggers },
           },
           hpaClient: {

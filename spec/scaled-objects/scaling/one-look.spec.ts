@@ -110,34 +110,32 @@ async function stepped({
   const own = { normal: tell, warning: tell };
   const clock = new ManualClock();
   await clock.advance(seconds * 1000);
-  const { status } = await step(
-    {
-      metadata: {
-        ...{ name: 'web', namespace: 'default', annotations },
-        creationTimestamp: '2020-01-01T00:00:00Z',
-      },
-      spec: { scaleTargetRef: { name: 'web' }, cooldownPeriod, triggers: [] },
-      status: before,
-    } as never,
-    {
-      ...{ key: 'default/web', clock, memories: new LoopMemories(), plan: { triggers } },
-      target: {
-        replicas,
-        resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
-      },
-      ...{ hpa: {}, own, workloads: { find: () => undefined } },
-      plans: {
-        compiled: compileScaledObject,
-        observe: () => observed,
-        lastActiveAtMs: () => heardActiveAtMs,
-      },
-      scales: {
-        get: async () => ({ specReplicas: replicasByNow }),
-        set: set ?? (async (_: unknown, size: number) => sizes.push(size)),
-      },
-      ...{ signal: new AbortController().signal, logger: new RecordingLogger() },
-    } as never,
-  );
+  const object = {
+    metadata: {
+      ...{ name: 'web', namespace: 'default', annotations },
+      creationTimestamp: '2020-01-01T00:00:00Z',
+    },
+    spec: { scaleTargetRef: { name: 'web' }, cooldownPeriod, triggers: [] },
+    status: before,
+  } as never;
+  const { status } = await step(object, {
+    prepared: compileScaledObject(object),
+    ...{ key: 'default/web', clock, memories: new LoopMemories(), plan: { triggers } },
+    target: {
+      replicas,
+      resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+    },
+    ...{ hpa: {}, own, workloads: { find: () => undefined } },
+    plans: {
+      observe: () => observed,
+      lastActiveAtMs: () => heardActiveAtMs,
+    },
+    scales: {
+      get: async () => ({ specReplicas: replicasByNow }),
+      set: set ?? (async (_: unknown, size: number) => sizes.push(size)),
+    },
+    ...{ signal: new AbortController().signal, logger: new RecordingLogger() },
+  } as never);
   return {
     events,
     status,

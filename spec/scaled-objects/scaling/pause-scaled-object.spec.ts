@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { pause } from '#lib/scaled-objects/scaling/pause-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
@@ -83,24 +84,23 @@ async function paused({
   const ownerReferences = [{ uid: hpaOwner, controller: true }];
   const hpaOf = (name: string) => ({ metadata: { name, ...(hpaOwner && { ownerReferences }) } });
   const annotations = replicas === undefined ? {} : { 'autoscaling.keda.sh/paused-replicas': replicas };
-  const status = await pause(
-    {
-      metadata: { name: 'web', namespace: 'default', uid: UID, annotations },
-      spec: { scaleTargetRef: { name: 'web' }, triggers: [] },
-      status: { conditions: [{ type: 'Paused', status: 'True' }], pausedReplicaCount: 7, ...before },
-    } as never,
-    {
-      ...{ own: { normal() {}, warning() {} }, memories: new LoopMemories() },
-      hpas: { find: (key: string) => hpas.filter((name) => key === `default/${name}`).map(hpaOf)[0] },
-      hpaClient: {
-        delete: remove ?? (async ({ metadata }: ReturnType<typeof hpaOf>) => deleted.push(metadata.name)),
-      },
-      scales: {
-        get: async () => ({ specReplicas: 2 }),
-        set: setScale ?? (async (_: unknown, size: number) => sizes.push(size)),
-      },
-      signal: new AbortController().signal,
-    } as never,
-  );
+  const object = {
+    metadata: { name: 'web', namespace: 'default', uid: UID, annotations },
+    spec: { scaleTargetRef: { name: 'web' }, triggers: [] },
+    status: { conditions: [{ type: 'Paused', status: 'True' }], pausedReplicaCount: 7, ...before },
+  } as never;
+  const status = await pause(object, {
+    prepared: compileScaledObject(object),
+    ...{ own: { normal() {}, warning() {} }, memories: new LoopMemories() },
+    hpas: { find: (key: string) => hpas.filter((name) => key === `default/${name}`).map(hpaOf)[0] },
+    hpaClient: {
+      delete: remove ?? (async ({ metadata }: ReturnType<typeof hpaOf>) => deleted.push(metadata.name)),
+    },
+    scales: {
+      get: async () => ({ specReplicas: 2 }),
+      set: setScale ?? (async (_: unknown, size: number) => sizes.push(size)),
+    },
+    signal: new AbortController().signal,
+  } as never);
   return { deleted, sizes, status };
 }

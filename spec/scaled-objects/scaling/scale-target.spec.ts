@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { targetReading } from '#lib/scaled-objects/scaling/scale-target.ts';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
@@ -32,22 +34,22 @@ describe('targetReading', () => {
     const served = { group: 'apps', version: 'v1', namespaced: true };
     const deployments = { ...served, kind: 'Deployment', plural: 'deployments' };
     const statefulSets = { ...served, kind: 'StatefulSet', plural: 'statefulsets' };
-    const reading = async (kind: string) =>
-      await targetReading(
-        {
-          metadata: { name: 'web', namespace: 'default' },
-          spec: { scaleTargetRef: { name: 'web', kind }, triggers: [] },
-          status: {
-            scaleTargetKind: 'apps/v1.Deployment',
-            scaleTargetGVKR: { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' },
-          },
+    const reading = async (kind: string) => {
+      const object: ScaledObject = {
+        metadata: { name: 'web', namespace: 'default' },
+        spec: { scaleTargetRef: { name: 'web', kind }, triggers: [] },
+        status: {
+          scaleTargetKind: 'apps/v1.Deployment',
+          scaleTargetGVKR: { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' },
         },
-        {
-          workloads: { find: () => ({ replicas: 3 }) },
-          scales: { get: async () => ({ specReplicas: 3, resource: statefulSets }) },
-          ...{ events: { normal() {}, warning() {} }, signal: new AbortController().signal },
-        } as never,
-      );
+      };
+      return await targetReading(object, {
+        prepared: compileScaledObject(object),
+        workloads: { find: () => ({ replicas: 3 }) },
+        scales: { get: async () => ({ specReplicas: 3, resource: statefulSets }) },
+        ...{ events: { normal() {}, warning() {} }, signal: new AbortController().signal },
+      } as never);
+    };
     expect(await reading('Deployment')).to.deep.equal({ replicas: 3, resource: deployments });
     expect(await reading('StatefulSet')).to.deep.equal({ replicas: 3, resource: statefulSets });
   });

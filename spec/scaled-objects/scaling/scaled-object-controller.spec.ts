@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { finalize, scaledObjectController } from '#lib/scaled-objects/scaling/scaled-object-controller.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -40,30 +41,29 @@ describe('finalize', () => {
     if (more.isStarted) memories.of('shop/web').startedGeneration = 1;
     const { finalizers = ['finalizer.keda.sh', 'other'] } = more;
     const note = (...words: string[]) => void done.push(words.join(' '));
-    await finalize(
-      {
-        metadata: { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1', finalizers },
-        spec: {
-          scaleTargetRef: { name: 'web' },
-          advanced: { restoreToOriginalReplicaCount: restores },
+    const object = {
+      metadata: { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1', finalizers },
+      spec: {
+        ...{ scaleTargetRef: { name: 'web' }, triggers: [] },
+        advanced: { restoreToOriginalReplicaCount: restores },
+      },
+      status,
+    } as never;
+    await finalize(object, {
+      prepared: compileScaledObject(object),
+      client: {
+        patch: async (_: object, { body }: { body: unknown }) => {
+          done.push(`patch ${JSON.stringify(body).includes('finalizer')}`);
+          return { metadata: { name: 'web' } };
         },
-        status,
-      } as never,
-      {
-        client: {
-          patch: async (_: object, { body }: { body: unknown }) => {
-            done.push(`patch ${JSON.stringify(body).includes('finalizer')}`);
-            return { metadata: { name: 'web' } };
-          },
-        },
-        scales: {
-          get: more.scale ?? (async () => ({ specReplicas: more.replicas ?? 2 })),
-          set: async (_: object, size: number) => void done.push(`scale to ${size}`),
-        },
-        ...{ clock: new ManualClock(), own: { normal: note, warning: note }, memories, logger },
-        signal: more.signal ?? new AbortController().signal,
-      } as never,
-    );
+      },
+      scales: {
+        get: more.scale ?? (async () => ({ specReplicas: more.replicas ?? 2 })),
+        set: async (_: object, size: number) => void done.push(`scale to ${size}`),
+      },
+      ...{ clock: new ManualClock(), own: { normal: note, warning: note }, memories, logger },
+      signal: more.signal ?? new AbortController().signal,
+    } as never);
     return { done, lines: logger.lines };
   };
   const gone = 'ScaledObjectDeleted ScaledObject was deleted';

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import {
   CONDITIONS,
@@ -81,8 +83,10 @@ const RESOURCE = {
 };
 
 describe('describedStatus', () => {
-  const described = (spec: object, status?: object, isRetargeted = false) =>
-    describedStatus({ metadata: { name: 'web' }, spec, ...(status && { status }) } as never, {
+  const described = (spec: object, status?: object, isRetargeted = false) => {
+    const object = { metadata: { name: 'web' }, spec, ...(status && { status }) } as never;
+    return describedStatus(object, {
+      prepared: compileScaledObject(object),
       plan: {
         triggers: [
           { metrics: [{ metricName: 's0-a' }, { metricName: 's0-b' }] },
@@ -91,6 +95,7 @@ describe('describedStatus', () => {
       } as never,
       ...{ target: { replicas: 4, resource: RESOURCE }, isRetargeted },
     });
+  };
   const trigger = (type: string, name?: string) => ({ type, ...(name && { authenticationRef: { name } }) });
   const spec = {
     scaleTargetRef: { name: 'web' },
@@ -140,7 +145,8 @@ describe('tellFailures', () => {
     const look = (...metricNames: readonly string[]) => {
       const state = { kind: 'failing', error: new Error('it is down') };
       const observed = metricNames.map((metricName) => ({ metric: { metricName }, state }));
-      tellFailures({ spec: {} } as never, observed as never, { own, memories, key: 'a' });
+      const prepared = { hasFormula: false } as never;
+      tellFailures(observed as never, { prepared, own, memories, key: 'a' });
       return memories.of('a').failures.size;
     };
     expect(look('s0-a', 's1-b')).to.equal(2);
@@ -159,8 +165,8 @@ describe('tellFailures, of an object', () => {
   const look = (state: object, formula = '') => {
     told.splice(0);
     const observed = [{ metric: { metricName: 's0-a' }, state }];
-    const spec = { advanced: { scalingModifiers: { formula } } };
-    tellFailures({ spec } as never, observed as never, { own, memories, key: 'a' });
+    const prepared = { hasFormula: formula !== '' } as never;
+    tellFailures(observed as never, { prepared, own, memories, key: 'a' });
     return told.join();
   };
 
@@ -207,8 +213,10 @@ describe('tellUnpaused and tellFallback', () => {
     ],
   ] as const)
     it(`tell ${what}`, () => {
-      expect(told((own) => tellUnpaused(given, { own }))).to.equal(event);
-      expect(pauseConditions(given)[0]?.status).to.equal(condition);
+      const annotations = readKedaAnnotations(given);
+      const prepared = { annotations } as never;
+      expect(told((own) => tellUnpaused(given, { own, prepared }))).to.equal(event);
+      expect(pauseConditions(given, annotations)[0]?.status).to.equal(condition);
     });
 
   for (const [what, given, isFallingBack, event] of [

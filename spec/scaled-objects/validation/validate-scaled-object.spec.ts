@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import {
-  checkScaledObject,
-  irrelevantSettings,
-  type Neighbours,
-} from '#lib/scaled-objects/validation/validate-scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { checkScaledObject, type Neighbours } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 
 const TARGET = "ScaledObject doesn't have correct scaleTargetRef specification: ";
 const REPLICAS = "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: ";
@@ -89,13 +86,13 @@ describe('checkScaledObject', () => {
       metadata: { name: 'older', uid: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
     };
     const younger = object({});
-    expect(failureOf(younger, { objects: [older] })).to.equal(
+    expect(failureOf(younger, { objects: [compileScaledObject(older)] })).to.equal(
       `${TARGET}the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'older'`,
     );
-    expect(failureOf(older as ScaledObject, { objects: [younger] })).to.equal(undefined);
+    expect(failureOf(older as ScaledObject, { objects: [compileScaledObject(younger)] })).to.equal(undefined);
     const elsewhere = { ...older, spec: { ...older.spec, scaleTargetRef: { name: 'other' } } };
     const named = { ...elsewhere, spec: { ...elsewhere.spec, ...hpaNamed('keda-hpa-younger') } };
-    expect(failureOf(younger, { objects: [named] })).to.equal(
+    expect(failureOf(younger, { objects: [compileScaledObject(named)] })).to.equal(
       `${HPA}the HPA 'keda-hpa-younger' is already managed by the ScaledObject 'older'`,
     );
   });
@@ -157,29 +154,10 @@ function hpaNamed(name: string): object {
 
 function failureOf(one: ScaledObject, more: Partial<Neighbours> = {}): string | undefined {
   try {
-    checkScaledObject(one, { objects: [], hpas: [], workload: undefined, limitedByDefault: [], ...more });
+    const nothing = { objects: [], hpas: [], workload: undefined, limitedByDefault: [] };
+    checkScaledObject(one, { prepared: compileScaledObject(one), ...nothing, ...more });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
-
-const POLLING =
-  'PollingInterval is configured but is not relevant. PollingInterval is only relevant when minReplicaCount = 0 or idleReplicaCount = 0 or useCachedMetrics is enabled';
-const COOLDOWN =
-  'CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when minReplicaCount = 0 or idleReplicaCount = 0';
-
-describe('irrelevantSettings', () => {
-  for (const [spec, told] of [
-    [{ minReplicaCount: 1, pollingInterval: 10, cooldownPeriod: 10 }, [POLLING, COOLDOWN]],
-    [{ minReplicaCount: 2, idleReplicaCount: 1, pollingInterval: 10 }, [POLLING]],
-    [{ minReplicaCount: 2, idleReplicaCount: 0, pollingInterval: 10, cooldownPeriod: 10 }, []],
-    [{ pollingInterval: 10, cooldownPeriod: 10 }, []],
-    [{ minReplicaCount: 1, pollingInterval: 10, triggers: [{ useCachedMetrics: true }] }, []],
-    [{ minReplicaCount: 1 }, []],
-  ] as const)
-    it(`are ${told.length} of ${JSON.stringify(spec)}`, () => {
-      const object = { metadata: { name: 'web' }, spec: { triggers: [], ...spec } };
-      expect(irrelevantSettings(object as never)).to.deep.equal(told);
-    });
-});

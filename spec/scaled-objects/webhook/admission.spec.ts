@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { judgeScaledObject, unknownTypes } from '#lib/scaled-objects/webhook/admission.ts';
 import { admissionReview } from '#spec/support/admission-reviews.ts';
@@ -351,7 +352,7 @@ describe('judgeScaledObject', () => {
         OBJECT,
         { before: undefined, isDryRun: false },
         {
-          rivalsOf: () => [],
+          overlapping: () => [],
           hpasBeside: () => [],
           workload: () => ({
             ...{ replicas: 1, readyReplicas: 1 },
@@ -379,7 +380,7 @@ describe('judgeScaledObject', () => {
         object,
         { before: undefined, isDryRun: false },
         {
-          ...{ rivalsOf: () => [], hpasBeside: () => [] },
+          ...{ overlapping: () => [], hpasBeside: () => [] },
           workload: () => ({ replicas: 1, readyReplicas: 1, containers: [{ name: 'main', resources: [] }] }),
           limitedByDefault: () => Promise.reject(new Error('too late')),
         },
@@ -400,7 +401,7 @@ describe('judgeScaledObject', () => {
         after,
         { before, isDryRun: false },
         {
-          rivalsOf: () => [other],
+          overlapping: () => [compileScaledObject(other)],
           hpasBeside: () => [],
           workload: () => undefined,
           limitedByDefault: async () => [],
