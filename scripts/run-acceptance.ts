@@ -4,11 +4,14 @@
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { unexplainedPermissions } from '#spec/acceptance/permissions/recorded-requests.ts';
 import { formatPermission } from '#spec/acceptance/permissions/unused-permissions.ts';
-import { processes, startMocha } from './run-mocha.ts';
+import { startMocha } from './run-mocha.ts';
+
+/** More would only compete for the processors: each file starts an etcd and a kube-apiserver. */
+const processes = Math.min(2, availableParallelism());
 
 /**
  * Those that take longest, which begin first, so that none of them is left alone at the end. The first two go together: what the HPA

@@ -1,12 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-
-/** More would only compete for the processors: many specs start programs of their own. */
-const MAX_PROCESSES = 2;
-
-/** How many processes of mocha are to run beside each other here. */
-export const processes = Math.min(MAX_PROCESSES, availableParallelism());
 
 /** What mocha's process sends while it runs: `spec/support/machine-programs.ts` and `spec-durations.ts` have the senders. */
 export interface SpecMessage {

@@ -1,14 +1,20 @@
-// Runs every spec, dealt out to two processes of mocha: node scripts/run-specs.ts [arguments of mocha]. TIMES=20 runs all again and again.
+// Runs every spec in several processes of mocha: node scripts/run-specs.ts [arguments of mocha]. TIMES=20 repeats it.
 import { once } from 'node:events';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { type Durations, deal } from './deal-specs.ts';
-import { processes, startMocha } from './run-mocha.ts';
+import { startMocha } from './run-mocha.ts';
 
 /** What the last run took: how long the files, and all of them together. */
 const RECORD = '.cache/spec-durations.json';
 
 const SLOWEST_SHOWN = 10;
+
+/** One more than there are processors, up to this: a process of mocha waits for timers and sockets half of its time. */
+const MAX_PROCESSES = 3;
+
+const processes = Math.min(MAX_PROCESSES, availableParallelism() + 1);
 
 interface RunRecord {
   readonly files: Durations;
