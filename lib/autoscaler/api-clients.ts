@@ -1,3 +1,5 @@
+import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-client.ts';
@@ -36,6 +38,8 @@ export interface ApiClients extends AsyncDisposable {
 
 /** How often a request is sent again that the API server puts off. */
 const MAX_RETRIES = 5;
+/** Of 16 MiB each where they are pages of lists; half of them of one tenant. */
+const MAX_LONG_RESPONSES = 4;
 
 /** Opens them; disposing ends what they have under way. */
 export function openApiClients(options: ApiClientsOptions): ApiClients {
@@ -47,7 +51,11 @@ export function openApiClients(options: ApiClientsOptions): ApiClients {
   const paced = () => ({ rateLimit: new TokenBucket({ clock, ...rate }), maxRetries: MAX_RETRIES });
   return {
     controllers: open('controllers', { ...paced(), beforeWrite }),
-    references: open('triggers', paced()),
+    references: open('triggers', {
+      ...paced(),
+      longResponses: new LongResponses({ maxConcurrent: MAX_LONG_RESPONSES }),
+      share: new FairShare(clock),
+    }),
     events: open('events'),
     lease: open('leader-election'),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -330,7 +330,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
         statuses: writtenStatuses(jobs, scaledJobs, clock),
-        jobs: new JobClient({ api: client, version: environment.version }),
+        jobs: new JobClient({ api: client, reader: environment.reader, version: environment.version }),
         authenticationsOf: (object) => followed.authenticationsOf(object),
       });
       return {

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { currentTenant } from '#lib/concurrency/tenant.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { LongResponses } from '#lib/concurrency/long-responses.ts';
+import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import type { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort, raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -31,6 +33,10 @@ export interface ApiClientOptions {
   readonly maxRetries?: number;
   /** Called right before a request is sent that may change something; what it throws, the request throws. */
   readonly beforeWrite?: (() => void) | undefined;
+  /** Bounds what is buffered of responses, shared by tenants; by default each is bounded alone. */
+  readonly longResponses?: LongResponses | undefined;
+  /** Where long responses are parsed one at a time, in shares of the event loop; by default as they arrive. */
+  readonly share?: FairShare | undefined;
   /** Responds to what would change something, in place of the API server, which gets nothing but reads and reviews then. */
   readonly dryRun?: DryRun | undefined;
 }
@@ -142,12 +148,18 @@ export class ApiClient {
   }
 
   async #attempt(call: ApiRequest, options: RequestOptions): Promise<unknown> {
-    await this.#options.rateLimit?.take(options.signal, tenantOf(call.path));
+    const { rateLimit, longResponses, share } = this.#options;
+    const tenant = tenantOf(call.path);
+    await rateLimit?.take(options.signal, tenant);
     using deadline = this.#startDeadline(options);
+    using buffered = longResponses?.begin(tenant);
     try {
       const { body } = await this.#send(call, options, deadline.signal);
       const { maxResponseBytes = this.#options.maxResponseBytes ?? MAX_RESPONSE_BYTES } = options;
-      return await readJson(body, maxResponseBytes);
+      return await readJson(body, maxResponseBytes, {
+        onLength: buffered?.onLength,
+        beforeLong: share && (() => runForTenant(tenant, () => share.next(deadline.signal))),
+      });
     } catch (error) {
       throw this.#explain(call, error, options.signal);
     }
@@ -244,14 +256,30 @@ function tenantOf(path: string): string {
 /** The body of a response, as it comes. */
 type ResponseBody = Dispatcher.ResponseData['body'];
 
+/** What reading a body waits for. */
+interface ReadOptions {
+  /** Called with the length so far; no more is read until what it returns has settled. */
+  readonly onLength?: ((bytes: number) => Promise<unknown> | undefined) | undefined;
+  /** Called before a body is parsed that takes milliseconds. */
+  readonly beforeLong?: (() => Promise<void>) | undefined;
+}
+
+/** A longer body takes a millisecond or more to parse. */
+const MAX_QUICK_BYTES = 64 * 1024;
+
 /**
  * Reads a whole body as JSON.
  *
  * @throws {MalformedResponse} when it is longer than allowed, or no JSON
  */
-export async function readJson(body: ResponseBody, maxBytes: number): Promise<unknown> {
-  const bytes = await readBytes(body, maxBytes);
+export async function readJson(
+  body: ResponseBody,
+  maxBytes: number,
+  { onLength, beforeLong }: ReadOptions = {},
+): Promise<unknown> {
+  const bytes = await readBytes(body, maxBytes, onLength);
   if (bytes.length > maxBytes) throw new TooLongResponse(`the response is longer than ${maxBytes} bytes`);
+  if (bytes.length > MAX_QUICK_BYTES) await beforeLong?.();
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
@@ -260,13 +288,18 @@ export async function readJson(body: ResponseBody, maxBytes: number): Promise<un
 }
 
 /** Reads at least as many bytes as asked for, or all; leaving the rest unread breaks the connection. */
-async function readBytes(body: ResponseBody, minBytes: number): Promise<Buffer> {
+async function readBytes(
+  body: ResponseBody,
+  minBytes: number,
+  onLength?: ReadOptions['onLength'],
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > minBytes) break;
+    await onLength?.(bytes);
   }
   return Buffer.concat(chunks, bytes);
 }

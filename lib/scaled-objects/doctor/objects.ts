@@ -88,7 +88,7 @@ class Judge {
       findBy: (_, target) => byTarget.get(target) ?? [],
     };
     this.#scales = new ScaleClient({ api: client, mapper, clock });
-    this.#jobs = new JobClient({ api: client, version: '' });
+    this.#jobs = new JobClient({ api: client, reader: client, version: '' });
   }
 
   /** What is wrong with an object that is used: nothing is done for one that is to go, and little for one that is paused. */

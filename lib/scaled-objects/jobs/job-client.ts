@@ -5,7 +5,13 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { API_VERSION } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { FoundJob, FoundPod } from './job-state.ts';
+import {
+  type FoundJob,
+  type FoundPod,
+  GENERATION_ANNOTATION,
+  readFoundJob,
+  readFoundPod,
+} from './job-state.ts';
 
 const JOBS: ApiResource = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true };
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
@@ -13,18 +19,25 @@ const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods
 /** Jobs of ScaledJobs, always as they are now: what a cache knows would make too many. */
 export class JobClient {
   readonly #jobs: ResourceClient<FoundJob>;
+  readonly #found: ResourceClient<FoundJob>;
   readonly #pods: ResourceClient<FoundPod>;
   readonly #version: string;
 
-  constructor({ api, version }: { readonly api: ApiClient; readonly version: string }) {
+  /** @param reader lists Jobs and pods, of which a tenant has as many, and as long ones, as it likes */
+  constructor({
+    api,
+    reader,
+    version,
+  }: { readonly api: ApiClient; readonly reader: ApiClient; readonly version: string }) {
     this.#jobs = new ResourceClient({ api, resource: JOBS });
-    this.#pods = new ResourceClient({ api, resource: PODS });
+    this.#found = new ResourceClient({ api: reader, resource: JOBS, read: readFoundJob });
+    this.#pods = new ResourceClient({ api: reader, resource: PODS, read: readFoundPod });
     this.#version = version;
   }
 
   async list({ metadata }: ScaledJob, signal: AbortSignal): Promise<readonly FoundJob[]> {
     const labelSelector = `${JOB_LABEL}=${metadata.name}`;
-    const found = await this.#jobs.list({ namespace: metadata.namespace, labelSelector, signal });
+    const found = await this.#found.list({ namespace: metadata.namespace, labelSelector, signal });
     return found.filter((job) => !job.metadata.deletionTimestamp);
   }
 
@@ -67,8 +80,6 @@ export class JobClient {
 
 /** What Jobs of a ScaledJob are found by. */
 const JOB_LABEL = 'scaledjob.keda.sh/name';
-/** Which generation of the ScaledJob made a Job. */
-export const GENERATION_ANNOTATION = 'scaledjob.keda.sh/generation';
 const EXCLUDED_LABELS = 'scaledjob.keda.sh/job-excluded-labels';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const LONGEST_LABEL = 63;

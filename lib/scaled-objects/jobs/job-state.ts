@@ -1,4 +1,5 @@
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 interface Condition {
   readonly type: string;
@@ -14,6 +15,39 @@ export interface FoundJob extends KubernetesObject {
 /** A pod of a Job. */
 export interface FoundPod extends KubernetesObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+}
+
+/** Which generation of the ScaledJob made a Job. */
+export const GENERATION_ANNOTATION = 'scaledjob.keda.sh/generation';
+
+/** Takes of a Job what counts here: its pod template may have 1 MiB, and there may be thousands. @throws when it has no name */
+export function readFoundJob(value: unknown): FoundJob {
+  const { metadata, status } = readObject<FoundJob>(value);
+  const { namespace, name, uid, deletionTimestamp, annotations } = metadata;
+  const generation = getOwn(annotations, GENERATION_ANNOTATION);
+  return {
+    metadata: {
+      ...{ namespace, name, uid, deletionTimestamp },
+      ...(generation !== undefined && { annotations: { [GENERATION_ANNOTATION]: generation } }),
+    },
+    ...(status && { status: { completionTime: status.completionTime, conditions: conditionsOf(status) } }),
+  } as FoundJob;
+}
+
+/** Takes of a pod what counts here. @throws when it has no name */
+export function readFoundPod(value: unknown): FoundPod {
+  const { metadata, status } = readObject<FoundPod>(value);
+  const job = getOwn(metadata.labels, JOB_NAME_LABEL);
+  return {
+    metadata: { name: metadata.name, ...(job !== undefined && { labels: { [JOB_NAME_LABEL]: job } }) },
+    ...(status && { status: { phase: status.phase, conditions: conditionsOf(status) } }),
+  } as FoundPod;
+}
+
+const JOB_NAME_LABEL = 'job-name';
+
+function conditionsOf({ conditions }: { readonly conditions?: readonly Condition[] }) {
+  return conditions?.map(({ type, status, lastTransitionTime }) => ({ type, status, lastTransitionTime }));
 }
 
 /** How a Job has ended, and when; `undefined` while it has not. */
@@ -48,7 +82,7 @@ export function pendingJobs(
     wanted.length === 0
       ? status?.phase === 'Running' || status?.phase === 'Succeeded'
       : wanted.every((type) => status?.conditions?.some((one) => one.type === type && one.status === 'True'));
-  const atWork = new Set(pods.filter(isAtWork).map(({ metadata }) => metadata.labels?.['job-name']));
+  const atWork = new Set(pods.filter(isAtWork).map(({ metadata }) => metadata.labels?.[JOB_NAME_LABEL]));
   return running.filter((job) => endOf(job) === undefined && !atWork.has(job.metadata.name));
 }
 

@@ -13,8 +13,9 @@ import { type PlannedObject, planError, plannedMetrics } from '../preparation/pr
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
-import { GENERATION_ANNOTATION, type JobClient } from './job-client.ts';
+import type { JobClient } from './job-client.ts';
 import { type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
+import { GENERATION_ANNOTATION } from './job-state.ts';
 
 const VALID_INTERVALS = 3;
 const TOO_MANY = 429;

@@ -2,7 +2,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
@@ -11,9 +11,15 @@ interface ListedPod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };
 }
 
+/** Takes of a pod its node alone: of all others, tenants choose how long they are. @throws when it has no name */
+function readListedPod(value: unknown): ListedPod {
+  const { metadata, spec } = readObject<ListedPod>(value);
+  return { metadata: { name: metadata.name }, spec: { nodeName: spec?.nodeName ?? '' } };
+}
+
 /** Lists pods that have neither succeeded nor failed. */
 export function listPods(api: ApiClient): ListPods {
-  const pods = new ResourceClient<ListedPod>({ api, resource: PODS });
+  const pods = new ResourceClient<ListedPod>({ api, resource: PODS, read: readListedPod });
   return async (namespace, labelSelector, signal) => {
     const fieldSelector = 'status.phase!=Succeeded,status.phase!=Failed';
     const found = await pods.list({ namespace, labelSelector, fieldSelector, signal });

@@ -1,6 +1,6 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
-import { LongResponses } from '#lib/sources/http/receive-response.ts';
 import { AllowedHosts, type FindAddresses, type NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListEndpoints, ListPods } from './cluster-lookups.ts';

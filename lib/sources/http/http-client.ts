@@ -1,4 +1,5 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -12,12 +13,7 @@ import {
   NO_CREDENTIALS,
 } from './http-credentials.ts';
 import { connectionPool, expectResponse, type HttpPool } from './http-pool.ts';
-import {
-  type LongResponses,
-  type ReceivedResponse,
-  type ReceiveOptions,
-  receiveResponse,
-} from './receive-response.ts';
+import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './receive-response.ts';
 
 /** What an HTTP client works with. */
 export interface HttpClientOptions extends NetworkOptions {

@@ -1,7 +1,7 @@
 import { LruMap } from '#lib/cache/lru-map.ts';
+import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
-import { LongResponses } from './receive-response.ts';
 
 /** What tells one client from another. */
 export interface HttpClientChoice {

@@ -1,9 +1,9 @@
+import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { FairSemaphore, Semaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { LongResponses } from '../http/receive-response.ts';
 import type { Sample } from '../sample.ts';
 import type { JsonExtract } from './json-query.ts';
 

@@ -3,12 +3,15 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { LongResponses } from '#lib/concurrency/long-responses.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import {
   ClusterAccess,
   type ClusterCredentials,
   type ClusterSource,
 } from '#lib/kubernetes/access/cluster-access.ts';
-import { ApiClient, splitLines } from '#lib/kubernetes/client/api-client.ts';
+import { ApiClient, type ApiClientOptions, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isExpired, TooLongResponse } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -50,7 +53,12 @@ describe('ApiClient', () => {
   async function clientOf(
     server: URL,
     load: ClusterSource['load'] = async () => credentials({}),
-    { proxy, ...limits }: { readonly proxy?: URL; readonly maxResponseBytes?: number } = {},
+    {
+      proxy,
+      ...limits
+    }: { readonly proxy?: URL } & Partial<
+      Pick<ApiClientOptions, 'maxResponseBytes' | 'longResponses' | 'share'>
+    > = {},
   ): Promise<ApiClient> {
     const source = { server, proxy, load };
     const access = await ClusterAccess.open(source, { clock, logger: new RecordingLogger() });
@@ -239,6 +247,58 @@ describe('ApiClient', () => {
       await client[Symbol.asyncDispose]();
       expect(await failure).to.be.instanceOf(Error);
       expect(describeError(await failureOf(client.getJson('/api')))).to.match(/: the client is closed$/);
+    });
+  });
+
+  describe('getJson of long responses', () => {
+    const long = JSON.stringify({ text: 'x'.repeat(128 * 1024) });
+
+    it('reads as many at once as are allowed, half of them for one tenant', async () => {
+      const server = await serve(({ url }, response) => {
+        response.write(long);
+        if (url.pathname === '/whole') response.end();
+      });
+      const client = await clientOf(server.url, undefined, {
+        longResponses: new LongResponses({ maxConcurrent: 4 }),
+      });
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const get = (tenant: string, path: string) =>
+        runForTenant(tenant, () => client.getJson(path, { signal }));
+      const endless = [get('greedy', '/endless'), get('greedy', '/endless')].map((one) =>
+        one.catch(describeError),
+      );
+      await until(clock, () => server.requests.length === 2);
+      await new Promise((resolve) => setTimeout(resolve, 100)); // until both are long here, too
+      let isRead = false;
+      const third = get('greedy', '/whole');
+      third.then(
+        () => {
+          isRead = true;
+        },
+        () => {},
+      );
+      expect(await get('other', '/whole')).to.have.property('text');
+      await new Promise((resolve) => setTimeout(resolve, 100)); // in which the third would have come
+      expect(isRead).to.equal(false);
+      leaving.abort(new Error('gone'));
+      for (const one of [...endless, third.catch(describeError)]) expect(await one).to.equal('gone');
+    });
+
+    it('parses each in a share of the event loop', async () => {
+      const server = await serve((_, response) => void response.end(long));
+      const share = new FairShare(clock);
+      const client = await clientOf(server.url, undefined, { share });
+      let isHeld = false;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      share.next = async () => {
+        isHeld = true;
+        await promise;
+      };
+      const parsed = client.getJson('/');
+      await until(clock, () => isHeld);
+      resolve();
+      expect(await parsed).to.have.property('text');
     });
   });
 

@@ -19,7 +19,7 @@ describe('JobClient', () => {
         return { metadata: { resourceVersion: '5' }, items };
       },
     };
-    const client = new JobClient({ api: api as never, version: '1.2.3' });
+    const client = new JobClient({ api: api as never, reader: api as never, version: '1.2.3' });
     const found = await client.list(WORK, new AbortController().signal);
     expect(found.map(({ metadata }) => metadata.name)).to.deep.equal(['work-a', 'work-c']);
     expect(asked).to.deep.equal([

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { type FoundJob, pendingJobs, runningJobs, surplusJobs } from '#lib/scaled-objects/jobs/job-state.ts';
+import {
+  type FoundJob,
+  pendingJobs,
+  readFoundJob,
+  readFoundPod,
+  runningJobs,
+  surplusJobs,
+} from '#lib/scaled-objects/jobs/job-state.ts';
 
 describe('found Jobs', () => {
   const nowMs = Date.parse('2026-07-01T00:00:00Z');
@@ -42,5 +49,53 @@ describe('found Jobs', () => {
     ];
     expect(names(surplusJobs(jobs, { successful: 1, failed: 1 }))).to.deep.equal(['b', 'd']);
     expect(names(surplusJobs(jobs, { successful: 0, failed: 5 }))).to.deep.equal(['b', 'a']);
+  });
+});
+
+describe('readFoundJob', () => {
+  it('takes what counts, and nothing whose length a tenant chooses', () => {
+    const job = {
+      metadata: {
+        ...{ namespace: 'shop', name: 'work-a', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' },
+        annotations: { 'scaledjob.keda.sh/generation': '3', note: 'x'.repeat(1000) },
+        labels: { 'scaledjob.keda.sh/name': 'work' },
+      },
+      spec: { template: { spec: { containers: [{ name: 'a', args: ['x'.repeat(1000)] }] } } },
+      status: {
+        completionTime: '2026-01-01T00:00:00Z',
+        conditions: [
+          { type: 'Complete', status: 'True', lastTransitionTime: 't', message: 'x'.repeat(1000) },
+        ],
+      },
+    };
+    expect(JSON.parse(JSON.stringify(readFoundJob(job)))).to.deep.equal({
+      metadata: {
+        ...{ namespace: 'shop', name: 'work-a', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' },
+        annotations: { 'scaledjob.keda.sh/generation': '3' },
+      },
+      status: {
+        completionTime: '2026-01-01T00:00:00Z',
+        conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: 't' }],
+      },
+    });
+    expect(() => readFoundJob({ metadata: {} })).to.throw('it has no name');
+  });
+});
+
+describe('readFoundPod', () => {
+  it('takes what counts, and nothing whose length a tenant chooses', () => {
+    const pod = {
+      metadata: { name: 'work-a-1', labels: { 'job-name': 'work-a', note: 'x' } },
+      spec: { nodeName: 'node-1', containers: [{ name: 'a', args: ['x'.repeat(1000)] }] },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+        message: 'x'.repeat(1000),
+      },
+    };
+    expect(JSON.parse(JSON.stringify(readFoundPod(pod)))).to.deep.equal({
+      metadata: { name: 'work-a-1', labels: { 'job-name': 'work-a' } },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    });
   });
 });
