@@ -47,6 +47,8 @@ import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
 import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';
 import type { JobTerm } from './observability/object-report.ts';
 import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scaled-objects-ui.ts';
+import { PreparedObjects } from './preparation/prepared-objects.ts';
+import { compileScaledJob } from './preparation/prepared-scaled-job.ts';
 import type { PreparedScaledObject } from './preparation/prepared-scaled-object.ts';
 import type { ScaledObjectsFlags, ScaledObjectsOptions, WebhookOptions } from './scaled-objects-options.ts';
 import { HpaClient } from './scaling/hpa-client.ts';
@@ -317,21 +319,30 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const jobCollection = newCollection();
       const asked = new KeySignal();
       const pushes = new PushFollowers({ clock, collection: jobCollection });
-      const jobMemories = new JobMemories({ clock, onEvaluate: (key) => asked.tell(key) });
-      const term = { collection: jobCollection, memories: jobMemories };
+      const prepared = new PreparedObjects({
+        ...{ kind: 'ScaledJob', compile: compileScaledJob, collection: jobCollection },
+        ...{ types, share, reader, clock },
+        readWorkload: async ({ object }) => ({ spec: object.spec.jobTargetRef }),
+        authenticationsOf: (object) => followed.authenticationsOf(object),
+      });
+      const jobMemories = new JobMemories({
+        clock,
+        findTriggers: (key) => prepared.findTriggers(key),
+        onEvaluate: (key) => asked.tell(key),
+      });
+      const term = { collection: jobCollection, prepared, memories: jobMemories };
       jobTerm = term;
       const jobs = new ResourceClient({
         ...{ api: client, resource: SCALED_JOBS, read: readCachedObject<ScaledJob> },
       });
       const controller = scaledJobController({
         ...environment,
-        ...{ reader, types, share, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
+        ...{ prepared, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
         memories: term.memories,
         others: followed.authenticationsOfJobs,
         objects: scaledJobs,
         statuses: writtenStatuses(jobs, scaledJobs, clock),
         jobs: new JobClient({ api: client, reader: environment.reader, version: environment.version }),
-        authenticationsOf: (object) => followed.authenticationsOf(object),
       });
       return {
         ...controller,

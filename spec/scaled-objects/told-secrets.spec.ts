@@ -17,7 +17,7 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   'escaped for JSON': (text) => JSON.stringify(text).slice(1, -1),
 };
 
-describe('planTriggers, of sources that repeat a secret', () => {
+describe('prepareTriggers, of sources that repeat a secret', () => {
   it('tells nobody any of it, however it is written, and wherever the text is cut', async () => {
     let text = '';
     await using echoing = await startEchoingSources(SECRET, () => text);

@@ -1,5 +1,5 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
-import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
+import { prepareTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -13,7 +13,7 @@ export async function toldOfTrigger(
     environment = {},
   }: { readonly types: TriggerTypes; readonly environment?: Readonly<Record<string, string>> },
 ): Promise<string> {
-  const [planned] = await planTriggers([{ type, metadata, authenticationRef: { name: 'login' } }], {
+  const [planned] = await prepareTriggers([{ type, metadata, authenticationRef: { name: 'login' } }], {
     ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false, types },
     environment: async () => environment,
     signal: new AbortController().signal,

@@ -3,7 +3,7 @@ import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { MetricState } from '#lib/scaled-objects/metrics/metric-state.ts';
 import type { DebugOptions } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import type { PlannedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
+import type { PreparedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** When it is told. */
@@ -26,7 +26,7 @@ export interface KnownMetric {
 export interface KnownObjects {
   readonly objects?: readonly ScaledObject[];
   readonly jobs?: readonly ScaledJob[];
-  readonly triggers?: Readonly<Record<string, readonly PlannedTrigger[]>>;
+  readonly triggers?: Readonly<Record<string, readonly PreparedTrigger[]>>;
   readonly metrics?: Readonly<Record<string, KnownMetric>>;
   readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
   /** How often the triggers of an object could not be planned. */
@@ -42,7 +42,7 @@ export function toldOf(known: KnownObjects): DebugOptions {
   const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = known;
   const { other, isLeader = true, failedPlans = {} } = known;
   const plan = (key: string) =>
-    triggers[key] && { uid: '1', generation: 1, plannedAtMs: 0, triggers: triggers[key] };
+    triggers[key] && { uid: '1', generation: 1, preparedAtMs: 0, triggers: triggers[key] };
   const activity = { of: (name: string) => metrics[name]?.activity };
   const collection = {
     failure: (_: string, name: string) => metrics[name]?.failure,
@@ -74,7 +74,10 @@ export function toldOf(known: KnownObjects): DebugOptions {
           })),
         ),
     },
-    jobTerm: () => (isLeader ? { collection, memories: { plan, activity: () => activity } } : undefined),
+    jobTerm: () =>
+      isLeader
+        ? { collection, prepared: { findTriggers: plan }, memories: { activity: () => activity } }
+        : undefined,
     memories: { nextOf: (key: string) => next[key] },
     otherOperator: {
       sign: other?.sign,
@@ -87,14 +90,14 @@ export function toldOf(known: KnownObjects): DebugOptions {
 /** A trigger with nothing but what is told of it: with a metric of a name, one of resources, or an error. */
 export function toldTrigger(
   type: string,
-  { metric, ...more }: Partial<PlannedTrigger> & { readonly metric?: ToldMetric } = {},
-): PlannedTrigger {
+  { metric, ...more }: Partial<PreparedTrigger> & { readonly metric?: ToldMetric } = {},
+): PreparedTrigger {
   const metrics = metric && [
     {
       ...{ targetType: 'AverageValue', target: 5, ...metric },
       query: { description: metric.asked ?? `value of ${metric.metricName}` },
       judge: () => ({ values: [3], isActive: true }),
-    } as unknown as PlannedTrigger['metrics'][number],
+    } as unknown as PreparedTrigger['metrics'][number],
   ];
   return {
     ...{

@@ -49,13 +49,3 @@ export interface ScaledJobStatus {
   readonly externalMetricNames?: readonly string[];
   readonly triggersActivity?: Readonly<Record<string, { readonly isActive: boolean }>>;
 }
-
-const DEFAULT_MAX = 100;
-
-/** Between which numbers of Jobs there are to be at once: always the first, and as many more as the second says. */
-export function jobBounds({ spec }: ScaledJob): { readonly min: number; readonly max: number } {
-  const { minReplicaCount = 0, maxReplicaCount } = spec;
-  const min = Math.min(minReplicaCount, maxReplicaCount ?? minReplicaCount);
-  if (maxReplicaCount === undefined) return { min, max: DEFAULT_MAX };
-  return { min, max: minReplicaCount > maxReplicaCount ? maxReplicaCount : maxReplicaCount - min };
-}

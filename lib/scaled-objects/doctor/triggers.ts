@@ -11,9 +11,10 @@ import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
-import { planTriggers } from '../preparation/prepare-triggers.ts';
+import { prepareTriggers } from '../preparation/prepare-triggers.ts';
+import { compileScaledJob, type PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedMetric } from '../preparation/prepared-triggers.ts';
+import type { PreparedMetric } from '../preparation/prepared-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
@@ -77,7 +78,10 @@ export function triggers(
           const prepared = compileScaledObject(object);
           return examine({ kind: 'ScaledObject', object, prepared }, look);
         }),
-        ...jobs.map((object) => () => examine({ kind: 'ScaledJob', object }, look)),
+        ...jobs.map((object) => () => {
+          const prepared = compileScaledJob(object);
+          return examine({ kind: 'ScaledJob', object, prepared }, look);
+        }),
       ].entries();
       const findings: (readonly Finding[])[] = [];
       const work = async () => {
@@ -91,7 +95,7 @@ export function triggers(
 
 type Examined =
   | { readonly kind: 'ScaledObject'; readonly object: ScaledObject; readonly prepared: PreparedScaledObject }
-  | { readonly kind: 'ScaledJob'; readonly object: ScaledJob };
+  | { readonly kind: 'ScaledJob'; readonly object: ScaledJob; readonly prepared: PreparedScaledJob };
 
 interface Look {
   readonly context: ApiContext;
@@ -101,18 +105,17 @@ interface Look {
 
 async function examine(examined: Examined, { context, types, ...look }: Look): Promise<readonly Finding[]> {
   const reader = readerOfOne(look.reader);
-  const { kind, object } = examined;
-  const { name, namespace = '' } = object.metadata;
+  const { kind, object, prepared } = examined;
+  const { name, namespace, hasFormula, envSourceContainer } = prepared;
   const { signal } = context;
   const names = { KIND: kind.toLowerCase(), NAMESPACE: namespace, NAME: name };
   const environment = containerEnvironments({
     readWorkload: () => workloadOf(examined, context),
-    container: envSourceContainer(examined),
+    container: envSourceContainer,
     reader: reader.environmentOf(namespace, signal),
   });
-  const hasFormula = examined.kind === 'ScaledObject' && examined.prepared.hasFormula;
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
-  const planned = await planTriggers(object.spec.triggers, {
+  const planned = await prepareTriggers(object.spec.triggers, {
     ...{ ...about, types, reader, environment, signal },
     share: new FairShare(context.clock),
   });
@@ -141,7 +144,7 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
 }
 
 async function ask(
-  { query, judge, target, metricName }: PlannedMetric,
+  { query, judge, target, metricName }: PreparedMetric,
   {
     subject,
     names,
@@ -165,11 +168,6 @@ async function ask(
       ...{ diagnosis: 'scaledobjects-trigger-failing', ...names },
     });
   }
-}
-
-function envSourceContainer({ kind, object }: Examined): string | undefined {
-  const { envSourceContainerName } = kind === 'ScaledJob' ? object.spec : object.spec.scaleTargetRef;
-  return envSourceContainerName;
 }
 
 async function workloadOf(examined: Examined, { client, mapper, signal }: ApiContext): Promise<unknown> {

@@ -1,8 +1,9 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
-import { jobBounds, type ScaledJob } from '../api/scaled-job.ts';
+import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
-import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
+import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
+import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { isClockStepped, type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
@@ -10,7 +11,8 @@ import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
 /** What making Jobs takes. */
 interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
   readonly key: string;
-  readonly plan: PlannedObject;
+  readonly prepared: PreparedScaledJob;
+  readonly plan: PreparedTriggers;
   readonly memory: JobMemory;
   readonly own: ObjectEvents;
   readonly signal: AbortSignal;
@@ -26,15 +28,14 @@ export interface MadeJobs {
 
 /** A Job that ended so shortly before a queue told its length may have ended after it: ends are told in whole seconds. */
 const MARGIN_MS = 2000;
-const HISTORY = 100;
 
 /** Makes the Jobs that triggers ask for, once for each time that all have told something, and deletes those of long ago. */
 export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Promise<MadeJobs> {
-  const { key, plan, memory, collection, jobs, signal } = options;
+  const { key, prepared, plan, memory, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
   tellFailures(observed, options);
   memory.activity.note(observed, options.clock.nowMs());
-  const demand = totalDemand(object, plan, observed);
+  const demand = totalDemand(prepared, plan, observed);
   const hasError = observed.some(({ state }) => state.kind === 'failing');
   const isPending = observed.some(({ state }) => state.kind === 'pending');
   const told: MadeJobs = {
@@ -47,7 +48,7 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
     ),
   };
   const responses = new Map(
-    plannedMetrics(plan).flatMap(({ metricName }): [string, object][] => {
+    preparedMetrics(plan).flatMap(({ metricName }): [string, object][] => {
       const response = collection.failure(key, metricName) ?? collection.reading(key, metricName);
       return response ? [[metricName, response]] : [];
     }),
@@ -61,14 +62,15 @@ export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Pro
   const all = await jobs.list(object, signal);
   memory.told = responses; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });
-  const { successfulJobsHistoryLimit: successful = HISTORY, failedJobsHistoryLimit: failed = HISTORY } =
-    object.spec;
-  for (const job of surplusJobs(all, { successful, failed })) await jobs.delete(job, 'Background', signal);
+  for (const job of surplusJobs(all, prepared.historyLimits)) await jobs.delete(job, 'Background', signal);
   return told;
 }
 
-function totalDemand(object: ScaledJob, plan: PlannedObject, observed: readonly ObservedMetric[]): JobDemand {
-  const { min, max } = jobBounds(object);
+function totalDemand(
+  { bounds: { min, max }, strategy }: PreparedScaledJob,
+  plan: PreparedTriggers,
+  observed: readonly ObservedMetric[],
+): JobDemand {
   const demands = plan.triggers.flatMap((trigger) => {
     const demand = demandOf(
       observed.filter((one) => one.trigger === trigger),
@@ -76,7 +78,7 @@ function totalDemand(object: ScaledJob, plan: PlannedObject, observed: readonly 
     );
     return demand ? [demand] : [];
   });
-  const calculation = object.spec.scalingStrategy?.multipleScalersCalculation ?? 'max';
+  const calculation = strategy.multipleScalersCalculation ?? 'max';
   return combineDemands(demands, { calculation, min, max });
 }
 
@@ -88,18 +90,18 @@ interface CreateOptions extends MakeJobsOptions {
 
 async function create(
   object: ScaledJob,
-  { demand, observed, all, jobs, scaleLog, memory, clock, own, signal }: CreateOptions,
+  { prepared, demand, observed, all, jobs, scaleLog, memory, clock, own, signal }: CreateOptions,
 ): Promise<void> {
   if (!demand.isActive) return;
   const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
   if (isClockStepped(memory, clock)) await compareClocks(object, { jobs, memory, clock, signal });
   // When Jobs end is told by another clock than ours.
   const running = runningJobs(all, toldAtMs - memory.clockAheadMs - MARGIN_MS);
-  const strategy = object.spec.scalingStrategy ?? {};
+  const { strategy, bounds } = prepared;
   const needsPods = strategy.strategy === 'accurate' || strategy.strategy === 'eager';
   const pods = needsPods && running.length > 0 ? await jobs.pods(object, signal) : [];
   const pending = needsPods ? pendingJobs(running, pods, strategy.pendingPodConditions ?? []) : [];
-  const counts = { running: running.length, pending: pending.length, ...jobBounds(object) };
+  const counts = { running: running.length, pending: pending.length, ...bounds };
   const count = newJobCount(demand, counts, strategy);
   let made = 0;
   for (let index = 0; index < count; index++) {

@@ -1,5 +1,4 @@
 import type { Collection } from '#lib/collection/collection.ts';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import type { Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -11,9 +10,9 @@ import type { WrittenStatuses } from '../api/status-writes.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
-import type { PlannedObject } from '../preparation/prepared-triggers.ts';
-import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
-import type { TriggerTypes } from '../triggers/trigger-registry.ts';
+import type { PreparedObjects } from '../preparation/prepared-objects.ts';
+import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
+import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import type { JobClient } from './job-client.ts';
 
 /** What the controller of ScaledJobs works with. */
@@ -27,10 +26,7 @@ export interface ScaledJobDependencies {
   readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
   readonly jobs: JobClient;
   readonly scaleLog: Pick<ScaleLog, 'jobsCreated'>;
-  readonly types: TriggerTypes;
-  readonly share: FairShare;
-  readonly reader: SharedReader;
-  readonly authenticationsOf: (object: ScaledJob) => readonly unknown[];
+  readonly prepared: PreparedObjects<ScaledJob, PreparedScaledJob>;
   readonly memories: JobMemories;
   /** Who says which objects are to be left alone. */
   readonly otherOperator: Pick<OtherOperator, 'leaves'>;
@@ -42,8 +38,8 @@ export interface ScaledJobDependencies {
 
 /** What is remembered of an object; all of it may be lost. */
 export interface JobMemory {
-  plan: PlannedObject | undefined;
-  authentications: readonly unknown[];
+  /** The version whose triggers were reported as started; `undefined` before the first. */
+  started: { readonly uid: string | undefined; readonly generation: number | undefined } | undefined;
   /** What each source had told, or how it had failed, when Jobs were made last: one response makes Jobs once. */
   told: ReadonlyMap<string, object>;
   /** By how much our clock is ahead of the API server's at most, by the last Job that it took. */
@@ -80,6 +76,8 @@ function wallAheadMs(clock: Clocks): number {
 
 interface JobMemoriesOptions {
   readonly clock: Clock;
+  /** The triggers of an object; `undefined` while there are none. */
+  readonly findTriggers: (key: string) => PreparedTriggers | undefined;
   /** Evaluates an object whose triggers were polled. */
   readonly onEvaluate: (key: string) => void;
 }
@@ -89,8 +87,8 @@ export class JobMemories implements Disposable {
   readonly #memories = new Map<string, JobMemory>();
   readonly #evaluations: PacedKeys;
 
-  constructor({ clock, onEvaluate }: JobMemoriesOptions) {
-    const pauseMs = (key: string) => evaluationPauseMs(this.plan(key));
+  constructor({ clock, findTriggers, onEvaluate }: JobMemoriesOptions) {
+    const pauseMs = (key: string) => evaluationPauseMs(findTriggers(key));
     this.#evaluations = new PacedKeys({ clock, release: onEvaluate, pauseMs });
   }
 
@@ -100,8 +98,7 @@ export class JobMemories implements Disposable {
     const onPolled = () => this.#evaluations.add(key);
     const activity = new ActivityLog();
     const fresh = {
-      plan: undefined,
-      authentications: [],
+      started: undefined,
       told: new Map(),
       clockAheadMs: 0,
       wallAheadMs: undefined,
@@ -114,9 +111,9 @@ export class JobMemories implements Disposable {
     return fresh;
   }
 
-  /** What is asked for an object; `undefined` while that is not known. */
-  plan(key: string): PlannedObject | undefined {
-    return this.#memories.get(key)?.plan;
+  /** Whether triggers of an object were reported as started. */
+  isStarted(key: string): boolean {
+    return this.#memories.get(key)?.started !== undefined;
   }
 
   activity(key: string): ActivityLog | undefined {

@@ -1,17 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Collector } from '#lib/collection/collection.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 import type { PushFollowers } from '../metrics/push-scalers.ts';
 import { tellStarted } from '../metrics/scaler-events.ts';
-import { planTriggers } from '../preparation/prepare-triggers.ts';
-import { keepGood, REREAD_MS } from '../preparation/prepared-objects.ts';
-import { type PlannedObject, planError, plannedMetrics } from '../preparation/prepared-triggers.ts';
-import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
-import { readerOfOne, UnreadReference } from '../triggers/authentication/reference-reader.ts';
+import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
+import {
+  type PreparedTriggers,
+  preparationError,
+  preparedMetrics,
+} from '../preparation/prepared-triggers.ts';
+import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import type { JobClient } from './job-client.ts';
 import { type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
@@ -20,54 +20,34 @@ import { GENERATION_ANNOTATION } from './job-state.ts';
 const VALID_INTERVALS = 3;
 const TOO_MANY = 429;
 
-type PlanOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
+type PrepareOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
 
-/** What is asked for an object; worked out again when it, or what it refers to, changes, and its old Jobs go then. */
-export async function plannedFor(
+/**
+ * Prepares the triggers of an object. Of each version of it, a Job is tried first, and those of earlier generations are
+ * deleted.
+ *
+ * @throws {JobCheckFailure} where it cannot be used as it is; an {@link UnreadReference} where that is not known now
+ */
+export async function prepareScaledJob(
   object: ScaledJob,
   memory: JobMemory,
-  options: PlanOptions,
-): Promise<PlannedObject> {
-  const { clock, types, share, jobs, own, signal, authenticationsOf } = options;
-  const { metadata, spec } = object;
-  const authentications = authenticationsOf(object);
-  const ageMs = clock.monotonicMs() - (memory.plan?.plannedAtMs ?? 0);
-  const isSame = memory.plan?.uid === metadata.uid && memory.plan?.generation === metadata.generation;
-  const isCurrent = isDeepStrictEqual(authentications, memory.authentications);
-  if (memory.plan && isSame && isCurrent && (ageMs < REREAD_MS || authentications.length === 0))
-    return memory.plan;
-  const namespace = metadata.namespace ?? '';
-  const isChanged = memory.plan !== undefined && !(isSame && isCurrent);
-  const reader = readerOfOne(isChanged ? options.reader.fresh : options.reader);
-  const environment = containerEnvironments({
-    readWorkload: async () => ({ spec: spec.jobTargetRef }),
-    container: spec.envSourceContainerName,
-    reader: reader.environmentOf(namespace, signal),
-  });
-  const planned = await planTriggers(spec.triggers, {
-    ...{ objectKind: 'ScaledJob', objectName: metadata.name, namespace, hasFormula: false },
-    ...{ types, reader, share, environment, signal },
-  });
-  const triggers = memory.plan && isSame && isCurrent ? keepGood(memory.plan.triggers, planned) : planned;
-  const error = planError({ triggers });
+  options: PrepareOptions,
+): Promise<PreparedTriggers> {
+  const { clock, prepared: objects, jobs, own, signal } = options;
+  const { uid, generation } = object.metadata;
+  const plan = await objects.prepareTriggers(object, signal);
+  const error = preparationError(plan);
   if (error) throw error instanceof UnreadReference ? error : unmakeable(error);
-  if (!isSame) {
-    const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
-      signal.throwIfAborted();
-      throw jobRefusal(cause);
-    });
-    noteClocks(memory, createdAtMs, clock);
-    await rollOut(object, options);
-    tellStarted(triggers, own);
-  }
-  memory.authentications = authentications;
-  memory.plan = {
-    uid: metadata.uid,
-    generation: metadata.generation,
-    triggers,
-    plannedAtMs: clock.monotonicMs(),
-  };
-  return memory.plan;
+  if (memory.started?.uid === uid && memory.started?.generation === generation) return plan;
+  const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw jobRefusal(cause);
+  });
+  noteClocks(memory, createdAtMs, clock);
+  await rollOut(object, { ...options, prepared: objects.get(object) });
+  tellStarted(plan.triggers, own);
+  memory.started = { uid, generation };
+  return plan;
 }
 
 /** What it means that a Job was refused: that it cannot be so; what is no reason of the object's stays as it is. */
@@ -80,31 +60,30 @@ function unmakeable(cause: unknown): JobCheckFailure {
   return new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
 }
 
-/** Has the sources of an object asked. */
+/** Polls the triggers of an object. */
 export function collect(
   key: string,
-  { metadata, spec }: ScaledJob,
+  { namespace, pollingMs: intervalMs }: PreparedScaledJob,
   {
     plan,
     collection,
     pushes,
     memory,
-  }: { plan: PlannedObject; collection: Collection; pushes: PushFollowers; memory: JobMemory },
+  }: { plan: PreparedTriggers; collection: Collection; pushes: PushFollowers; memory: JobMemory },
 ): void {
-  const intervalMs = (spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
   const wish = {
     intervalMs,
     validForMs: VALID_INTERVALS * intervalMs,
     isSteady: true,
     onPolled: memory.onPolled,
-    tenant: metadata.namespace,
+    tenant: namespace,
   };
-  const collectors = plannedMetrics(plan).map(({ metricName, query }): [string, Collector] => [
+  const collectors = preparedMetrics(plan).map(({ metricName, query }): [string, Collector] => [
     metricName,
     { query, ...wish },
   ]);
   collection.replace(key, new Map(collectors));
-  // All are asked: Jobs are made when all have told something, and what is pushed need not wait for the others' interval.
+  // All are polled: Jobs are created when all have responded, and a push need not wait for the interval of the others.
   pushes.replace(key, plan.triggers, { pollsAll: true });
 }
 
@@ -131,15 +110,18 @@ export function checkScaledJob({ spec, omitted }: ScaledJob): void {
 
 /** What rolling out takes. */
 interface RollOutOptions {
+  readonly prepared: PreparedScaledJob;
   readonly jobs: JobClient;
   readonly own: ObjectEvents;
   readonly signal: AbortSignal;
 }
 
 /** Deletes the Jobs of earlier generations, unless they are to end by themselves. */
-export async function rollOut(object: ScaledJob, { jobs, own, signal }: RollOutOptions): Promise<void> {
-  const { rolloutStrategy, rollout } = object.spec;
-  if ((rolloutStrategy || rollout?.strategy) === 'gradual') return;
+export async function rollOut(
+  object: ScaledJob,
+  { prepared, jobs, own, signal }: RollOutOptions,
+): Promise<void> {
+  if (prepared.isRolloutGradual) return;
   const generation = `${object.metadata.generation}`;
   const all = await jobs.list(object, signal);
   const old = all.filter(({ metadata }) => metadata.annotations?.[GENERATION_ANNOTATION] !== generation);
@@ -148,11 +130,7 @@ export async function rollOut(object: ScaledJob, { jobs, own, signal }: RollOutO
   own.normal('ScaledJobRolloutCleanupStarted', `Deleting ${which}`);
   for (const job of old) {
     try {
-      await jobs.delete(
-        job,
-        rollout?.propagationPolicy === 'foreground' ? 'Foreground' : 'Background',
-        signal,
-      );
+      await jobs.delete(job, prepared.propagationPolicy, signal);
     } catch (error) {
       own.warning(
         'ScaledJobRolloutCleanupFailed',

@@ -1,6 +1,5 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
-import { readKedaAnnotations } from '../api/annotations.ts';
 import { setConditions } from '../api/conditions.ts';
 import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
@@ -9,22 +8,34 @@ import { tellStopped } from '../metrics/scaler-events.ts';
 import { REREAD_MS } from '../preparation/prepared-objects.ts';
 import { makeJobs } from './create-jobs.ts';
 import type { ScaledJobDependencies } from './job-context.ts';
-import { checkScaledJob, collect, JobCheckFailure, plannedFor } from './prepare-scaled-job.ts';
+import { checkScaledJob, collect, JobCheckFailure, prepareScaledJob } from './prepare-scaled-job.ts';
 import { jobCheckFailed, pausedStatus, statusOf, tellChanges, tellPaused } from './scaled-job-status.ts';
 
 const LOOK_AGAIN_MS = 15_000;
 
 /** Makes Jobs of what triggers tell. A new one for each term as leader. */
 export function scaledJobController(dependencies: ScaledJobDependencies): Controller {
-  const { objects, others, asked, memories, collection, pushes, client, clock, statuses, otherOperator } =
-    dependencies;
+  const {
+    objects,
+    others,
+    prepared,
+    asked,
+    memories,
+    collection,
+    pushes,
+    client,
+    clock,
+    statuses,
+    otherOperator,
+  } = dependencies;
   const stopAsking = (key: string) => {
     collection.replace(key, new Map());
     pushes.replace(key, [], {});
   };
   const stop = (key: string, own?: ObjectEvents) => {
     stopAsking(key);
-    if (own && memories.plan(key)) tellStopped(own);
+    if (own && memories.isStarted(key)) tellStopped(own);
+    prepared.delete(key);
     memories.forget(key);
   };
   return {
@@ -59,7 +70,8 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
           throw error;
         }
       };
-      const { isPaused } = readKedaAnnotations(object);
+      const compiled = prepared.get(object);
+      const { isPaused } = compiled.annotations;
       tellPaused(object, isPaused, own);
       if (isPaused) {
         stop(key, own);
@@ -70,10 +82,10 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       try {
         checkScaledJob(object);
         const options = { ...dependencies, own, signal };
-        const plan = await plannedFor(object, memory, options);
-        collect(key, object, { plan, collection, pushes, memory });
-        const made = await makeJobs(object, { ...options, key, plan, memory });
-        const status = statusOf(object, plan, { ...made, nowMs: clock.nowMs() });
+        const plan = await prepareScaledJob(object, memory, options);
+        collect(key, compiled, { plan, collection, pushes, memory });
+        const made = await makeJobs(object, { ...options, key, prepared: compiled, plan, memory });
+        const status = statusOf(object, { ...made, prepared: compiled, plan, nowMs: clock.nowMs() });
         tellChanges(object, status, own);
         await write(status);
         memory.refusal = undefined;

@@ -4,7 +4,8 @@ import { condition, conditionStatus, type ObjectCondition, setConditions } from 
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 
-import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
+import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
+import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import type { MadeJobs } from './create-jobs.ts';
 
 /** What a ScaledJob says of itself. */
@@ -54,11 +55,20 @@ const ACTIVE_WRITE_MS = 60_000;
 /** The status of an object after a look at its triggers. */
 export function statusOf(
   object: ScaledJob,
-  plan: PlannedObject,
-  { isActive, ready, triggersActivity, nowMs }: MadeJobs & { readonly nowMs: number },
+  {
+    prepared,
+    plan,
+    isActive,
+    ready,
+    triggersActivity,
+    nowMs,
+  }: MadeJobs & {
+    readonly prepared: PreparedScaledJob;
+    readonly plan: PreparedTriggers;
+    readonly nowMs: number;
+  },
 ): ScaledJobStatus {
-  const { spec, status: before } = object;
-  const authentications = spec.triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
+  const { status: before } = object;
   const written = before?.lastActiveTime;
   const isDue = isActive === true && (!written || Math.abs(nowMs - Date.parse(written)) >= ACTIVE_WRITE_MS);
   const wasPaused = before?.conditions?.some(({ type, reason }) => type === 'Paused' && reason !== undefined);
@@ -66,9 +76,8 @@ export function statusOf(
     ...before,
     ...(isDue && { lastActiveTime: formatTimestamp(nowMs) }),
     Paused: 'false',
-    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
-    triggersTypes: [...new Set(spec.triggers.map(({ type }) => type))].join(','),
-    authenticationsTypes: [...new Set(authentications)].join(','),
+    externalMetricNames: preparedMetrics(plan).map(({ metricName }) => metricName),
+    ...prepared.statusFields,
     triggersActivity,
     conditions: setConditions('ScaledJob', before?.conditions, [
       JOB_CONDITIONS[ready],

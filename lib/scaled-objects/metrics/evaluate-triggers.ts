@@ -1,7 +1,7 @@
 import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback } from '../api/scaled-object.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '../preparation/prepared-triggers.ts';
+import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
@@ -32,7 +32,7 @@ export function evaluate(
     plan,
     observed,
     target,
-  }: { plan: PlannedObject; observed: readonly ObservedMetric[]; target: TargetState },
+  }: { plan: PreparedTriggers; observed: readonly ObservedMetric[]; target: TargetState },
 ): Evaluation {
   const wanted = fallback ? (fallbackReplicas(fallback, target.replicas) ?? 0) : 0;
   const activity = observed.map(({ metric, state, isPushed }) => ({

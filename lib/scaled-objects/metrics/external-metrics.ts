@@ -5,7 +5,7 @@ import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { NAME_LABEL } from '../api/resources.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { type PlannedObject, plannedMetrics } from '../preparation/prepared-triggers.ts';
+import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { compositeOf } from './evaluate-triggers.ts';
 import { fallbackValue } from './fallback.ts';
@@ -23,7 +23,7 @@ export function servedMetrics(
     modifiers,
     modifiersError,
   }: Pick<PreparedScaledObject, 'namespace' | 'name' | 'modifiers' | 'modifiersError'>,
-  plan: PlannedObject,
+  plan: PreparedTriggers,
   valuesOf: (metricName: string) => readonly MetricValue[],
 ): readonly StoredExternalMetric[] {
   const stored = (metricName: string): StoredExternalMetric => ({
@@ -35,7 +35,7 @@ export function servedMetrics(
   });
   if (modifiersError) return []; // reported in the condition
   if (modifiers) return [stored(COMPOSITE_METRIC)];
-  return plannedMetrics(plan).map(({ metricName }) => stored(metricName));
+  return preparedMetrics(plan).map(({ metricName }) => stored(metricName));
 }
 
 /** What is known as a request is served. */

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { Fallback, MetricHealth, ScaledObjectStatus } from '../api/scaled-object.ts';
 import { needsReplicas } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedMetric } from '../preparation/prepared-triggers.ts';
+import type { PreparedMetric } from '../preparation/prepared-triggers.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 
 /** What of the target decides how many replicas a fallback asks for. */
@@ -28,7 +28,7 @@ export function fallbackReplicas(fallback: Fallback, current: number | undefined
  * @throws an Error where that cannot be told
  */
 export function fallbackValue(
-  { target: own, targetType: ownType }: Pick<PlannedMetric, 'target' | 'targetType'>,
+  { target: own, targetType: ownType }: Pick<PreparedMetric, 'target' | 'targetType'>,
   fallback: Fallback,
   { replicas: current, readyPods, modifiers }: FallbackContext,
 ): number | undefined {

@@ -3,10 +3,10 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
 import type { Fallback, ScaledObjectStatus } from '../api/scaled-object.ts';
 import {
-  type PlannedMetric,
-  type PlannedObject,
-  type PlannedTrigger,
-  plannedMetrics,
+  type PreparedMetric,
+  type PreparedTrigger,
+  type PreparedTriggers,
+  preparedMetrics,
 } from '../preparation/prepared-triggers.ts';
 
 /** What is known of an external metric at one moment. */
@@ -24,8 +24,8 @@ export type MetricState =
 
 /** A metric, its trigger, and what is known of it. */
 export interface ObservedMetric {
-  readonly trigger: PlannedTrigger;
-  readonly metric: PlannedMetric;
+  readonly trigger: PreparedTrigger;
+  readonly metric: PreparedMetric;
   readonly state: MetricState;
   /** Whether its source has told by itself that there is something to do. */
   readonly isPushed: boolean;
@@ -39,20 +39,20 @@ interface ObserveOptions {
   readonly fallback: Fallback | undefined;
   readonly health: ScaledObjectStatus['health'];
   /** By default, nothing is pushed. */
-  readonly isPushed?: (trigger: PlannedTrigger) => boolean;
+  readonly isPushed?: (trigger: PreparedTrigger) => boolean;
 }
 
 /** Time that passes between two evaluations of an object, for each of its metrics: 100 judgements a second, however many polls. */
 const PAUSE_MS_PER_METRIC = 10;
 
 /** How long an object is not evaluated again after it was, in milliseconds. */
-export function evaluationPauseMs(plan: PlannedObject | undefined): number {
-  return plan ? PAUSE_MS_PER_METRIC * plannedMetrics(plan).length : 0;
+export function evaluationPauseMs(plan: PreparedTriggers | undefined): number {
+  return plan ? PAUSE_MS_PER_METRIC * preparedMetrics(plan).length : 0;
 }
 
 /** How the external metrics of an object are now. */
 export function observeMetrics(
-  plan: Pick<PlannedObject, 'triggers'>,
+  plan: Pick<PreparedTriggers, 'triggers'>,
   options: ObserveOptions,
 ): readonly ObservedMetric[] {
   return plan.triggers.flatMap((trigger) =>
@@ -63,7 +63,7 @@ export function observeMetrics(
   );
 }
 
-function stateOf(metric: PlannedMetric, options: ObserveOptions): MetricState {
+function stateOf(metric: PreparedMetric, options: ObserveOptions): MetricState {
   const { owner, collection, fallback, health } = options;
   const failure = collection.failure(owner, metric.metricName);
   if (failure) return failed(failure.error, metric, { fallback, health });
@@ -79,7 +79,7 @@ function stateOf(metric: PlannedMetric, options: ObserveOptions): MetricState {
 
 function failed(
   error: Error,
-  { metricName }: PlannedMetric,
+  { metricName }: PreparedMetric,
   { fallback, health }: Pick<ObserveOptions, 'fallback' | 'health'>,
 ): MetricState {
   const failures = getOwn(health, metricName)?.numberOfFailures ?? 0;

@@ -2,7 +2,7 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
+import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { PushSource } from '../triggers/trigger.ts';
 
 interface PushFollowersOptions {
@@ -21,13 +21,13 @@ export interface PushActions {
 
 interface Stream {
   readonly ended: AbortController;
-  triggers: readonly PlannedTrigger[];
+  triggers: readonly PreparedTrigger[];
   pushedAtMs: number | undefined;
 }
 
 interface Owner {
   readonly streams: ReadonlyMap<string, Stream>;
-  readonly triggers: readonly PlannedTrigger[];
+  readonly triggers: readonly PreparedTrigger[];
   readonly actions: PushActions;
   /** Streams that have pushed since the owner was polled last. */
   readonly pushed: Set<Stream>;
@@ -62,7 +62,7 @@ export class PushFollowers implements Disposable {
   }
 
   /** Subscribes to these sources of an owner (`namespace/name`), and to no others of its; one that is subscribed to goes on. */
-  replace(key: string, triggers: readonly PlannedTrigger[], actions: PushActions): void {
+  replace(key: string, triggers: readonly PreparedTrigger[], actions: PushActions): void {
     const before = this.#owners.get(key);
     const left = new Map(before?.streams);
     const streams = new Map<string, Stream>();
@@ -84,7 +84,7 @@ export class PushFollowers implements Disposable {
   }
 
   /** Whether the source of a trigger has pushed just now that there is something to do. */
-  isPushed(owner: string, { push }: Pick<PlannedTrigger, 'push'>): boolean {
+  isPushed(owner: string, { push }: Pick<PreparedTrigger, 'push'>): boolean {
     const pushedAtMs = push && this.#owners.get(owner)?.streams.get(push.key)?.pushedAtMs;
     return pushedAtMs !== undefined && this.#options.clock.monotonicMs() - pushedAtMs < COUNTS_MS;
   }

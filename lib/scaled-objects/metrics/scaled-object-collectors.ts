@@ -1,4 +1,4 @@
-import type { Collector } from '#lib/collection/collection.ts';
+import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
@@ -7,14 +7,13 @@ import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
+import { PreparedObjects, type PreparedObjectsOptions, REREAD_MS } from '../preparation/prepared-objects.ts';
 import {
-  KeptPlans,
-  type KeptPlansOptions,
-  PreparedObjects,
-  REREAD_MS,
-} from '../preparation/prepared-objects.ts';
-import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { type PlannedObject, planError } from '../preparation/prepared-triggers.ts';
+  compileScaledObject,
+  type PreparedScaledObject,
+  type PreparedTarget,
+} from '../preparation/prepared-scaled-object.ts';
+import { type PreparedTriggers, preparationError } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { evaluate } from './evaluate-triggers.ts';
@@ -24,7 +23,14 @@ import { PushFollowers } from './push-scalers.ts';
 import { ReadScales } from './scale-cache.ts';
 
 /** What plans are made and kept with. */
-interface ScaledObjectPlansOptions extends Omit<KeptPlansOptions, 'prepare'> {
+interface ScaledObjectPlansOptions
+  extends Omit<
+    PreparedObjectsOptions<ScaledObject, PreparedScaledObject>,
+    'kind' | 'compile' | 'collection' | 'readWorkload'
+  > {
+  readonly collection: Collection;
+  /** Reads a target as it is served. */
+  readonly readTarget: (target: PreparedTarget['ref'], signal: AbortSignal) => Promise<unknown>;
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
   /** What has objects planned again: their authentications, their targets. */
   readonly others: readonly Watched[];
@@ -44,8 +50,7 @@ const VALID_INTERVALS = 3;
  */
 export class ScaledObjectPlans implements Disposable {
   readonly #options: ScaledObjectPlansOptions;
-  readonly #plans: KeptPlans;
-  readonly #prepared = new PreparedObjects(compileScaledObject);
+  readonly #prepared: PreparedObjects<ScaledObject, PreparedScaledObject>;
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushFollowers;
@@ -59,19 +64,23 @@ export class ScaledObjectPlans implements Disposable {
 
   constructor(options: ScaledObjectPlansOptions) {
     this.#options = options;
-    this.#plans = new KeptPlans({ ...options, prepare: (object) => this.prepared(object) });
+    this.#prepared = new PreparedObjects({
+      ...options,
+      ...{ kind: 'ScaledObject', compile: compileScaledObject },
+      readWorkload: ({ prepared }, signal) => options.readTarget(prepared.target.ref, signal),
+    });
     this.#pushes = new PushFollowers(options);
     this.#scales = new ReadScales(options);
     this.#evaluations = new PacedKeys({
       clock: options.clock,
       release: (key) => this.#evaluate(key),
-      pauseMs: (key) => evaluationPauseMs(this.#plans.find(key)),
+      pauseMs: (key) => evaluationPauseMs(this.#prepared.findTriggers(key)),
     });
   }
 
   /** The plan of an object as it is now; `undefined` while there is none of this generation. */
-  find(key: string, { metadata }: ScaledObject): PlannedObject | undefined {
-    const plan = this.#plans.find(key);
+  find(key: string, { metadata }: ScaledObject): PreparedTriggers | undefined {
+    const plan = this.#prepared.findTriggers(key);
     return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
   }
 
@@ -84,7 +93,7 @@ export class ScaledObjectPlans implements Disposable {
   observe(
     key: string,
     object: ScaledObject,
-    plan: Pick<PlannedObject, 'triggers'>,
+    plan: Pick<PreparedTriggers, 'triggers'>,
   ): readonly ObservedMetric[] {
     const { collection } = this.#options;
     return observeMetrics(plan, {
@@ -126,12 +135,12 @@ export class ScaledObjectPlans implements Disposable {
           this.#drop(key);
           return {};
         }
-        const known = this.#plans.find(key);
+        const known = this.#prepared.findTriggers(key);
         if (known && known.uid !== object.metadata.uid) this.#drop(key); // deleted, and made again since
-        const plan = await this.#plans.current(key, object, signal);
+        const plan = await this.#prepared.prepareTriggers(object, signal);
         this.#collect(key, object, plan);
         this.changed.tell(key);
-        const error = planError(plan);
+        const error = preparationError(plan);
         if (error instanceof UnreadReference) throw error; // told in the log, and tried again
         if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
         if (error) return { requeueAfterMs: this.prepared(object).pollingMs };
@@ -140,7 +149,7 @@ export class ScaledObjectPlans implements Disposable {
     };
   }
 
-  #collect(key: string, object: ScaledObject, plan: PlannedObject): void {
+  #collect(key: string, object: ScaledObject, plan: PreparedTriggers): void {
     const { collection, store, workloads } = this.#options;
     const prepared = this.prepared(object);
     const { pollingMs, target, namespace: tenant } = prepared;
@@ -171,7 +180,7 @@ export class ScaledObjectPlans implements Disposable {
   /** Takes in what polls and pushes have left since it was called last. */
   #evaluate(key: string): void {
     const object = this.#options.objects.find(key);
-    const plan = this.#plans.find(key);
+    const plan = this.#prepared.findTriggers(key);
     if (!object || !plan) return;
     const observed = this.observe(key, object, plan);
     const { clock } = this.#options;
@@ -183,26 +192,26 @@ export class ScaledObjectPlans implements Disposable {
     if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs })) this.changed.tell(key);
     this.#activityOf(key).note(observed, clock.nowMs());
     this.#readScale(key, prepared);
-    if (!this.#plans.isCurrent(key, object)) this.#stale.tell(key);
+    if (!this.#prepared.isCurrent(object)) this.#stale.tell(key);
   }
 
   /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
   #isActive(
     prepared: PreparedScaledObject,
-    plan: PlannedObject,
+    plan: PreparedTriggers,
     observed: readonly ObservedMetric[],
   ): boolean {
     if (prepared.modifiersError) return false; // reported in the condition
     const workload = this.#options.workloads.find(prepared.target.ref);
     const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
     const { isActive, hasError } = evaluate(prepared, { plan, observed, target });
-    return isActive && !hasError && !planError(plan);
+    return isActive && !hasError && !preparationError(plan);
   }
 
   /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
   #readScale(key: string, { target, needsReplicas }: PreparedScaledObject, freshMs = 0): void {
     if (!needsReplicas || target.isWorkload) return;
-    if (this.#plans.isFailing(key)) this.#scales.read(key, target.ref, freshMs);
+    if (this.#prepared.isFailing(key)) this.#scales.read(key, target.ref, freshMs);
   }
 
   #activityOf(key: string): ActivityLog {
@@ -214,7 +223,7 @@ export class ScaledObjectPlans implements Disposable {
   /** What an HPA is told of a metric at this moment. */
   #values(key: string, metricName: string): readonly MetricValue[] {
     const object = this.#options.objects.find(key);
-    const plan = this.#plans.find(key);
+    const plan = this.#prepared.findTriggers(key);
     if (!object || !plan) return [];
     const prepared = this.prepared(object);
     const target = prepared.target.ref;
@@ -246,18 +255,17 @@ export class ScaledObjectPlans implements Disposable {
     this.#pushes.replace(key, [], {});
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
-    this.#prepared.delete(key);
     this.#evaluations.delete(key);
     this.#scales.forget(key);
     this.#activities.delete(key);
     this.#failedCounts.delete(key);
     this.#heard.forget(key);
-    if (this.#plans.delete(key)) this.changed.tell(key);
+    if (this.#prepared.delete(key)) this.changed.tell(key);
   }
 }
 
 /** A plan of one of its metrics alone. */
-function onlyMetric(plan: PlannedObject, metricName: string): Pick<PlannedObject, 'triggers'> {
+function onlyMetric(plan: PreparedTriggers, metricName: string): Pick<PreparedTriggers, 'triggers'> {
   for (const trigger of plan.triggers) {
     const metrics = trigger.metrics.filter((metric) => metric.metricName === metricName);
     if (metrics.length > 0) return { triggers: [{ ...trigger, metrics }] };

@@ -1,12 +1,12 @@
 import type { ObjectEvents } from '../api/object-events.ts';
-import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
+import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 
 /** So many keys of one trigger are told of, by so many of their characters. */
 const MOST_KEYS = 10;
 const KEY_LENGTH = 100;
 
 /** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing or are not there. */
-export function tellStarted(triggers: readonly PlannedTrigger[], own: ObjectEvents): void {
+export function tellStarted(triggers: readonly PreparedTrigger[], own: ObjectEvents): void {
   own.normal('KEDAScalersStarted', 'Started scalers watch');
   for (const type of new Set(triggers.map((trigger) => trigger.type)))
     own.normal('KEDAScalersStarted', `Scaler ${type} is built`);

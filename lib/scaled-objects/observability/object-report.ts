@@ -5,7 +5,7 @@ import type { ScaledObject } from '../api/scaled-object.ts';
 import { type ActivityLog, type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '../preparation/prepared-triggers.ts';
+import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 
 /** An object of which people and dashboards are told, with all that is known of its triggers. */
 export interface ToldObject {
@@ -13,7 +13,7 @@ export interface ToldObject {
   readonly key: string;
   readonly object: ScaledObject | ScaledJob;
   /** `undefined` while it is not known what its triggers ask for, and where nobody asks them here. */
-  readonly plan: PlannedObject | undefined;
+  readonly plan: PreparedTriggers | undefined;
   readonly observed: readonly ObservedMetric[];
   /** Of a ScaledObject. */
   readonly prepared?: PreparedScaledObject;
@@ -26,8 +26,8 @@ export interface ToldObject {
 /** Where ScaledJobs are asked for: by the leader alone. */
 export interface JobTerm {
   readonly collection: Collection;
+  readonly prepared: { findTriggers(key: string): PreparedTriggers | undefined };
   readonly memories: {
-    plan(key: string): PlannedObject | undefined;
     activity(key: string): ActivityLog | undefined;
   };
 }
@@ -58,10 +58,10 @@ export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOp
 export function* toldScaledJobs({ jobs, jobTerm }: ToldObjectsOptions): Iterable<ToldObject> {
   const term = jobTerm();
   if (!term) return;
-  const { collection, memories } = term;
+  const { collection, prepared, memories } = term;
   for (const object of jobs.values()) {
     const key = keyOf(object.metadata);
-    const plan = memories.plan(key);
+    const plan = prepared.findTriggers(key);
     const unknown = { owner: key, collection, fallback: undefined, health: undefined };
     const observed = plan ? observeMetrics(plan, unknown) : [];
     const known = { activity: memories.activity(key), failedPlans: 0 };

@@ -11,7 +11,7 @@ import { type KedaAnnotations, readKedaAnnotations } from '../api/annotations.ts
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
-import type { PlannedTrigger } from '../preparation/prepared-triggers.ts';
+import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from './object-report.ts';
 import { isReady } from './scaled-objects-ui.ts';
@@ -214,7 +214,7 @@ function triggerTable(told: ToldObject | undefined, nowMs: number): Html {
   return table(TRIGGER_COLUMNS, rows, 'None is asked by this replica now.');
 }
 
-function triggerRows(trigger: PlannedTrigger, told: ToldObject, nowMs: number): readonly Row[] {
+function triggerRows(trigger: PreparedTrigger, told: ToldObject, nowMs: number): readonly Row[] {
   const { type, name, resource, error } = trigger;
   const title = name === undefined ? type : html`${type} <span class="faint">${name}</span>`;
   const rest = TRIGGER_COLUMNS.slice(2).map(() => '–');

@@ -12,7 +12,7 @@ import {
 import { secretParameters, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { externalTargetType, type PlannedMetric, type PlannedTrigger } from './prepared-triggers.ts';
+import { externalTargetType, type PreparedMetric, type PreparedTrigger } from './prepared-triggers.ts';
 
 /** Of one error: some name all types of triggers. */
 const LONGEST_MESSAGE = 1000;
@@ -23,7 +23,7 @@ const MOST_MISSING = 3;
 const LONGEST_MISSING = 400;
 
 /** Whose triggers are planned, and with what. */
-interface PlanTriggersOptions extends AuthenticationContext {
+interface PrepareTriggersOptions extends AuthenticationContext {
   readonly objectKind: TriggerRequest['objectKind'];
   readonly objectName: string;
   readonly hasFormula: boolean;
@@ -40,13 +40,13 @@ interface PlanTriggersOptions extends AuthenticationContext {
  * @returns nothing for more triggers than an object may have
  * @throws the signal's reason
  */
-export async function planTriggers(
+export async function prepareTriggers(
   triggers: readonly TriggerSpec[],
-  options: PlanTriggersOptions,
-): Promise<readonly PlannedTrigger[]> {
+  options: PrepareTriggersOptions,
+): Promise<readonly PreparedTrigger[]> {
   if (triggers.length > MAX_TRIGGERS) return [];
   const planned = await runForTenant(options.namespace, () =>
-    Promise.all(triggers.map((trigger, index) => planTrigger(trigger, index, options))),
+    Promise.all(triggers.map((trigger, index) => prepareTrigger(trigger, index, options))),
   );
   const where = `${options.objectKind} ${options.objectName}`;
   const names = new Set<string>();
@@ -60,11 +60,11 @@ export async function planTriggers(
   });
 }
 
-async function planTrigger(
+async function prepareTrigger(
   trigger: TriggerSpec,
   index: number,
-  options: PlanTriggersOptions,
-): Promise<PlannedTrigger> {
+  options: PrepareTriggersOptions,
+): Promise<PreparedTrigger> {
   const { types, reader, share, objectKind, objectName, namespace, hasFormula, environment, signal } =
     options;
   const { type, name, metadata, metricType, useCachedMetrics = false } = trigger;
@@ -106,7 +106,7 @@ async function planTrigger(
       return { ...base, scaler, unmatched, resource: plan.metric, error: undefined };
     const targetType = externalTargetType(metricType);
     const metrics = plan.metrics.map(
-      (metric): PlannedMetric => ({
+      (metric): PreparedMetric => ({
         ...{ ...metric, targetType, metricName: metricNameOf(index, metric) },
         query: { ...withoutTelling(metric.query, secrets), requests },
       }),
@@ -153,7 +153,7 @@ function withoutTelling(query: Query, secrets: Secrets): Query {
 /** `s0-` and the name, with `-` for what a path cannot hold. */
 function metricNameOf(
   index: number,
-  { name, isNameKept = false }: PlannedMetric | { name: string; isNameKept?: boolean },
+  { name, isNameKept = false }: PreparedMetric | { name: string; isNameKept?: boolean },
 ): string {
   return `s${index}-${isNameKept ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
 }

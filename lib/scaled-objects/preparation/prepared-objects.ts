@@ -3,156 +3,161 @@ import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
-import type { ScaledObject } from '../api/scaled-object.ts';
+import type { TriggerSpec } from '../api/scaled-object.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
 import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
 import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
+import type { TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { planTriggers } from './prepare-triggers.ts';
-import type { PreparedScaledObject, PreparedTarget, PreparedVersion } from './prepared-scaled-object.ts';
-import { type PlannedObject, type PlannedTrigger, planError } from './prepared-triggers.ts';
+import { prepareTriggers } from './prepare-triggers.ts';
+import type { PreparedObject } from './prepared-scaled-object.ts';
+import { type PreparedTrigger, type PreparedTriggers, preparationError } from './prepared-triggers.ts';
+
+/** What objects of one kind are prepared with. */
+export interface PreparedObjectsOptions<Source, Prepared> {
+  readonly kind: TriggerRequest['objectKind'];
+  readonly compile: (object: Source) => Prepared;
+  readonly types: TriggerTypes;
+  readonly share: FairShare;
+  readonly reader: SharedReader;
+  /** Polls the triggers. */
+  readonly collection: Pick<Collection, 'failure'>;
+  readonly clock: Clock;
+  /** Reads what has the containers whose environment triggers read. */
+  readonly readWorkload: (
+    of: { readonly object: Source; readonly prepared: Prepared },
+    signal: AbortSignal,
+  ) => Promise<unknown>;
+  /** Versions of the authentications of an object, compared one by one. */
+  readonly authenticationsOf: (object: Source) => readonly unknown[];
+}
+
+type TriggerOwner = KubernetesObject & { readonly spec: { readonly triggers: readonly TriggerSpec[] } };
+
+interface CachedTriggers {
+  readonly prepared: PreparedTriggers;
+  readonly authentications: readonly unknown[];
+}
+
+/** Credentials may change unnoticed: they are read again this often. */
+export const REREAD_MS = 300_000;
+/** After a failure they are read again, but not more often than this. */
+const REREAD_FAILED_MS = 15_000;
 
 /**
- * Objects of one kind as they were compiled: the spec once for each generation, annotations again whenever they change.
- *
- * What an object has here is removed by {@link delete}; it is replaced once the key has another object.
+ * Objects of one kind as they were prepared: the spec once for each generation, annotations whenever they change, and
+ * triggers also when their authentications or credentials change.
  */
-export class PreparedObjects<Source extends KubernetesObject, Prepared extends PreparedVersion> {
-  readonly #compile: (object: Source) => Prepared;
-  readonly #entries = new Map<string, { readonly read: unknown; readonly prepared: Prepared }>();
+export class PreparedObjects<Source extends TriggerOwner, Prepared extends PreparedObject> {
+  readonly #options: PreparedObjectsOptions<Source, Prepared>;
+  readonly #compiled = new Map<string, { readonly annotations: unknown; readonly prepared: Prepared }>();
+  readonly #triggers = new Map<string, CachedTriggers>();
 
-  constructor(compile: (object: Source) => Prepared) {
-    this.#compile = compile;
+  constructor(options: PreparedObjectsOptions<Source, Prepared>) {
+    this.#options = options;
   }
 
   /** What an object means as it is now. */
   get(object: Source): Prepared {
     const { uid, generation, annotations } = object.metadata;
     const key = keyOf(object.metadata);
-    const cached = this.#entries.get(key);
+    const cached = this.#compiled.get(key);
     const isSame = cached?.prepared.uid === uid && cached?.prepared.generation === generation;
-    if (cached && isSame && cached.read === annotations) return cached.prepared;
+    if (cached && isSame && cached.annotations === annotations) return cached.prepared;
     const prepared =
       cached && isSame
         ? { ...cached.prepared, annotations: readKedaAnnotations(object) }
-        : this.#compile(object);
-    this.#entries.set(key, { read: annotations, prepared });
+        : this.#options.compile(object);
+    this.#compiled.set(key, { annotations, prepared });
     return prepared;
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-}
-
-/** What plans are made with. */
-export interface KeptPlansOptions {
-  readonly types: TriggerTypes;
-  readonly share: FairShare;
-  readonly reader: SharedReader;
-  readonly collection: Collection;
-  readonly clock: Clock;
-  /** Reads the target as it is served, for the environment of its containers. */
-  readonly readTarget: (target: PreparedTarget['ref'], signal: AbortSignal) => Promise<unknown>;
-  /** What authentications of an object were read from, to tell whether they have changed. */
-  readonly authenticationsOf: (object: ScaledObject) => readonly unknown[];
-  readonly prepare: (object: ScaledObject) => PreparedScaledObject;
-}
-
-interface Kept {
-  readonly plan: PlannedObject;
-  readonly authentications: readonly unknown[];
-}
-
-/** Credentials may change without telling. */
-export const REREAD_MS = 300_000;
-/** After a failure they are read again, but not more often than this. */
-const REREAD_FAILED_MS = 15_000;
-
-/** What is to be asked for each object, planned again when it, its authentications or its credentials change. */
-export class KeptPlans {
-  readonly #options: KeptPlansOptions;
-  readonly #plans = new Map<string, Kept>();
-
-  constructor(options: KeptPlansOptions) {
-    this.#options = options;
+  /** The triggers that were prepared last, be it of an earlier generation. */
+  findTriggers(key: string): PreparedTriggers | undefined {
+    return this.#triggers.get(key)?.prepared;
   }
 
-  /** The plan that was made last, be it of an earlier generation. */
-  find(key: string): PlannedObject | undefined {
-    return this.#plans.get(key)?.plan;
-  }
-
-  /** @returns whether there was a plan */
+  /** @returns whether there were triggers */
   delete(key: string): boolean {
-    return this.#plans.delete(key);
+    this.#compiled.delete(key);
+    return this.#triggers.delete(key);
   }
 
-  /** Whether the plan need not be made again now; not where there is none. */
-  isCurrent(key: string, object: ScaledObject): boolean {
-    const kept = this.#plans.get(key);
+  /** Whether triggers need not be prepared again now; not where there are none. */
+  isCurrent(object: Source): boolean {
+    const key = keyOf(object.metadata);
+    const cached = this.#triggers.get(key);
     const now = this.#options.authenticationsOf(object);
-    if (!kept || !isOf(kept, object, now) || planError(kept.plan)) return false;
-    const ageMs = this.#options.clock.monotonicMs() - kept.plan.plannedAtMs;
+    if (!cached || !isOf(cached, object, now) || preparationError(cached.prepared)) return false;
+    const ageMs = this.#options.clock.monotonicMs() - cached.prepared.preparedAtMs;
     return now.length === 0 || ageMs < REREAD_FAILED_MS || (ageMs < REREAD_MS && !this.isFailing(key));
   }
 
   /** Whether a source of an object fails. */
   isFailing(key: string): boolean {
     const { collection } = this.#options;
-    const metrics = this.find(key)?.triggers.flatMap((trigger) => trigger.metrics) ?? [];
+    const metrics = this.findTriggers(key)?.triggers.flatMap((trigger) => trigger.metrics) ?? [];
     return metrics.some(({ metricName }) => collection.failure(key, metricName));
   }
 
-  /** The plan of an object as it is now, made again where it has to be. */
-  async current(key: string, object: ScaledObject, signal: AbortSignal): Promise<PlannedObject> {
-    const known = this.#plans.get(key);
-    if (known && this.isCurrent(key, object)) return known.plan;
+  /**
+   * The triggers of an object as it is now, prepared again where they have to be. One that cannot be polled has the reason.
+   *
+   * @throws the signal's reason
+   */
+  async prepareTriggers(object: Source, signal: AbortSignal): Promise<PreparedTriggers> {
+    const key = keyOf(object.metadata);
+    const cached = this.#triggers.get(key);
+    if (cached && this.isCurrent(object)) return cached.prepared;
     const authentications = this.#options.authenticationsOf(object);
-    const plannedAtMs = this.#options.clock.monotonicMs();
+    const preparedAtMs = this.#options.clock.monotonicMs();
     const { uid, generation } = object.metadata;
-    const isSame = known && isOf(known, object, authentications);
-    const planned = await this.#plan(object, { isChanged: known !== undefined && !isSame, signal });
-    const triggers = isSame ? keepGood(known.plan.triggers, planned) : planned;
-    const plan = { uid, generation, triggers, plannedAtMs };
-    this.#plans.set(key, { plan, authentications });
-    return plan;
+    const isSame = cached && isOf(cached, object, authentications);
+    const now = await this.#prepare(object, { isChanged: cached !== undefined && !isSame, signal });
+    const triggers = isSame ? retainUsable(cached.prepared.triggers, now) : now;
+    const prepared = { uid, generation, triggers, preparedAtMs };
+    this.#triggers.set(key, { prepared, authentications });
+    return prepared;
   }
 
-  /** @param isChanged whether what it refers to is read though it may be cached */
-  async #plan(
-    object: ScaledObject,
+  /** @param isChanged whether references are read though they may be cached */
+  async #prepare(
+    object: Source,
     { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
-  ): Promise<readonly PlannedTrigger[]> {
-    const { types, share, readTarget } = this.#options;
-    const { namespace, name, target, hasFormula } = this.#options.prepare(object);
+  ): Promise<readonly PreparedTrigger[]> {
+    const { kind, types, share, readWorkload } = this.#options;
     const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
-    const { spec } = object;
+    const prepared = this.get(object);
+    const { namespace, name, hasFormula, envSourceContainer } = prepared;
     const environment = containerEnvironments({
-      readWorkload: () => readTarget(target.ref, signal),
-      container: spec.scaleTargetRef.envSourceContainerName,
+      readWorkload: () => readWorkload({ object, prepared }, signal),
+      container: envSourceContainer,
       reader: reader.environmentOf(namespace, signal),
     });
-    return await planTriggers(spec.triggers, {
-      ...{ objectKind: 'ScaledObject', objectName: name, namespace, hasFormula },
+    return await prepareTriggers(object.spec.triggers, {
+      ...{ objectKind: kind, objectName: name, namespace, hasFormula },
       ...{ types, reader, share, environment, signal },
     });
   }
 }
 
-/** Whether a plan was made of an object as it is now, and of authentications as they are now. */
-function isOf({ plan, authentications }: Kept, { metadata }: ScaledObject, now: readonly unknown[]): boolean {
-  if (plan.uid !== metadata.uid || plan.generation !== metadata.generation) return false;
+/** Whether triggers were prepared of an object as it is now, and of authentications as they are now. */
+function isOf(
+  { prepared, authentications }: CachedTriggers,
+  { metadata }: KubernetesObject,
+  now: readonly unknown[],
+): boolean {
+  if (prepared.uid !== metadata.uid || prepared.generation !== metadata.generation) return false;
   return authentications.length === now.length && authentications.every((one, index) => one === now[index]);
 }
 
-/** What could be planned once and cannot just now stays as it was: its source is away, and failures go on to count. */
-export function keepGood(
-  before: readonly PlannedTrigger[],
-  now: readonly PlannedTrigger[],
-): readonly PlannedTrigger[] {
+/** A trigger that was usable before and cannot be prepared now stays as it was, so that its source counts failures. */
+function retainUsable(
+  before: readonly PreparedTrigger[],
+  now: readonly PreparedTrigger[],
+): readonly PreparedTrigger[] {
   return now.map((trigger, index) => {
-    const known = before[index];
-    return trigger.error && known && !known.error ? known : trigger;
+    const previous = before[index];
+    return trigger.error && previous && !previous.error ? previous : trigger;
   });
 }

@@ -16,12 +16,18 @@ import { type Modifiers, modifiersOf, RESOURCE_TRIGGERS } from './scaling-modifi
 const DEFAULT_COOLDOWN_S = 300;
 const DEFAULT_MAX_REPLICAS = 100;
 
-/** What was compiled, and of which version of an object. */
-export interface PreparedVersion {
+/** What a ScaledObject and a ScaledJob have in common once they are compiled. */
+export interface PreparedObject {
   readonly uid: string | undefined;
   readonly generation: number | undefined;
+  readonly namespace: string;
+  readonly name: string;
   /** They do not raise the generation, so that they are read again whenever they change. */
   readonly annotations: KedaAnnotations;
+  /** Whether it has a formula, be it one that can be used or not. */
+  readonly hasFormula: boolean;
+  /** The container whose environment triggers read; `undefined` for the first. */
+  readonly envSourceContainer: string | undefined;
 }
 
 /** What an object scales. */
@@ -54,9 +60,7 @@ export interface TriggerStatusFields {
 }
 
 /** What a ScaledObject means: its spec, compiled once for each generation, and its annotations. */
-export interface PreparedScaledObject extends PreparedVersion {
-  readonly namespace: string;
-  readonly name: string;
+export interface PreparedScaledObject extends PreparedObject {
   /** `creationTimestamp`; the empty string where it has none. */
   readonly createdAt: string;
   readonly target: PreparedTarget;
@@ -71,8 +75,6 @@ export interface PreparedScaledObject extends PreparedVersion {
   readonly bounds: ReplicaBounds;
   /** Whether it has nothing but triggers that the HPA controller reads itself. */
   readonly isResourcesOnly: boolean;
-  /** Whether it has a formula, be it one that can be used or not. */
-  readonly hasFormula: boolean;
   /** The formula and its targets; `undefined` where it has none, or none that can be used. */
   readonly modifiers: Modifiers | undefined;
   /** Why the formula cannot be used; reported in a condition. */
@@ -99,6 +101,7 @@ export function compileScaledObject(object: ScaledObject): PreparedScaledObject 
   return {
     ...{ uid, generation, namespace, name, createdAt },
     annotations: readKedaAnnotations(object),
+    envSourceContainer: spec.scaleTargetRef.envSourceContainerName,
     target: prepareTarget(object),
     hpaName: hpaNameOf(object),
     hpaKey: hpaKeyOf(object),

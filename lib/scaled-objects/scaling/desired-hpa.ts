@@ -5,7 +5,7 @@ import { API_VERSION, NAME_LABEL } from '../api/resources.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { formatAmount, formatTruncated } from '../metrics/external-metrics.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '../preparation/prepared-triggers.ts';
+import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 
 /** What an HPA is to be: applied by the server, so that it has what others have added, too. */
@@ -23,7 +23,7 @@ export interface WantedHpa {
 /** What an HPA is made of. */
 interface WantedHpaOptions {
   readonly prepared: PreparedScaledObject;
-  readonly plan: PlannedObject;
+  readonly plan: PreparedTriggers;
   /** What serves the target. */
   readonly resource: ApiResource;
   /** Of this program. */

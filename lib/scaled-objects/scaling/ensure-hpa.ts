@@ -4,7 +4,7 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { tellStarted } from '../metrics/scaler-events.ts';
-import { type PlannedObject, planError } from '../preparation/prepared-triggers.ts';
+import { type PreparedTriggers, preparationError } from '../preparation/prepared-triggers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { checkWithDefaults } from '../validation/validate-scaled-object.ts';
@@ -14,7 +14,7 @@ import { type TargetReading, targetReading } from './scale-target.ts';
 
 /** An object that is as it should be, with its HPA. */
 export interface Prepared {
-  readonly plan: PlannedObject;
+  readonly plan: PreparedTriggers;
   readonly target: TargetReading;
   readonly hpa: ManagedHpa;
   /** Whether the HPA scaled another target of this kind until now. */
@@ -35,7 +35,7 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   await check(object, options);
   const plan = plans.find(key, object);
   if (!plan) return undefined;
-  const error = planError(plan);
+  const error = preparationError(plan);
   if (error instanceof UnreadReference) return undefined; // it says nothing of the object
   if (error) {
     tellFailed(error, options);

@@ -1,7 +1,7 @@
 import { conditionStatus, setConditions } from '../api/conditions.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
-import { plannedMetrics } from '../preparation/prepared-triggers.ts';
+import { preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
@@ -117,7 +117,7 @@ function withHealth(
   { plan, prepared: { fallback }, collection, memories, key }: Options,
 ): ScaledObject {
   if (!fallback) return object;
-  const asked = plannedMetrics(plan).map(({ metricName }) => ({
+  const asked = preparedMetrics(plan).map(({ metricName }) => ({
     metricName,
     askedCount: collection.pollCount(key, metricName),
     failuresInARow: collection.failure(key, metricName)?.count ?? 0,

@@ -7,7 +7,7 @@ import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { plannedMetrics } from '../preparation/prepared-triggers.ts';
+import { preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import type { Decision } from './decide-activation.ts';
 import type { Prepared } from './ensure-hpa.ts';
@@ -131,7 +131,7 @@ export function describedStatus(
     scaleTargetKind: kindText,
     scaleTargetGVKR: { group, version, kind, resource: plural },
     originalReplicaCount: isFirst ? target.replicas : (status.originalReplicaCount ?? target.replicas),
-    externalMetricNames: plannedMetrics(plan).map(({ metricName }) => metricName),
+    externalMetricNames: preparedMetrics(plan).map(({ metricName }) => metricName),
     resourceMetricNames: resources,
     ...(prepared.hasFormula && { compositeScalerName: COMPOSITE_METRIC }),
     hpaName: prepared.hpaName,

@@ -4,7 +4,8 @@ import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { makeJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
 import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-context.ts';
 import type { FoundJob } from '#lib/scaled-objects/jobs/job-state.ts';
-import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
+import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
+import type { PreparedTriggers } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { above } from '#lib/scaled-objects/triggers/trigger.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -82,8 +83,13 @@ async function madeBeside(
     judge: above(0),
   };
   const trigger = { index: 0, type: 'queue', metrics: [metric], resource: undefined, error: undefined };
-  const plan = { uid: 'u', generation: 1, plannedAtMs: 0, triggers: [trigger] } as unknown as PlannedObject;
-  const memory = new JobMemories({ clock, onEvaluate: () => {} }).of(KEY);
+  const plan = {
+    uid: 'u',
+    generation: 1,
+    preparedAtMs: 0,
+    triggers: [trigger],
+  } as unknown as PreparedTriggers;
+  const memory = new JobMemories({ clock, findTriggers: () => plan, onEvaluate: () => {} }).of(KEY);
   memory.clockAheadMs = clockAheadMs;
   if (steppedMs !== undefined) {
     noteClocks(memory, clock.nowMs() - clockAheadMs, clock);
@@ -95,7 +101,9 @@ async function madeBeside(
   const toldAtMs = collection.reading(KEY, 's0-queue')?.receivedAtMs ?? Number.NaN;
   const deleted: string[] = [];
   let made = 0;
-  await makeJobs({ metadata: { name: 'work' }, spec: {} } as unknown as ScaledJob, {
+  const object = { metadata: { name: 'work' }, spec: { triggers: [] } } as unknown as ScaledJob;
+  await makeJobs(object, {
+    prepared: compileScaledJob(object),
     ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },
     scaleLog: { jobsCreated: () => {} },

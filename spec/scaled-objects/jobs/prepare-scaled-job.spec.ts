@@ -10,11 +10,21 @@ import {
   collect,
   JobCheckFailure,
   jobRefusal,
-  plannedFor,
+  prepareScaledJob,
   rollOut,
 } from '#lib/scaled-objects/jobs/prepare-scaled-job.ts';
+import { PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
+import {
+  compileScaledJob,
+  type PreparedScaledJob,
+} from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+
+const memoriesOf = (clock: ManualClock) =>
+  new JobMemories({ clock, findTriggers: () => undefined, onEvaluate: () => {} });
+const compiled = (spec: object) =>
+  compileScaledJob({ metadata: { name: 'work', namespace: 'default' }, spec } as never);
 
 describe('jobRefusal', () => {
   const error = (statusCode: number) =>
@@ -38,12 +48,12 @@ describe('jobRefusal', () => {
 
 describe('collect', () => {
   it('asks each metric at the interval of the object, steadily, and all of them once one is pushed', () => {
-    const memory = new JobMemories({ clock: new ManualClock(), onEvaluate: () => {} }).of('default/work');
+    const memory = memoriesOf(new ManualClock()).of('default/work');
     const metric = (metricName: string) => ({ metricName, query: { key: metricName } });
     const triggers = [{ metrics: [metric('s0'), metric('s1')] }, { metrics: [metric('s2')] }];
     const found: Record<string, unknown> = {};
     const collected = (spec: object) =>
-      collect('default/work', { metadata: { name: 'work', namespace: 'default' }, spec } as never, {
+      collect('default/work', compiled({ triggers: [], ...spec }), {
         ...{ plan: { triggers } as never, memory },
         collection: {
           replace: (key: string, collectors: ReadonlyMap<string, Collector>) => {
@@ -72,10 +82,10 @@ describe('collect', () => {
   });
 });
 
-describe('plannedFor', () => {
+describe('prepareScaledJob', () => {
   const start = () => {
     const clock = new ManualClock();
-    const memory = new JobMemories({ clock, onEvaluate: () => {} }).of('shop/work');
+    const memory = memoriesOf(clock).of('shop/work');
     const done: string[] = [];
     const environments: unknown[] = [];
     const note = (...words: readonly string[]) => void done.push(words.join(' '));
@@ -86,7 +96,7 @@ describe('plannedFor', () => {
     };
     const types = {
       get: () => ({
-        ...{ parameters: z.object({}), takesAnyKey: true },
+        ...{ parameters: z.object({}), takesAnyKey: true, scalerName: () => 'anyScaler' },
         async plan({ environment }: { environment: unknown }) {
           environments.push(environment);
           if (state.refused) throw state.refused;
@@ -94,6 +104,16 @@ describe('plannedFor', () => {
         },
       }),
     };
+    const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
+    const failing = new Set<string>();
+    const prepared = new PreparedObjects<ScaledJob, PreparedScaledJob>({
+      ...{ kind: 'ScaledJob', compile: compileScaledJob, clock, share: new FairShare(clock) },
+      types: types as never,
+      reader: { ...reader, fresh: reader } as never,
+      collection: { failure: (_, name) => (failing.has(name) ? ({} as never) : undefined) },
+      readWorkload: async ({ object }) => ({ spec: object.spec.jobTargetRef }),
+      authenticationsOf: () => state.authentications,
+    });
     const planned = async (generation: number, spec: object = {}, uid = 'u') => {
       done.splice(0);
       const object = {
@@ -113,12 +133,9 @@ describe('plannedFor', () => {
           ...spec,
         },
       };
-      const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
-      return await plannedFor(object as never, memory, {
-        ...{ clock, types, share: new FairShare(clock), signal: new AbortController().signal },
-        reader: { ...reader, fresh: reader },
+      return await prepareScaledJob(object as never, memory, {
+        ...{ clock, prepared, signal: new AbortController().signal },
         own: { normal: note, warning: note },
-        authenticationsOf: () => state.authentications,
         jobs: {
           create: async (_: object, { dryRun }: { dryRun: boolean }) => {
             done.push(`create${dryRun ? ', to try it' : ''}`);
@@ -128,7 +145,7 @@ describe('plannedFor', () => {
         },
       } as never);
     };
-    return { clock, memory, done, environments, state, planned };
+    return { clock, memory, done, environments, state, failing, planned };
   };
 
   it('tries a Job, learns the time of the API server, and tells what is asked, for each generation once', async () => {
@@ -142,7 +159,7 @@ describe('plannedFor', () => {
     ];
     expect(done).to.deep.equal(begun);
     expect(memory.clockAheadMs).to.equal(60_000);
-    expect(plan).to.deep.include({ uid: 'u', generation: 1, plannedAtMs: clock.monotonicMs() });
+    expect(plan).to.deep.include({ uid: 'u', generation: 1, preparedAtMs: clock.monotonicMs() });
     expect(plan.triggers[0]?.metrics[0]?.metricName).to.equal('s0-a');
     expect(await planned(1)).to.equal(plan);
     expect(done).to.deep.equal([]);
@@ -178,6 +195,17 @@ describe('plannedFor', () => {
     const kept = await planned(1);
     expect(kept.triggers).to.deep.equal(again.triggers);
     expect(kept.triggers[0]?.error).to.equal(undefined);
+  });
+
+  it('reads credentials again 15 s after they were read while a source fails', async () => {
+    const { clock, state, failing, planned } = start();
+    state.authentications = ['a'];
+    const plan = await planned(1);
+    failing.add('s0-a');
+    await clock.advance(14_999);
+    expect(await planned(1)).to.equal(plan);
+    await clock.advance(1);
+    expect(await planned(1)).to.not.equal(plan);
   });
 
   it('says of what cannot be planned that it is the object', async () => {
@@ -261,9 +289,14 @@ describe('rollOut', () => {
         done.push(`${policy} ${name}`);
       },
     };
-    const object = { metadata: { name: 'work', generation: 2 }, spec };
+    const object = { metadata: { name: 'work', generation: 2 }, spec: { triggers: [], ...spec } } as never;
     const error = await errorOf(
-      rollOut(object as never, { jobs: client as never, own: own as never, signal }),
+      rollOut(object, {
+        prepared: compileScaledJob(object),
+        jobs: client as never,
+        own: own as never,
+        signal,
+      }),
     );
     return error === 'no error' ? done : [...done, error];
   };

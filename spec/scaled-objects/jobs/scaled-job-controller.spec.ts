@@ -232,22 +232,27 @@ describe('scaledJobController', () => {
 describe('scaledJobController, of an object that is gone', () => {
   it('has nothing asked for it any more, and remembers nothing of it', async () => {
     const asked = new Map<string, number>();
-    const memories = new JobMemories({ clock: new ManualClock(), onEvaluate: () => {} });
+    const memories = new JobMemories({
+      clock: new ManualClock(),
+      ...{ findTriggers: () => undefined, onEvaluate: () => {} },
+    });
+    const deleted: string[] = [];
     for (const key of ['default/work', 'default/other']) {
-      memories.of(key).plan = { uid: 'u', generation: 1, triggers: [], plannedAtMs: 0 };
+      memories.of(key).started = { uid: 'u', generation: 1 };
       asked.set(key, 1).set(`pushes ${key}`, 1);
     }
     const controller = scaledJobController({
       ...{ objects: { find: () => undefined }, others: [], asked: {}, memories },
+      prepared: { delete: (key: string) => deleted.push(key) },
       collection: { replace: (key: string, { size }: ReadonlyMap<string, unknown>) => asked.set(key, size) },
       pushes: {
         replace: (key: string, { length }: readonly unknown[]) => asked.set(`pushes ${key}`, length),
       },
     } as never);
     expect(await controller.reconcile('default/work', new AbortController().signal)).to.deep.equal({});
-    expect([memories.plan('default/work'), memories.plan('default/other')?.uid]).to.deep.equal([
-      undefined,
-      'u',
+    expect(deleted).to.deep.equal(['default/work']);
+    expect([memories.isStarted('default/work'), memories.isStarted('default/other')]).to.deep.equal([
+      ...[false, true],
     ]);
     expect(Object.fromEntries(asked)).to.deep.equal({
       ...{ 'default/work': 0, 'pushes default/work': 0, 'default/other': 1, 'pushes default/other': 1 },

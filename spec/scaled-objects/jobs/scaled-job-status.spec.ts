@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { ObjectCondition } from '#lib/scaled-objects/api/conditions.ts';
-
 import {
   JOB_CONDITIONS,
   jobCheckFailed,
@@ -9,6 +8,7 @@ import {
   tellChanges,
   tellPaused,
 } from '#lib/scaled-objects/jobs/scaled-job-status.ts';
+import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 
 describe('JOB_CONDITIONS', () => {
   it('say what KEDA says', () => {
@@ -44,7 +44,7 @@ describe('statusOf', () => {
       { type: 'redis', metadata: {}, authenticationRef: { name: 'key' } },
       { type: 'cron', metadata: {} },
     ];
-    const status = statusOf(job({ kept: 1 }, triggers), plan('s0-a', 's1-b'), MADE as never);
+    const status = statusAfter({ kept: 1 }, MADE, { triggers, names: ['s0-a', 's1-b'] });
     expect(status).to.deep.include({
       ...{ kept: 1, lastActiveTime: NOW, Paused: 'false', triggersTypes: 'cron,redis' },
       ...{ authenticationsTypes: 'key', externalMetricNames: ['s0-a', 's1-b'], triggersActivity: {} },
@@ -65,14 +65,14 @@ describe('statusOf', () => {
   ] as const)
     it(`writes when it was active last ${what}`, () => {
       const before = written === undefined ? {} : { lastActiveTime: written };
-      const status = statusOf(job(before), plan(), { ...MADE, isActive } as never);
+      const status = statusAfter(before, { ...MADE, isActive });
       expect(status.lastActiveTime).to.equal(lastActiveTime);
     });
 
   it('tells whether it is active, and leaves that as it was while nobody knows', () => {
     const before = { conditions: [condition('Active', 'True', 'ScalerActive')] };
     const active = (isActive: boolean | undefined) =>
-      told(statusOf(job(before), plan(), { ...MADE, isActive } as never).conditions)[1];
+      told(statusAfter(before, { ...MADE, isActive }).conditions)[1];
     expect([active(true), active(false), active(undefined)]).to.deep.equal([
       ...['Active True ScalerActive', 'Active False ScalerNotActive', 'Active True ScalerActive'],
     ]);
@@ -80,7 +80,7 @@ describe('statusOf', () => {
 
   it('tells that a pause has ended, of one that there was', () => {
     const last = (...conditions: readonly ObjectCondition[]) =>
-      told(statusOf(job({ conditions }), plan(), MADE as never).conditions).at(-1);
+      told(statusAfter({ conditions }, MADE).conditions).at(-1);
     expect(last(condition('Paused', 'True', 'ScaledJobPaused'))).to.equal('Paused False ScaledJobUnpaused');
     expect(last({ type: 'Paused', status: 'False' }, condition('Ready', 'True', 'x'))).to.equal(
       'Paused False ',
@@ -137,8 +137,14 @@ function job(status: object | undefined, triggers: readonly object[] = []) {
   return { metadata: { name: 'work' }, spec: { triggers }, status } as never;
 }
 
-function plan(...names: readonly string[]) {
-  return { triggers: [{ metrics: names.map((metricName) => ({ metricName })) }] } as never;
+function statusAfter(
+  before: object,
+  made: object,
+  { triggers = [], names = [] }: { triggers?: readonly object[]; names?: readonly string[] } = {},
+) {
+  const object = job(before, triggers);
+  const plan = { triggers: [{ metrics: names.map((metricName) => ({ metricName })) }] };
+  return statusOf(object, { ...made, plan, prepared: compileScaledJob(object) } as never);
 }
 
 function condition(type: string, status: ObjectCondition['status'], reason: string): ObjectCondition {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type PushActions, PushFollowers } from '#lib/scaled-objects/metrics/push-scalers.ts';
-import type { PlannedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
+import type { PreparedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('PushFollowers', () => {
@@ -18,8 +18,8 @@ describe('PushFollowers', () => {
           follow: async (onActive: () => void, signal: AbortSignal) =>
             void followed.set(key, { onActive, signal }),
         },
-      }) as unknown as PlannedTrigger;
-    const replace = (triggers: readonly PlannedTrigger[], actions: PushActions = {}) =>
+      }) as unknown as PreparedTrigger;
+    const replace = (triggers: readonly PreparedTrigger[], actions: PushActions = {}) =>
       followers.replace('default/web', triggers, actions);
     return { clock, followers, followed, trigger, replace, polled };
   };

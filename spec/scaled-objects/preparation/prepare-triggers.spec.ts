@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
-import { planTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
+import { prepareTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('planTriggers', () => {
+describe('prepareTriggers', () => {
   it('plans each trigger in an iteration of the event loop of its own', async () => {
     const iterations = new Set<number>();
     const triggers = Array.from({ length: 100 }, () => ({ type: 'any', metadata: {} }));
     const share = new FairShare(new ManualClock());
     const plan = (objectName: string) =>
-      planTriggers(triggers, {
+      prepareTriggers(triggers, {
         ...{ objectKind: 'ScaledObject', objectName, namespace: 'default', hasFormula: false, share },
         types: {
           get: () => ({
@@ -32,7 +32,7 @@ describe('planTriggers', () => {
 
   it('takes 500 metrics of one object, and refuses the trigger with which there are more', async () => {
     const plan = async (...counts: readonly number[]) => {
-      const planned = await planTriggers(
+      const planned = await prepareTriggers(
         counts.map((count) => ({ type: 'any', metadata: { count: `${count}` } })),
         {
           ...{ objectKind: 'ScaledJob', objectName: 'web', namespace: 'default', hasFormula: false },
@@ -73,7 +73,7 @@ describe('planTriggers', () => {
 
   it('tells by name which Secrets, ConfigMaps and keys are not there, of triggers that can do without and that cannot', async () => {
     const plan = async (isNeeded: boolean, restrictsSecrets = false, clusterNamespace = 'kube-system') => {
-      const [planned] = await planTriggers(
+      const [planned] = await prepareTriggers(
         [{ type: 'any', metadata: {}, authenticationRef: { name: 'ta' } }],
         {
           ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false },

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import { KeptPlans, PreparedObjects } from '#lib/scaled-objects/preparation/prepared-objects.ts';
+import {
+  PreparedObjects,
+  type PreparedObjectsOptions,
+} from '#lib/scaled-objects/preparation/prepared-objects.ts';
 import {
   compileScaledObject,
   type PreparedScaledObject,
@@ -15,7 +18,10 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('PreparedObjects', () => {
   it('compiles an object once for each generation, and again where another has its name', () => {
-    const prepared = new PreparedObjects(compileScaledObject);
+    const prepared = new PreparedObjects({ compile: compileScaledObject } as PreparedObjectsOptions<
+      ScaledObject,
+      PreparedScaledObject
+    >);
     let parsed = 0;
     const object = (uid: string, generation: number, annotations = {}) =>
       ({
@@ -48,12 +54,12 @@ describe('PreparedObjects', () => {
 
 const KEY = 'default/web';
 
-describe('KeptPlans', () => {
+describe('PreparedObjects, of triggers', () => {
   let clock: ManualClock;
   let planned: number;
   let error: Error | undefined;
   let authentications: string[];
-  let plans: KeptPlans;
+  let prepared: PreparedObjects<ScaledObject, PreparedScaledObject>;
 
   beforeEach(() => {
     clock = new ManualClock();
@@ -75,12 +81,12 @@ describe('KeptPlans', () => {
       },
     };
     const logger = new RecordingLogger();
-    plans = new KeptPlans({
+    prepared = new PreparedObjects({
+      ...{ kind: 'ScaledObject', compile: compileScaledObject },
       collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onPolled: () => {} }),
       share: new FairShare(clock),
       ...{ clock, types: new TriggerTypes([trigger]), reader: { fresh: {} } as never },
-      readTarget: async () => undefined,
-      prepare: compileScaledObject,
+      readWorkload: async () => undefined,
       authenticationsOf: () => authentications,
     });
   });
@@ -97,7 +103,7 @@ describe('KeptPlans', () => {
     authentications = ['a 1'];
     await current(1);
     authentications = ['a 2'];
-    expect(plans.isCurrent(KEY, object(1))).to.equal(false);
+    expect(prepared.isCurrent(object(1))).to.equal(false);
     await current(1);
     await clock.advance(299_999);
     await current(1);
@@ -121,19 +127,19 @@ describe('KeptPlans', () => {
   it('plans again each time that it is asked while a trigger cannot be planned', async () => {
     error = new Error('a parameter is missing');
     await current(1);
-    expect(plans.isCurrent(KEY, object(1))).to.equal(false);
+    expect(prepared.isCurrent(object(1))).to.equal(false);
     await current(1);
     expect(planned).to.equal(2);
   });
 
   it('knows nothing of an object that has gone', async () => {
     await current(1);
-    expect([plans.delete(KEY), plans.delete(KEY)]).to.deep.equal([true, false]);
-    expect([plans.find(KEY), plans.isCurrent(KEY, object(1))]).to.deep.equal([undefined, false]);
+    expect([prepared.delete(KEY), prepared.delete(KEY)]).to.deep.equal([true, false]);
+    expect([prepared.findTriggers(KEY), prepared.isCurrent(object(1))]).to.deep.equal([undefined, false]);
   });
 
   function current(generation: number) {
-    return plans.current(KEY, object(generation), new AbortController().signal);
+    return prepared.prepareTriggers(object(generation), new AbortController().signal);
   }
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import type { PlannedObject } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
+import type { PreparedTriggers } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 
 const SELECTOR = { matchLabels: { 'scaledobject.keda.sh/name': 'web' } };
@@ -144,7 +144,7 @@ function hpaOf(spec: object, metadata: object = {}): Found {
   return hpaOfPlan(object, plan) as never;
 }
 
-function hpaOfPlan(object: ScaledObject, plan: PlannedObject) {
+function hpaOfPlan(object: ScaledObject, plan: PreparedTriggers) {
   return wantedHpa(object, { ...OPTIONS, plan, prepared: compileScaledObject(object) });
 }
 
@@ -156,9 +156,9 @@ function objectOf(spec: object, metadata: object = {}): ScaledObject {
   } as ScaledObject;
 }
 
-function planOf(triggers: readonly object[]): PlannedObject {
+function planOf(triggers: readonly object[]): PreparedTriggers {
   return {
-    ...{ uid: 'u', generation: 1, plannedAtMs: 0 },
+    ...{ uid: 'u', generation: 1, preparedAtMs: 0 },
     triggers: triggers.map((trigger) => ({ metrics: [], resource: undefined, ...trigger })) as never,
   };
 }
