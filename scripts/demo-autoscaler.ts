@@ -101,13 +101,13 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
     await show(system, ['get', 'events', `--field-selector=reason=${reason}`]);
 }
 
-/** What a scaler tells of so many parcels. */
+/** The response of a scaler for a number of parcels. */
 function parcels(count: number) {
   const specs = [{ metricName: 'parcels', targetSize: 2 }];
   return { specs, values: [{ metricName: 'parcels', metricValue: count }], isActive: count > 0 };
 }
 
-/** An HTTP server that tells how many orders wait. */
+/** An HTTP server with the number of waiting orders. */
 async function startQueue() {
   const queue = { waiting: 0, url: '', [Symbol.asyncDispose]: async () => {} };
   const server = createServer((_, response) => {

@@ -1,4 +1,4 @@
-// Shows the program at work: a simulated cluster, the server scraping it, and the real kubectl asking for metrics.
+// Shows kubectl top on a simulated cluster that the server scrapes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type SimulatedSystem, startSimulatedSystem } from '#spec/support/simulated-system.ts';
@@ -18,7 +18,7 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
   console.log(
     `Simulating a cluster of ${NODES} nodes with ${PODS_PER_NODE} pods each, and scraping it over TLS.`,
   );
-  console.log('CPU usage takes two readings: metrics are served in about 13 seconds.');
+  console.log('CPU usage requires two readings: metrics are available in about 13 seconds.');
   await using system = await startSimulatedSystem({
     cluster: ['--nodes', `${NODES}`, '--pods-per-node', `${PODS_PER_NODE}`],
     flags: ['--metric-resolution=15s'],

@@ -5,7 +5,7 @@ import type { SocketlessNode } from './socketless-node.ts';
 const OLDEST_SAMPLE_MS = 30_000;
 
 /** No rate is made of readings that lie further apart. */
-const LONGEST_GAP_MS = 300_000;
+const MAX_GAP_MS = 300_000;
 
 /** When a node responded last, and the time before. */
 export interface ResponseTimes {
@@ -18,7 +18,7 @@ export interface ResponseTimes {
 }
 
 /** One lost scrape is bridged, two are not. */
-export const MOST_BRIDGED = 1;
+export const MAX_BRIDGED_CYCLES = 1;
 
 /** Why something that lives has no metrics, where that is as it should be. */
 export const ABSENCES = {
@@ -35,7 +35,7 @@ export const ABSENCES = {
 export type Absence = keyof typeof ABSENCES;
 
 /** cAdvisor looks every 10 to 20 s. */
-const LONGEST_SAMPLING_MS = 20_000;
+const MAX_SAMPLING_MS = 20_000;
 const YOUNGEST_MS = 10_000;
 /** By when a container has used some CPU. */
 const FIRST_CPU_MS = 1000;
@@ -52,7 +52,7 @@ export function absenceOfPod(
   const { lookedAtMs } = times;
   const told = running.containers.filter((each) => each.isRunning(lookedAtMs));
   if (running.startedAtMs >= lookedAtMs || told.length === 0) return 'untold';
-  const samplingMs = node.runtime === 'cadvisor' ? LONGEST_SAMPLING_MS : 0;
+  const samplingMs = node.runtime === 'cadvisor' ? MAX_SAMPLING_MS : 0;
   const youngestMs = Math.min(...told.map((each) => lookedAtMs - each.startedAtMs(lookedAtMs)));
   if (youngestMs < YOUNGEST_MS + STAMP_MS + samplingMs) return 'young';
   const { previousMs = times.lastMs } = times;
@@ -65,14 +65,14 @@ export function absenceOfNode(
   { clock, machine }: SocketlessNode,
   times: ResponseTimes | undefined,
 ): Absence | undefined {
-  if (!times || times.lostScrapes > MOST_BRIDGED) return 'unreachable';
+  if (!times || times.lostScrapes > MAX_BRIDGED_CYCLES) return 'unreachable';
   const { lastMs, previousMs } = times;
-  if (previousMs === undefined || lastMs - previousMs > LONGEST_GAP_MS) return 'unknown';
+  if (previousMs === undefined || lastMs - previousMs > MAX_GAP_MS) return 'unknown';
   const sinceMs = previousMs - OLDEST_SAMPLE_MS;
   if (machine.bootedAtMs > sinceMs) return 'rebooted';
   const isSteppedSince = clock.settings.some(
     (setting) => setting.sinceMs > sinceMs && setting.sinceMs <= lastMs,
   );
   if (isSteppedSince) return 'stepped';
-  return lastMs - previousMs < LONGEST_SAMPLING_MS ? 'unsampled' : undefined;
+  return lastMs - previousMs < MAX_SAMPLING_MS ? 'unsampled' : undefined;
 }

@@ -68,7 +68,7 @@ export function judge(value: MeasuredUsage, course: TrueCourse): Judgement | und
 }
 
 /** Steps of this and more are told from the age of samples; smaller ones can't be. */
-export const LEAST_TOLD_STEP_MS = 60_000;
+export const MIN_REPORTED_STEP_MS = 60_000;
 
 /** A small step back hides so much of the window that it may seem to begin after the step. */
 function steppedBetween(
@@ -78,7 +78,7 @@ function steppedBetween(
   let steppedMs = 0;
   for (const [index, { sinceMs, skewMs }] of settings.entries()) {
     const byMs = skewMs - (settings[index - 1]?.skewMs ?? skewMs);
-    const hiddenMs = byMs > -LEAST_TOLD_STEP_MS ? Math.max(0, -byMs) : 0;
+    const hiddenMs = byMs > -MIN_REPORTED_STEP_MS ? Math.max(0, -byMs) : 0;
     if (sinceMs > fromMs - hiddenMs && sinceMs <= setting.sinceMs) steppedMs += Math.abs(byMs);
   }
   return steppedMs;

@@ -1,7 +1,13 @@
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
-import { type Absence, absenceOfNode, absenceOfPod, MOST_BRIDGED, type ResponseTimes } from './absence.ts';
-import { type Judgement, judge, LEAST_TOLD_STEP_MS } from './judge.ts';
+import {
+  type Absence,
+  absenceOfNode,
+  absenceOfPod,
+  MAX_BRIDGED_CYCLES,
+  type ResponseTimes,
+} from './absence.ts';
+import { type Judgement, judge, MIN_REPORTED_STEP_MS } from './judge.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
@@ -39,7 +45,7 @@ export interface Observations {
 }
 
 /** Nobody reads more. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /** Looks at what is served as a client does, and knows better. */
 export class Observer {
@@ -171,14 +177,14 @@ export class Observer {
 
   #expectTrue(usage: MeasuredUsage, judgement: Judgement | undefined, of: string): void {
     const isSane = usage.cpuNanocores >= 0 && usage.windowMs >= 10_000;
-    const isUnstepped = (judgement?.steppedMs ?? 0) < LEAST_TOLD_STEP_MS;
+    const isUnstepped = (judgement?.steppedMs ?? 0) < MIN_REPORTED_STEP_MS;
     if (isSane && isUnstepped && isTrue(judgement)) return;
     this.#fault(`${of}: this never was: ${JSON.stringify({ ...usage, ...judgement })}`);
   }
 
   #expectFresh({ name }: SocketlessNode): void {
     const lostScrapes = this.#times.get(name)?.lostScrapes ?? 0;
-    if (lostScrapes > MOST_BRIDGED) this.#fault(`${name}: served after ${lostScrapes} lost scrapes`);
+    if (lostScrapes > MAX_BRIDGED_CYCLES) this.#fault(`${name}: served after ${lostScrapes} lost scrapes`);
   }
 
   #notePresence(kind: 'node' | 'pod', what: 'served' | Absence | undefined, name: string): void {
@@ -188,7 +194,7 @@ export class Observer {
 
   #fault(fault: string): void {
     this.#faultCount++;
-    if (this.#faults.length < MOST_FAULTS) this.#faults.push(fault);
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
   }
 }
 

@@ -5,7 +5,7 @@ import { formatKubeconfig } from '#simulator/cluster-files.ts';
 describe('formatKubeconfig', () => {
   const facts = { server: 'https://127.0.0.1:6443', serverCaPem: 'CA', user: 'alice' };
 
-  it('holds certificates within itself', () => {
+  it('contains its certificates', () => {
     const credentials = { certificatePem: 'CERT', privateKeyPem: 'KEY' };
     const { clusters, users } = parse(formatKubeconfig({ ...facts, credentials }));
     expect(clusters[0].cluster).to.deep.equal({

@@ -27,7 +27,7 @@ describe('parseCommandLine', () => {
     expect(kubeconfig).to.equal('file');
   });
 
-  it('knows where the autoscaler serves if it is told', () => {
+  it('reads the address of the autoscaler', () => {
     expect(parseCommandLine([]).autoscaler).to.equal(undefined);
     expect(parseCommandLine(['--autoscaler=127.0.0.1:4444']).autoscaler).to.deep.equal({
       host: '127.0.0.1',
@@ -36,7 +36,7 @@ describe('parseCommandLine', () => {
     expect(() => parseCommandLine(['--autoscaler=4444'])).to.throw('--autoscaler=4444 is not HOST:PORT');
   });
 
-  it('takes a number of namespaces, whose names are the scenario file to choose', () => {
+  it('reads a number of namespaces', () => {
     expect(parseCommandLine(['--namespaces=50']).scenario).to.deep.equal({ namespaces: 50 });
     expect(() => parseCommandLine(['--namespaces=shop'])).to.throw(
       'Cannot start: --namespaces=shop is not a whole number',
@@ -51,7 +51,7 @@ describe('parseCommandLine', () => {
     );
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses an unknown value', () => {
     expect(() => parseCommandLine(['--colour'])).to.throw(/^Cannot start: Unknown option '--colour'$/);
     expect(() => parseCommandLine(['nodes'])).to.throw(/^Cannot start: Unexpected argument 'nodes'/);
   });

@@ -58,7 +58,7 @@ describe('the real kubectl, writing', () => {
   };
   const file = (name: string, object: unknown) => files.write(`${name}.yaml`, stringify(object));
 
-  it('takes what the manifests of the autoscaler have, roles and APIServices too, and takes it again', async () => {
+  it('applies the manifests of the autoscaler with roles and APIServices twice', async () => {
     const overlay = ['-k', 'manifests/overlays/autoscaler'];
     expect(await run('apply', ...overlay)).to.contain('autoscaler:system:auth-delegator created');
     const again = (await run('apply', ...overlay)).trim().split('\n');
@@ -131,7 +131,7 @@ describe('the real kubectl, writing', () => {
       );
     });
 
-    it('is told what is wrong with them', async () => {
+    it('receives the errors of invalid ones', async () => {
       expect(
         await fail('create', '-f', await file('bad', { ...WIDGET, spec: { colour: 'green' } })),
       ).to.match(

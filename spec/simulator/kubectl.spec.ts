@@ -21,7 +21,7 @@ describe('the real kubectl', () => {
     return stdout;
   };
 
-  it('takes it for a cluster of its version', async () => {
+  it('prints the version of the server', async () => {
     expect(await run('version')).to.match(/^Server Version: v1\.34\.2$/m);
   });
 
@@ -62,13 +62,13 @@ describe('the real kubectl', () => {
     expect(resources).to.match(/^apiservices +apiregistration\.k8s\.io\/v1 +false +APIService$/m);
   });
 
-  it('asks raw', async () => {
+  it('sends raw requests', async () => {
     expect(
       JSON.parse(await run('get', '--raw', '/api/v1/nodes?limit=1')).metadata.remainingItemCount,
     ).to.equal(1);
   });
 
-  it('asks what one may do, in protobuf', async () => {
+  it('sends access reviews in protobuf', async () => {
     expect(await run('auth', 'can-i', 'delete', 'nodes')).to.equal('yes\n');
     expect(await run('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).to.equal(
       'kubernetes-admin',

@@ -9,7 +9,7 @@ describe('simulate', () => {
     new SpawnedProgram(process.execPath, ['simulator/main.ts', ...flags], { name: 'simulate' });
   const anyPorts = ['--port', '0', '--kubelet-port', '0'];
 
-  it('says in one line that it is ready, and ends when asked to', async () => {
+  it('prints one line when it is ready, and ends at SIGTERM', async () => {
     await using directory = await TemporaryDirectory.create();
     const kubeconfig = join(directory.path, 'kubeconfig');
     const scenario = await directory.write('scenario.yaml', 'nodes: 7\npodsPerNode: 2\n');
@@ -40,7 +40,7 @@ describe('simulate', () => {
     expect(program.output).to.deep.equal(["Cannot start: Unknown option '--colour'"]);
   });
 
-  it('ends with one line when it can’t do what it is asked', async () => {
+  it('prints one line when it cannot start', async () => {
     for (const [flags, line] of [
       [['--scenario', '/nowhere.yaml'], /^Cannot read scenario \/nowhere\.yaml: ENOENT/],
       [['--nodes', '0', '--kubeconfig', '/no/where'], /^Cannot write \/no\/where: ENOENT/],
@@ -52,7 +52,7 @@ describe('simulate', () => {
     }
   });
 
-  it('says how to take free ports where its own are taken', async () => {
+  it('explains how to use free ports when its own are in use', async () => {
     await using first = simulate(...anyPorts, '--nodes', '1');
     const line = await first.line(/ is ready /, 50_000);
     const [, port = '', kubeletPort = ''] = /:(\d+): .* port (\d+)$/.exec(line) ?? [];

@@ -31,7 +31,7 @@ describe('seededBetween', () => {
 });
 
 describe('seededSuffix', () => {
-  it('looks like those of a ReplicaSet', () => {
+  it("has the form of a ReplicaSet's suffix", () => {
     expect(seededSuffix(5, 1, 'x')).to.match(/^[bcdfghjklmnpqrstvwxz2-9]{5}$/);
   });
 });

@@ -31,7 +31,7 @@ describe('startCluster', () => {
     expect(String(error)).to.match(/^Error: Cannot use scenario: nodes: .*; it: .*"colour"/);
   });
 
-  it('keeps credentials to their owner, and takes them away in the end', async () => {
+  it('writes credentials for their owner only, and removes them at the end', async () => {
     const cluster = await startCluster({ nodes: 0 }, { clock: new ManualClock() });
     const { kubeconfig } = cluster.files;
     expect((await stat(kubeconfig)).mode & 0o777).to.equal(0o600);
@@ -42,7 +42,7 @@ describe('startCluster', () => {
     expect(await stat(kubeconfig).catch((error) => error.code)).to.equal('ENOENT');
   });
 
-  it('knows the users and grants of its scenario', async () => {
+  it('has the users and grants of its scenario', async () => {
     const scenario = {
       nodes: 0,
       tokens: { 'a-token': { username: 'robot', groups: ['machines'] } },
@@ -61,14 +61,14 @@ describe('startCluster', () => {
     expect((await robot.request('/api/v1/pods')).status).to.equal(403);
   });
 
-  it('says which port of the API server is taken', async () => {
+  it('reports which port of the API server is in use', async () => {
     await using cluster = await startCluster({ nodes: 0 });
     const { port } = cluster.apiServer.endpoint;
     const error = await startCluster({ nodes: 0 }, { port }).catch((reason) => reason);
     expect(error.message).to.equal(`Cannot serve the API at 127.0.0.1:${port}`);
   });
 
-  it('survives whatever is asked of it', async () => {
+  it('responds to malformed paths', async () => {
     await using cluster = await startCluster({ nodes: 1 }, { clock: new ManualClock() });
     const client = new ClusterClient(cluster);
     const { address } = cluster.node('node-1').plan;
@@ -80,7 +80,7 @@ describe('startCluster', () => {
     }
   });
 
-  it('lets several clusters run side by side', async () => {
+  it('runs beside other clusters', async () => {
     const clock = new ManualClock();
     await using one = await startCluster({ nodes: 2 }, { clock });
     await using other = await startCluster({ nodes: 2 }, { clock });

@@ -80,7 +80,7 @@ function repetition(bound: number): fc.Arbitrary<Mutation> {
     ([where, length]): Mutation =>
       (text) => {
         const { before, within, behind } = cut(text, where);
-        const piece = within.slice(0, LONGEST_PIECE) || ' ';
+        const piece = within.slice(0, MAX_PIECE_LENGTH) || ' ';
         const times = Math.floor((length - text.length) / piece.length);
         return before + piece.repeat(Math.max(1, times)) + behind;
       },
@@ -88,7 +88,7 @@ function repetition(bound: number): fc.Arbitrary<Mutation> {
 }
 
 /** Longer pieces are repeated too seldom to show anything. */
-const LONGEST_PIECE = 40;
+const MAX_PIECE_LENGTH = 40;
 
 /**
  * One of the seeds after a few changes, or something altogether different.

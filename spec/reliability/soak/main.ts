@@ -95,9 +95,9 @@ await mkdir(folder, { recursive: true });
 await writeFile(`${folder}/soak.svg`, drawSoak(title, samples));
 await writeFile(`${folder}/README.md`, report);
 process.stdout.write(report);
-const MOST_COMPLAINTS = 20;
-for (const complaint of complaints.slice(0, MOST_COMPLAINTS)) process.stdout.write(`${complaint}\n`);
-const others = complaints.length - MOST_COMPLAINTS;
+const MAX_COMPLAINTS = 20;
+for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) process.stdout.write(`${complaint}\n`);
+const others = complaints.length - MAX_COMPLAINTS;
 if (others > 0) process.stdout.write(`… and ${others} more of the kind\n`);
 if (complaints.length > 0) process.exitCode = 1;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Authenticator, serviceAccount } from '#simulator/access/authenticator.ts';
 
 describe('Authenticator', () => {
-  it('takes the common name for the user and organizations for groups', () => {
+  it('reads the user from the common name and groups from organizations', () => {
     const certificate = { commonName: 'alice', organizations: ['dev'], sha256: 'ab12' };
     expect(new Authenticator().authenticate({ certificate })).to.deep.equal({
       username: 'alice',
@@ -11,7 +11,7 @@ describe('Authenticator', () => {
     });
   });
 
-  it('knows the holders of tokens until they are revoked', () => {
+  it('authenticates tokens until they are revoked', () => {
     const authenticator = new Authenticator();
     authenticator.setToken('t', serviceAccount('kube-system', 'robot', 'uid-1'));
     expect(authenticator.authenticate({ bearerToken: 't' })).to.deep.include({
@@ -23,7 +23,7 @@ describe('Authenticator', () => {
     expect(authenticator.authenticate({ bearerToken: 't' })).to.equal(undefined);
   });
 
-  it('knows nobody without credentials', () => {
+  it('authenticates no user without credentials', () => {
     expect(new Authenticator().authenticate({})).to.equal(undefined);
     expect(new Authenticator().authenticate({ hasInvalidCertificate: true })).to.equal(undefined);
   });

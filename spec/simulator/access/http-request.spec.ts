@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { splitUrl } from '#simulator/access/http-request.ts';
 
 describe('splitUrl', () => {
-  it('tells path and query apart', () => {
+  it('splits path and query', () => {
     const { path, query } = splitUrl('/api/v1/nodes?labelSelector=a%3Db&fieldSelector=c?d');
     expect(path).to.equal('/api/v1/nodes');
     expect([...query]).to.deep.equal([
@@ -11,7 +11,7 @@ describe('splitUrl', () => {
     ]);
   });
 
-  it('takes what is no URL', () => {
+  it('accepts an invalid URL', () => {
     for (const url of ['', '//', '/%zz', '?', '*']) expect(() => splitUrl(url), url).not.to.throw();
     expect(splitUrl('').path).to.equal('/');
   });

@@ -13,7 +13,7 @@ describe('Rbac', () => {
   });
   const podReader = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };
 
-  it('allows nothing that nobody granted', () => {
+  it('allows nothing without a grant', () => {
     expect(new Rbac().decide(alice, listPods)).to.deep.equal({ isAllowed: false });
   });
 
@@ -22,7 +22,7 @@ describe('Rbac', () => {
     expect(new Rbac().decide(master, listPods)).to.deep.equal({ isAllowed: true });
   });
 
-  it('says by which binding it allows', () => {
+  it('gives the binding as the reason', () => {
     const reasonFor = (grant: Grant, namespace = 'shop') =>
       new Rbac([grant]).decide(alice, { ...listPods, namespace }).reason;
     expect(reasonFor(grantOf(podReader))).to.equal(
@@ -33,7 +33,7 @@ describe('Rbac', () => {
     );
   });
 
-  it('keeps to verb, group, resource, subresource and name', () => {
+  it('checks verb, group, resource, subresource and name', () => {
     const rbac = new Rbac([grantOf({ ...podReader, resourceNames: ['a'] })]);
     const isAllowed = (request: object) => rbac.decide(alice, { ...listPods, ...request }).isAllowed;
     expect(isAllowed({ name: 'a' })).to.equal(true);
@@ -49,7 +49,7 @@ describe('Rbac', () => {
     }
   });
 
-  it('keeps a role binding to its namespace', () => {
+  it('limits a role binding to its namespace', () => {
     const rbac = new Rbac([grantOf(podReader, { namespace: 'shop' })]);
     expect(rbac.decide(alice, { ...listPods, namespace: 'shop' }).isAllowed).to.equal(true);
     expect(rbac.decide(alice, { ...listPods, namespace: 'other' }).isAllowed).to.equal(false);
@@ -67,7 +67,7 @@ describe('Rbac', () => {
     ]);
   });
 
-  it('takes grants back, and replaces those of one name', () => {
+  it('revokes grants, and replaces grants of the same name', () => {
     const rbac = new Rbac([grantOf(podReader)]);
     rbac.grant(grantOf({ ...podReader, verbs: ['get'] }));
     expect(rbac.decide(alice, listPods).isAllowed).to.equal(false);

@@ -39,14 +39,14 @@ describe('verbOf', () => {
   const verb = (method: string, path: string, query = '') =>
     verbOf(method, requestTarget(path), new URLSearchParams(query));
 
-  it('tells reading one from reading many from watching', () => {
+  it('distinguishes get, list and watch', () => {
     expect(verb('GET', '/api/v1/nodes/a')).to.equal('get');
     expect(verb('GET', '/api/v1/nodes')).to.equal('list');
     expect(verb('GET', '/api/v1/nodes', 'watch=true')).to.equal('watch');
     expect(verb('GET', '/api/v1/nodes', 'watch=false')).to.equal('list');
   });
 
-  it('tells deleting one from deleting many', () => {
+  it('distinguishes delete and deletecollection', () => {
     expect(verb('DELETE', '/api/v1/nodes/a')).to.equal('delete');
     expect(verb('DELETE', '/api/v1/nodes')).to.equal('deletecollection');
   });

@@ -16,18 +16,18 @@ describe('ApiServer', () => {
   });
   after(() => cluster[Symbol.asyncDispose]());
 
-  it('tells its version to everybody', async () => {
+  it('returns its version without authentication', async () => {
     const { gitVersion } = await new ClusterClient(cluster, {}).json('/version');
     expect(gitVersion).to.equal('v1.34.2');
   });
 
-  it('names each response for the audit', async () => {
+  it('has an audit ID in each response', async () => {
     const { headers } = await admin.request('/version', { headers: { 'Audit-Id': 'an-id' } });
     expect(headers).to.include({ 'audit-id': 'an-id', 'cache-control': 'no-cache, private' });
     expect((await admin.request('/version')).headers['audit-id']).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('refuses bad tokens and foreign certificates with 401, in the words of the real server', async () => {
+  it('refuses invalid tokens and certificates with 401 and the message of the real server', async () => {
     const foreign = cluster.pki.serverCa.issue({ subject: { commonName: 'eve' }, usages: ['clientAuth'] });
     for (const credentials of [
       { token: 'nope' },
@@ -66,7 +66,7 @@ describe('ApiServer', () => {
     });
   }
 
-  it('lets metrics-server do what its manifests let it', async () => {
+  it('authorizes metrics-server by the rules of its manifests', async () => {
     const metricsServer = new ClusterClient(cluster, { token: cluster.metricsServerToken });
     const statusOf = async (path: string) => (await metricsServer.request(path)).status;
     expect(await statusOf('/api/v1/nodes')).to.equal(200);
@@ -78,14 +78,14 @@ describe('ApiServer', () => {
     expect(await statusOf('/api/v1/namespaces')).to.equal(403);
   });
 
-  it('lets those who may act as others', async () => {
+  it('authorizes impersonation', async () => {
     const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'system:masters' };
     expect((await admin.request('/api/v1/nodes', { headers })).status).to.equal(200);
     const { message } = await alice.json('/api/v1/nodes', { headers });
     expect(message).to.match(/^users "bob" is forbidden: User "alice" cannot impersonate/);
   });
 
-  it('tells aggregated servers whom to believe', async () => {
+  it('publishes the client CAs for aggregated servers', async () => {
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
     const { data } = await admin.json(path);
     expect(data['client-ca-file']).to.equal(cluster.pki.clientCa.certificatePem);
@@ -93,7 +93,7 @@ describe('ApiServer', () => {
     expect(data['requestheader-allowed-names']).to.equal('["front-proxy-client"]');
   });
 
-  it('indents for people and not for programs', async () => {
+  it('indents for browsers and curl only', async () => {
     const bodyFor = async (query: string, agent: string) =>
       (await admin.request(`/api/v1/nodes${query}`, { headers: { 'User-Agent': agent } })).body;
     expect(await bodyFor('', 'curl/8')).to.match(/^\{\n {2}"kind"/);
@@ -102,7 +102,7 @@ describe('ApiServer', () => {
     expect(await bodyFor('?pretty=false', 'curl/8')).to.match(/^\{"kind"/);
   });
 
-  it('refuses bodies that are no objects', async () => {
+  it('refuses invalid bodies', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
     for (const body of ['{', '7', '{"metadata":{"name":7}}']) {
       expect((await admin.json(path, { method: 'POST', body })).code, body).to.equal(400);
@@ -112,7 +112,7 @@ describe('ApiServer', () => {
     );
   });
 
-  it('speaks HTTP/2, too', async () => {
+  it('speaks HTTP/2', async () => {
     const { certificatePem: cert, privateKeyPem: key } = cluster.pki.admin;
     const session = connect(cluster.server, { ca: cluster.pki.serverCa.certificatePem, cert, key });
     let body = '';
@@ -122,7 +122,7 @@ describe('ApiServer', () => {
     session.close();
   });
 
-  it('comes back on its port after an outage', async () => {
+  it('listens on the same port after an outage', async () => {
     const { server } = cluster;
     await cluster.apiServer.stop();
     expect(await admin.request('/version').catch((error) => error.code)).to.equal('ECONNREFUSED');

@@ -16,7 +16,7 @@ const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=API
 const registry = new ResourceRegistry(builtInTypes());
 
 describe('wantsAggregatedDiscovery', () => {
-  it('takes the first form that it knows', () => {
+  it('selects the first supported form', () => {
     const beta = AGGREGATED_DISCOVERY.replace('v2', 'v2beta1');
     expect(wantsAggregatedDiscovery(`${AGGREGATED_DISCOVERY},application/json`)).to.equal(true);
     expect(wantsAggregatedDiscovery(`${beta},application/json`)).to.equal(false);
@@ -28,7 +28,7 @@ describe('wantsAggregatedDiscovery', () => {
 describe('groupDiscovery', () => {
   const metrics = { group: 'metrics.k8s.io', version: 'v1beta1' };
 
-  it('passes on what an aggregated server says', () => {
+  it('contains the resources of an aggregated server', () => {
     const resources = [
       { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] },
     ];
@@ -70,7 +70,7 @@ describe('groupDiscovery', () => {
     expect(groups.at(-1)?.preferredVersion).to.deep.include({ version: 'v1beta2' });
   });
 
-  it('calls stale what it could not ask', () => {
+  it('marks the version of an unreachable server as stale', () => {
     const { items } = groupDiscovery(registry, [{ ...metrics, resources: undefined }]);
     expect(items.at(-1)).to.deep.include({ versions: [{ version: 'v1beta1', freshness: 'Stale' }] });
   });
@@ -98,14 +98,14 @@ describe('apiGroupList', () => {
 });
 
 describe('apiResourceList', () => {
-  it('knows what it has not', () => {
+  it('returns undefined for an unknown version', () => {
     expect(apiResourceList(registry, 'extensions', 'v1beta1')).to.equal(undefined);
     expect(apiResourceList(registry, '', 'v1')?.resources.map(({ name }) => name)).to.include('pods');
   });
 });
 
 describe('discovery over HTTP', () => {
-  it('responds with 304 to those who have the document', async () => {
+  it('responds with 304 to a client with the current ETag', async () => {
     await using cluster = await startCluster({ nodes: 0 }, { clock: new ManualClock() });
     const client = new ClusterClient(cluster);
     for (const path of ['/api', '/apis']) {

@@ -48,7 +48,7 @@ describe('ApiFault', () => {
     expect((await client.request('/api/v1/nodes')).status).to.equal(200);
   });
 
-  it('leaves alone what it is not about', async () => {
+  it('affects matching requests only', async () => {
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
     cluster.apiServer.setFaults(forRequests({ verb: 'list', resource: 'nodes' }, refuse));
     expect((await client.request('/api/v1/nodes')).status).to.equal(500);
@@ -91,7 +91,7 @@ describe('ApiFault', () => {
     expect(await reader.rest()).to.deep.equal([]);
   });
 
-  it('tells watches everything late, and in its order', async () => {
+  it('sends events late and in their order', async () => {
     cluster.apiServer.setFaults(delayWatches(5000));
     const path = `/api/v1/pods?watch=true&timeoutSeconds=20&resourceVersion=${cluster.store.resourceVersion}`;
     using reader = new WatchReader(await client.open(path));
@@ -126,7 +126,7 @@ describe('ApiFault', () => {
     expect(await watched(3, 'e')).to.deep.equal(['TRANSMUTED x', 'ADDED undefined', 'ADDED e']);
   });
 
-  it('withholds bookmarks, or everything', async () => {
+  it('drops bookmarks, or all events', async () => {
     const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true';
     const query = '&resourceVersionMatch=NotOlderThan&timeoutSeconds=10';
     for (const fault of [dropBookmarks, dropEvents]) {

@@ -67,7 +67,7 @@ describe('listPage', () => {
     expect(bare.rows[0]).to.have.all.keys('cells');
   });
 
-  it('compresses what is large for those who take it', async () => {
+  it('compresses large responses for clients that accept gzip', async () => {
     for (let index = 0; index < 100; index++) cluster.addPod({ name: `more-${index}`, node: 'node-1' });
     const headers = { 'Accept-Encoding': 'gzip' };
     expect((await client.request('/api/v1/pods', { headers })).headers['content-encoding']).to.equal('gzip');

@@ -15,10 +15,10 @@ describe('negotiate', () => {
     ['application/json;as=Other;v=v1;g=meta.k8s.io,application/json', 'Object'],
     ['application/json;q=0.1,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9', 'Table'],
   ] as const) {
-    it(`takes ${accept} for ${view}`, () => expect(negotiate(accept).view).to.equal(view));
+    it(`negotiates ${view} for ${accept}`, () => expect(negotiate(accept).view).to.equal(view));
   }
 
-  it('refuses those who take nothing but other formats', () => {
+  it('refuses clients that accept other formats only', () => {
     expect(() => negotiate(protobuf))
       .to.throw(ApiError)
       .with.property('code', 406);

@@ -28,7 +28,7 @@ describe('serveReview', () => {
     return { httpStatus: status, ...JSON.parse(body) };
   };
 
-  it('knows whose token it is', async () => {
+  it('authenticates a token', async () => {
     const { httpStatus, status } = await review('tokenreviews', { token: cluster.metricsServerToken });
     expect(httpStatus).to.equal(201);
     expect(status).to.deep.include({
@@ -41,14 +41,14 @@ describe('serveReview', () => {
     });
   });
 
-  it('knows which token is nobody’s', async () => {
+  it('rejects an unknown token', async () => {
     const { status } = await review('tokenreviews', { token: 'not.a.token' });
     expect(status).to.deep.equal({ user: {}, error: 'invalid bearer token' });
   });
 
   const listNodes = { verb: 'list', group: 'metrics.k8s.io', version: 'v1beta1', resource: 'nodes' };
 
-  it('decides for others, with the reason', async () => {
+  it('authorizes another user, with the reason', async () => {
     const allowed = await review('subjectaccessreviews', { resourceAttributes: listNodes, user: 'viewer' });
     expect(allowed.status).to.deep.equal({
       allowed: true,
@@ -65,7 +65,7 @@ describe('serveReview', () => {
     expect(status).to.deep.equal({ allowed: false });
   });
 
-  it('says all that is wrong with a review', async () => {
+  it('returns all errors of a review', async () => {
     const { httpStatus, message, details } = await review('subjectaccessreviews', {});
     expect(httpStatus).to.equal(422);
     // As recorded from a kube-apiserver.
@@ -78,7 +78,7 @@ describe('serveReview', () => {
     ]);
   });
 
-  it('decides for users who ask about themselves', async () => {
+  it('authorizes the user of the request', async () => {
     const viewer = ClusterClient.asUser(cluster, 'viewer');
     const { status } = await review('selfsubjectaccessreviews', { resourceAttributes: listNodes }, viewer);
     expect(status.allowed).to.equal(true);

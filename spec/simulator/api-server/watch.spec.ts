@@ -27,7 +27,7 @@ describe('serveWatch', () => {
     expect((await reader.take(1))[0]?.object.metadata.name).to.equal('new');
   });
 
-  it('takes an object that enters or leaves the selection for added or deleted', async () => {
+  it('sends ADDED or DELETED for an object that enters or leaves the selection', async () => {
     cluster.addPod({ name: 'a', node: 'node-1', phase: 'Pending' });
     using reader = await watch(`${now()}&fieldSelector=status.phase%3DRunning`);
     const pod = cluster.store.get('pods', 'default', 'a');
@@ -41,7 +41,7 @@ describe('serveWatch', () => {
     expect(deleted?.object.status.phase).to.equal('Running');
   });
 
-  it('says 504 when the version is yet to come', async () => {
+  it('responds with 504 for a future version', async () => {
     const { status } = await client.request('/api/v1/pods?watch=true&resourceVersion=99999');
     expect(status).to.equal(504);
   });
@@ -66,7 +66,7 @@ describe('serveWatch', () => {
     expect(status).to.equal(422);
   });
 
-  it('bookmarks every minute and before the end, and ends when asked to', async () => {
+  it('sends a bookmark every minute and before the end, and ends after timeoutSeconds', async () => {
     const reader = await watch(`${now()}&allowWatchBookmarks=true&timeoutSeconds=65`);
     await until(clock, () => clock.sleeperCount === 1);
     await clock.advance(60_000);
@@ -80,14 +80,14 @@ describe('serveWatch', () => {
     });
   });
 
-  it('does not bookmark for those who have not asked', async () => {
+  it('sends no bookmarks without allowWatchBookmarks', async () => {
     const reader = await watch(`${now()}&timeoutSeconds=120`);
     await until(clock, () => clock.sleeperCount === 1);
     await clock.advance(120_000);
     expect(await reader.rest()).to.deep.equal([]);
   });
 
-  it('forgets a watcher who leaves', async () => {
+  it('releases a watcher that disconnects', async () => {
     const reader = await watch(now());
     await until(clock, () => clock.sleeperCount === 1);
     reader[Symbol.dispose]();

@@ -57,7 +57,7 @@ describe('Controllers', () => {
       expect([...server.cluster.truth.pods()]).to.have.length(3);
     });
 
-    it('follow their scale', async () => {
+    it('scale to the replicas of their subresource scale', async () => {
       await client.post(DEPLOYMENTS, workload('web', { replicas: 1 }));
       await settled(5_000);
       const [first] = names(pods());
@@ -92,7 +92,7 @@ describe('Controllers', () => {
       expect(server.cluster.store.list('replicasets.apps').items).to.have.length(2);
     });
 
-    it('replace a pod that somebody deletes', async () => {
+    it('replace a deleted pod', async () => {
       await client.post(DEPLOYMENTS, workload('web', { replicas: 2 }));
       await settled(5_000);
       const [lost, kept] = names(pods());
@@ -206,7 +206,7 @@ describe('Controllers', () => {
       expect((await client.get(`${CONFIG_MAPS}/child`)).status).to.equal(404);
     });
 
-    it('empty a namespace before it goes, and let nothing new in', async () => {
+    it('delete the objects of a namespace before the namespace, and create no new ones', async () => {
       await client.post('/api/v1/namespaces', { metadata: { name: 'shop' } });
       const held = { metadata: { name: 'held', finalizers: ['a.b/c'] } };
       await client.post('/api/v1/namespaces/shop/configmaps', held);

@@ -18,7 +18,7 @@ describe('formatExposition', () => {
     expect(shapeOf(formatExposition(machine))).to.deep.equal(shapeOf(recorded));
   });
 
-  it('tells CPU in seconds at a moment in milliseconds', async () => {
+  it('has CPU in seconds and timestamps in milliseconds', async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     machine.start(runningPod(clock));
@@ -31,7 +31,7 @@ describe('formatExposition', () => {
     expect(clock.nowMs() - Number(stampMs)).to.be.within(0, 8);
   });
 
-  it('tells what of its swap is used, and by whom', () => {
+  it('reports used swap of node, pods and containers', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock, { swapBytes: 100_000 });
     machine.start(runningPod(clock, { containers: ['c', 'd'], swapBytes: 4096 }));

@@ -34,7 +34,7 @@ describe('parseFault', () => {
     expect((await askWith('refuse')).code).to.equal('ECONNREFUSED');
   });
 
-  it('lets packets vanish, so that not even TCP connects', async () => {
+  it('drops packets, so that TCP does not connect', async () => {
     await cluster.setFault('node-1', 'black-hole');
     const { address } = cluster.node('node-1').plan;
     const socket = connect({ host: address, port: cluster.kubeletPort });
@@ -145,7 +145,7 @@ describe('parseFault', () => {
     expect(body).to.include('\0').and.to.include('\ufffd');
   });
 
-  it('makes the body as long as told, and still JSON', async () => {
+  it('sends valid JSON of the given length', async () => {
     const { body } = await askWith({ bodyBytes: 1_000_000 });
     expect(body).to.have.length(1_000_000);
     expect(JSON.parse(body)).to.deep.equal({});
@@ -155,7 +155,7 @@ describe('parseFault', () => {
     expect((await askWith({ nestingLevels: 5 })).body).to.equal('[[[[[]]]]]');
   });
 
-  it('sends compressed what nobody asked for so', async () => {
+  it('compresses a response without a request for that', async () => {
     await cluster.setFault('node-1', { gzipBombMebibytes: 3 });
     const response = await openHttps(url(), credentials());
     expect(response.headers['content-encoding']).to.equal('gzip');
@@ -172,12 +172,12 @@ describe('parseFault', () => {
     expect((await response).status).to.equal(500);
   });
 
-  it('takes a fault of one’s own', async () => {
+  it('accepts a fault as an object', async () => {
     const shout = parseFault({ change: (response) => ({ ...response, body: Buffer.from('HEY') }) });
     expect((await askWith(shout)).body).to.equal('HEY');
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses an unknown value', () => {
     expect(() => parseFault('hiccup' as FaultInput)).to.throw();
   });
 });

@@ -45,13 +45,13 @@ describe('Kubelet', () => {
     expect(pods[0].containers[0]).not.to.have.property('rootfs');
   });
 
-  it('tells about disks and network when not asked for less', async () => {
+  it('reports disks and network by default', async () => {
     const { node, pods } = JSON.parse((await ask('/stats/summary')).body);
     expect(node).to.include.keys('fs', 'network', 'rlimit');
     expect(pods[0].containers[0]).to.include.keys('rootfs', 'logs');
   });
 
-  it('compresses the exposition for those who take it, and the summary for nobody', async () => {
+  it('compresses the exposition for clients that accept gzip, and never the summary', async () => {
     const headers = { 'Accept-Encoding': 'gzip' };
     const exposition = await openHttps(urlOf('node-1', '/metrics/resource'), {
       ca: cluster.pki.kubeletCa.certificatePem,
@@ -68,7 +68,7 @@ describe('Kubelet', () => {
     expect((await ask('/stats/summary', { headers })).headers).not.to.have.property('content-encoding');
   });
 
-  it('tells how often it was asked', async () => {
+  it('counts its requests', async () => {
     const asked = async () =>
       /path="metrics\/resource",server_type="readwrite"} (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
     await ask('/metrics/resource');
@@ -97,14 +97,14 @@ describe('Kubelet', () => {
     expect(response.headers).not.to.have.any.keys('connection', 'keep-alive');
   });
 
-  it('knows no other paths', async () => {
+  it('responds with 404 at other paths', async () => {
     const admin = { cert: cluster.pki.admin.certificatePem, key: cluster.pki.admin.privateKeyPem, token: '' };
     const { status, body } = await ask('/nope', admin);
     expect([status, body]).to.deep.equal([404, '404 page not found\n']);
   });
 
-  describe('lets in', () => {
-    it('nobody without credentials, or with those of others', async () => {
+  describe('authorizes', () => {
+    it('no client without valid credentials', async () => {
       const foreign = cluster.pki.frontProxyCa.issue({
         subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
         usages: ['clientAuth'],
@@ -120,7 +120,7 @@ describe('Kubelet', () => {
       }
     });
 
-    it('nobody whose role does not say so', async () => {
+    it('no user without the permission', async () => {
       const alice = cluster.pki.clientCa.issue({ subject: { commonName: 'alice' }, usages: ['clientAuth'] });
       const credentials = { token: '', cert: alice.certificatePem, key: alice.privateKeyPem };
       const { status, body } = await ask('/metrics/resource', credentials);
@@ -178,7 +178,7 @@ describe('Kubelet', () => {
     });
   });
 
-  it('speaks HTTP/2 to those who ask for it', async () => {
+  it('speaks HTTP/2 to clients that negotiate it', async () => {
     const socket = connect({
       host: cluster.node('node-1').plan.address,
       port: cluster.kubeletPort,
@@ -190,7 +190,7 @@ describe('Kubelet', () => {
     socket.destroy();
   });
 
-  it('keeps connections', async () => {
+  it('reuses connections', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const { kubelet } = cluster.node('node-1');
     await ask('/stats/summary', { agent });

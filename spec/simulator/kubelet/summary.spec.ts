@@ -20,7 +20,7 @@ describe('formatSummary', () => {
   }
 
   for (const onlyCpuAndMemory of [false, true]) {
-    it(`${onlyCpuAndMemory ? 'for CPU and memory alone' : 'for everything'}, tells neither pressure nor IO without KubeletPSI`, async () => {
+    it(`${onlyCpuAndMemory ? 'for CPU and memory alone' : 'for everything'}, has neither pressure nor IO without KubeletPSI`, async () => {
       const fieldsOf = (machine: NodeMachine) =>
         shapeOf(formatSummary(machine, { onlyCpuAndMemory })).filter((line) => !/[}\]]$/.test(line));
       const all = fieldsOf((await machineWithPods()).machine);
@@ -30,7 +30,7 @@ describe('formatSummary', () => {
     });
   }
 
-  it('stamps whole seconds, of containers when asked and of cgroups earlier', async () => {
+  it('has timestamps of whole seconds, of containers at the request and of cgroups before', async () => {
     const { machine, clock } = await machineWithPods();
     await clock.advance(400);
     const { pods } = JSON.parse(formatSummary(machine, { onlyCpuAndMemory: true }));
@@ -50,7 +50,7 @@ describe('formatSummary', () => {
     expect(usage() - before).to.equal(1_200_000_000);
   });
 
-  it('writes zero for what the kubelet does not know', () => {
+  it('writes zero for missing readings', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     machine.start(runningPod(clock, { unknown: ['cpu', 'memory'] }));
@@ -59,7 +59,7 @@ describe('formatSummary', () => {
     expect([cpu.usageNanoCores, cpu.usageCoreNanoSeconds, memory.workingSetBytes]).to.deep.equal([0, 0, 0]);
   });
 
-  it('tells what of its swap is used, by whom, and what is left', () => {
+  it('reports used and available swap of node, pods and containers', () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock, { swapBytes: 100_000 });
     for (const name of ['a', 'b']) {
@@ -90,7 +90,7 @@ describe('formatSummary', () => {
     expect(first.usageNanoCores).to.be.within(59e6, 61e6);
   });
 
-  it('lets stamps follow a wall clock that is wrong', async () => {
+  it('has the timestamps of a wrong wall clock', async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock, { skewMs: 3_600_000 });
     machine.start(runningPod(clock));

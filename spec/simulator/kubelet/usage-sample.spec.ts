@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { latestHousekeeping, nanocoresBetweenSamples } from '#simulator/kubelet/usage-sample.ts';
 
 describe('latestHousekeeping', () => {
-  it('looks as soon as there is something, and then every 10 to 20 s', () => {
+  it('samples a cgroup when it appears, and then every 10 to 20 s', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(1e9), fc.nat(1e6), (id, startedAtMs, ageMs) => {
         const look = latestHousekeeping(id, startedAtMs, startedAtMs + ageMs);
@@ -21,7 +21,7 @@ describe('latestHousekeeping', () => {
 });
 
 describe('nanocoresBetweenSamples', () => {
-  it('is the mean rate, and 0 after a single look', () => {
+  it('is the mean rate, and 0 after a single sample', () => {
     const counter = (atMs: number) => atMs * 60_000;
     expect(nanocoresBetweenSamples({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter)).to.equal(
       60_000_000,

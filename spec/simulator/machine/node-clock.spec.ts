@@ -9,7 +9,7 @@ describe('NodeClock', () => {
     expect(new NodeClock(clock, 5000).stampMs(clock.monotonicMs())).to.equal(clock.nowMs() + 5000);
   });
 
-  it('stamps a moment the same whenever it is asked, though the wall clock shows whole milliseconds alone', () => {
+  it('returns the same timestamp of a moment at any time, though the wall clock has whole milliseconds', () => {
     let nowMs = 1000.25;
     let aheadMs = 0;
     const clock = { nowMs: () => Math.floor(nowMs + aheadMs), monotonicMs: () => nowMs };

@@ -13,7 +13,7 @@ describe('NodeMachine', () => {
     expect(machine.workingSetBytes(clock.monotonicMs())).to.equal((64 + 24) * 2 ** 20 + 901_120);
   });
 
-  it('never forgets what a pod used that is gone', async () => {
+  it('counts the usage of removed pods', async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     let before = machine.coreNanoseconds(clock.monotonicMs());
@@ -39,7 +39,7 @@ describe('NodeMachine', () => {
     expect(machine.podsCoreNanoseconds(clock.monotonicMs())).to.equal(before);
   });
 
-  it('knows what was before a pod left', async () => {
+  it('computes usage at moments before a pod left', async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     const pod = runningPod(clock);

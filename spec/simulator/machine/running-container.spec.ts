@@ -18,14 +18,14 @@ describe('RunningContainer', () => {
     expect(container.lifetimeCoreNanoseconds(12 * second)).to.equal(1.2e9);
   });
 
-  it('still knows what was before a restart', () => {
+  it('computes usage at moments before a restart', () => {
     const container = start();
     container.restart(10 * second);
     expect(container.startedAtMs(9 * second)).to.equal(0);
     expect(container.cpuCoreNanoseconds(9 * second)).to.equal(0.9e9);
   });
 
-  it('goes on counting under another load', () => {
+  it('continues to count under another load', () => {
     const container = start();
     container.changeLoad(steadyLoad(1000, 8192), 10 * second);
     expect(container.cpuCoreNanoseconds(11 * second)).to.equal(2e9);
@@ -47,11 +47,11 @@ describe('RunningContainer', () => {
   });
 
   describe('nanocoresSinceLastRequest', () => {
-    it('says 0 to the first who asks', () => {
+    it('returns 0 at the first request', () => {
       expect(start().nanocoresSinceLastRequest(10 * second)).to.equal(0);
     });
 
-    it('covers the time since anybody asked, so that those who ask often hear anything', () => {
+    it('covers the time since the last request, however short', () => {
       const container = start();
       container.nanocoresSinceLastRequest(10 * second);
       expect(container.nanocoresSinceLastRequest(20 * second)).to.equal(100_000_000);
@@ -59,7 +59,7 @@ describe('RunningContainer', () => {
       expect(container.nanocoresSinceLastRequest(20 * second + 56)).to.equal(0);
     });
 
-    it('says 0 right after a restart', () => {
+    it('returns 0 right after a restart', () => {
       const container = start();
       container.nanocoresSinceLastRequest(10 * second);
       container.restart(11 * second);
@@ -91,7 +91,7 @@ describe('steadyLoad', () => {
     );
   });
 
-  it('burns in bursts, so that a moment tells nothing of the average', () => {
+  it('uses CPU in bursts', () => {
     const load = steadyLoad(60, 0);
     expect(load.cpuCoreNanoseconds(6)).to.equal(6e6);
     expect(load.cpuCoreNanoseconds(99)).to.equal(6e6);

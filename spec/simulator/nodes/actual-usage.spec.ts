@@ -10,7 +10,7 @@ describe('Truth', () => {
   const scenario = { nodes: 1, podsPerNode: 0, pods: [{ name: 'burner', node: 'node-1', containers }] };
   const path = { namespace: 'default', pod: 'burner', container: 'burn' };
 
-  it('tells what containers, pods and nodes use between two moments', async () => {
+  it('returns the usage of containers, pods and nodes between two moments', async () => {
     const clock = new ManualClock();
     await using cluster = await startCluster(scenario, { clock });
     const fromMs = clock.nowMs();
@@ -51,7 +51,7 @@ describe('Truth', () => {
     expect(usage.cpuNanocores).to.equal(60_000_000);
   });
 
-  it('says what it does not find', async () => {
+  it('names the missing object', async () => {
     await using cluster = await startCluster(scenario, { clock: new ManualClock() });
     const window = { fromMs: 0, toMs: 1 };
     expect(() => cluster.truth.containerUsage({ ...path, container: 'x' }, window)).to.throw(/container "x"/);

@@ -26,7 +26,7 @@ describe('NodeFleet', () => {
     expect(error.code).to.equal('ECONNREFUSED');
   });
 
-  it('says which port is taken', async () => {
+  it('reports which port is in use', async () => {
     await using taken = createServer().listen(0, '127.1.0.2');
     await once(taken, 'listening');
     const address = taken.address();
@@ -36,7 +36,7 @@ describe('NodeFleet', () => {
     expect(error.cause.code).to.equal('EADDRINUSE');
   });
 
-  it('gives nodes the addresses that the scenario asks for', async () => {
+  it('gives nodes the addresses of the scenario', async () => {
     const addresses = [
       { type: 'Hostname', address: '{name}' },
       { type: 'InternalIP', address: '{ip}' },

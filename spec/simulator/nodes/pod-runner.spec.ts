@@ -34,7 +34,7 @@ describe('PodRunner', () => {
     expect(runningOn('node-1')).to.deep.equal([]);
   });
 
-  it('takes a pod of the same name for another one', () => {
+  it('runs a new pod of the same name', () => {
     const first = cluster.addPod({ name: 'a', node: 'node-1' });
     cluster.deletePod('default', 'a');
     const second = cluster.addPod({ name: 'a', node: 'node-2' });
@@ -52,7 +52,7 @@ describe('PodRunner', () => {
     expect(status?.restartCount).to.equal(1);
   });
 
-  it('lets a node’s counters know what ran there, and nothing of what comes later', async () => {
+  it("counts earlier usage of pods in the node's counters", async () => {
     const perSecond = (node: string) =>
       cluster.truth.nodeUsage(node, { fromMs: clock.nowMs() - 20_000, toMs: clock.nowMs() }).cpuNanocores;
     const containers = [{ name: 'c', cpuMillicores: 500, memoryBytes: 4096 }];

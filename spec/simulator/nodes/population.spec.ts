@@ -10,14 +10,14 @@ describe('planNode', () => {
     expect(planNode(scenario, 65_537).address).to.equal('127.2.0.1');
   });
 
-  it('writes address and name where addresses ask for them', () => {
+  it('replaces placeholders in addresses', () => {
     const scenario = parseScenario({ addresses: [{ type: 'InternalDNS', address: '{name}.{ip}.example' }] });
     expect(planNode(scenario, 2).addresses).to.deep.equal([
       { type: 'InternalDNS', address: 'node-2.127.1.0.2.example' },
     ]);
   });
 
-  it('takes what the scenario says of the node alone', () => {
+  it('applies the overrides of the node', () => {
     const scenario = parseScenario({ nodeOverrides: { 'node-2': { pods: 7 } } });
     expect(planNode(scenario, 1).override.pods).to.equal(undefined);
     expect(planNode(scenario, 2).override.pods).to.equal(7);
@@ -57,7 +57,7 @@ describe('planPods', () => {
 });
 
 describe('planPod', () => {
-  it('fills in from the seed what is not told', () => {
+  it('uses the seed for values that are not set', () => {
     const scenario = parseScenario({});
     const containers = [{ name: 'told', cpuMillicores: 60, memoryBytes: 4096 }, { name: 'untold' }];
     const pod = planPod(scenario, { name: 'p', node: 'node-1', containers });
@@ -67,7 +67,7 @@ describe('planPod', () => {
 });
 
 describe('planContainer', () => {
-  it('keeps to the range, in whole pages', () => {
+  it('stays within the range, in whole pages', () => {
     const scenario = parseScenario({
       cpuMillicores: { from: 10, to: 20 },
       memoryMebibytes: { from: 1, to: 2 },

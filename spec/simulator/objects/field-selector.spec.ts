@@ -19,11 +19,11 @@ describe('parseFieldSelector', () => {
     expect(parse('').isEverything).to.equal(true);
   });
 
-  it('takes an absent field for an empty one', () => {
+  it('treats an absent field as empty', () => {
     expect(parse('spec.schedulerName=').matches(pod)).to.equal(true);
   });
 
-  it('tells the one name that can match', () => {
+  it('returns the name of a selector by name', () => {
     expect(parse('status.phase=Running,metadata.name=a').name).to.equal('a');
     expect(parse('metadata.name!=a').name).to.equal(undefined);
   });

@@ -23,7 +23,7 @@ describe('parseLabelSelector', () => {
     ['example.com/size<3', false],
     ['app in (web),tier in (back,middle)', false],
   ] as const) {
-    it(`${isSelected ? 'takes' : 'leaves'} by ${JSON.stringify(selector)}`, () => {
+    it(`${isSelected ? 'selects' : 'does not select'} by ${JSON.stringify(selector)}`, () => {
       expect(parseLabelSelector(selector).matches(labels)).to.equal(isSelected);
     });
   }
@@ -38,7 +38,7 @@ describe('parseLabelSelector', () => {
     expect(parseLabelSelector('constructor').matches({})).to.equal(false);
   });
 
-  it('knows when it selects everything', () => {
+  it('reports whether it selects everything', () => {
     expect(parseLabelSelector(' ').isEverything).to.equal(true);
     expect(parseLabelSelector('a').isEverything).to.equal(false);
   });

@@ -43,7 +43,7 @@ describe('ObjectStore', () => {
     expect([second, store.resourceVersion]).to.deep.equal([first + 1, first + 2]);
   });
 
-  it('keeps identity and creation over an update', () => {
+  it('preserves UID and creation time in an update', () => {
     const store = new ObjectStore(clock);
     const before = store.create('pods', pod('default', 'a'));
     const after = store.update('pods', pod('default', 'a', { app: 'x' }));
@@ -67,7 +67,7 @@ describe('ObjectStore', () => {
       .with.property('kind', 'NotFound');
   });
 
-  it('tells listeners every change with the state before', () => {
+  it('notifies listeners of each change with the previous state', () => {
     const store = new ObjectStore(clock);
     const events: StoreEvent[] = [];
     const subscription = store.subscribe((event) => events.push(event));
@@ -84,7 +84,7 @@ describe('ObjectStore', () => {
     expect(events[2]?.object.metadata.resourceVersion).to.equal(String(events[2]?.resourceVersion));
   });
 
-  it('keeps a snapshot as it was listed', () => {
+  it('returns a snapshot as it was listed', () => {
     const store = new ObjectStore(clock);
     store.create('pods', pod('default', 'a'));
     const listed = store.list('pods');
@@ -106,7 +106,7 @@ describe('ObjectStore', () => {
     expect(store.eventsSince('pods', store.resourceVersion)).to.deep.equal([]);
   });
 
-  it('forgets the oldest changes, and all of them when compacted', () => {
+  it('evicts the oldest changes, and all changes in a compaction', () => {
     const store = new ObjectStore(clock, { historyLimit: 2 });
     for (let index = 0; index < 6; index++) store.create('pods', pod('default', `p${index}`));
     expect(store.eventsSince('pods', 1)).to.equal(undefined);

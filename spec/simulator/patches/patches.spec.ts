@@ -118,7 +118,7 @@ describe('strategicMergePatch', () => {
     expect(strategicMergePatch(before, patch, OBJECT_META)).to.deep.equal({ finalizers: ['b'] });
   });
 
-  it('replaces objects, and keeps of them what is retained', () => {
+  it('replaces objects, and retains listed keys', () => {
     const before = { strategy: { type: 'RollingUpdate', rollingUpdate: {} } };
     expect(
       strategicMergePatch(before, { strategy: { $patch: 'replace', type: 'x' } }, undefined),
@@ -129,7 +129,7 @@ describe('strategicMergePatch', () => {
     });
   });
 
-  it('takes lists that are not merged as a whole', () => {
+  it('replaces lists that are not merged', () => {
     expect(
       strategicMergePatch({ tolerations: [{ key: 'a' }] }, { tolerations: [{ key: 'b' }] }, POD_SPEC),
     ).to.deep.equal({

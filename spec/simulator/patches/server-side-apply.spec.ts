@@ -49,7 +49,7 @@ describe('serverSideApply', () => {
     );
   });
 
-  it('leaves nothing of managers who give up everything', () => {
+  it('removes all fields of managers that apply nothing', () => {
     fc.assert(
       fc.property(configuration, configuration, (first, second) => {
         expect(applied(['one', first], ['two', second], ['one', {}], ['two', {}]).object).to.deep.equal({});
@@ -57,7 +57,7 @@ describe('serverSideApply', () => {
     );
   });
 
-  it('keeps the key of an item of which others manage a field', () => {
+  it('retains the key of an item in which another manager has a field', () => {
     const { object } = applied(
       ['one', { items: [{ name: 'a', colour: 'red' }] }],
       ['two', { items: [{ name: 'a', size: 1 }] }],
@@ -66,7 +66,7 @@ describe('serverSideApply', () => {
     expect(object).to.deep.equal({ items: [{ name: 'a', size: 1 }] });
   });
 
-  it('shares what two want alike without a conflict', () => {
+  it('shares a field between managers that set the same value', () => {
     const { object, ownerships } = applied(['one', { a: 1 }]);
     const options = { manager: managerOf('two'), ownerships, schema: SCHEMA, force: false };
     expect(serverSideApply(object, { a: 1 }, options))

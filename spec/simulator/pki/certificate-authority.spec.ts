@@ -20,7 +20,7 @@ describe('CertificateAuthority', () => {
     expect(issued.checkIssued(ca) && issued.verify(ca.publicKey)).to.equal(true);
   });
 
-  it('writes the names that a server goes by', () => {
+  it("contains the server's names", () => {
     const issued = issue({ commonName: 'node' }, ['127.1.2.3', 'node-1', 'node-1.example']);
     expect(issued.checkIP('127.1.2.3')).to.equal('127.1.2.3');
     expect(issued.checkIP('127.1.2.4')).to.equal(undefined);

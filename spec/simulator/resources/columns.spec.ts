@@ -22,10 +22,10 @@ describe('parseJsonPath', () => {
     ['.status.nothing.at.all', []],
     [".metadata.annotations['a.b/c']", ['x']],
   ] as const) {
-    it(`follows ${path}`, () => expect(parseJsonPath(path)(OBJECT)).to.deep.equal(found));
+    it(`evaluates ${path}`, () => expect(parseJsonPath(path)(OBJECT)).to.deep.equal(found));
   }
 
-  it('refuses what it does not know', () => {
+  it('refuses an unknown value', () => {
     expect(() => parseJsonPath('.a[?(@.b>1)]')).to.throw(
       'Cannot read JSON path ".a[?(@.b>1)]" from character 2 on',
     );

@@ -37,9 +37,9 @@ describe('decodeMessage', () => {
     });
   });
 
-  it('takes an empty text for none', () => expect(decode(joined(text(1, '')))).to.deep.equal({}));
+  it('omits an empty text', () => expect(decode(joined(text(1, '')))).to.deep.equal({}));
 
-  it('refuses to lose what it does not know, unless that is nothing', () => {
+  it('refuses an unknown field with a value', () => {
     expect(decode(joined(text(9, '')))).to.deep.equal({});
     expect(() => decode(joined(text(9, 'x')))).to.throw(UnknownFieldError);
     expect(decode(joined(text(9, 'x')), true)).to.deep.equal({});

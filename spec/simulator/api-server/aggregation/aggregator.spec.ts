@@ -27,7 +27,7 @@ describe('Aggregator', () => {
 
   for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
     describe(`in front of a server of ${protocol}`, () => {
-      it('says who calls, and from where', async () => {
+      it('forwards the user and the origin of a request', async () => {
         await using backend = await startBackend(protocol);
         register(backend);
         const bob = ClusterClient.asUser(cluster, 'bob', ['dev', 'ops']);
@@ -75,7 +75,7 @@ describe('Aggregator', () => {
         ]);
       });
 
-      it('streams, and tells the server when the caller leaves', async () => {
+      it('streams, and closes the request when the caller disconnects', async () => {
         let hasLeft = false;
         let feed: ServerResponse | undefined;
         await using backend = await startBackend(protocol, (request, response) => {
@@ -112,7 +112,7 @@ describe('Aggregator', () => {
     });
   }
 
-  it('responds with 503 in Go’s words while nobody listens', async () => {
+  it("responds with 503 and Go's message while no server listens", async () => {
     cluster.registerMetricsServer({ host: '127.0.0.1', port: 1 });
     const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/nodes');
     expect(status).to.equal(503);
@@ -131,7 +131,7 @@ describe('Aggregator', () => {
     expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
   });
 
-  it('does not ask the server about callers without permissions', async () => {
+  it('forwards no request without permission', async () => {
     await using backend = await startBackend('HTTP/1.1');
     register(backend);
     const { status, body } = await ClusterClient.asUser(cluster, 'eve').request(
@@ -141,7 +141,7 @@ describe('Aggregator', () => {
     expect(JSON.parse(body).message).to.match(/^nodes\.metrics\.k8s\.io is forbidden: User "eve"/);
   });
 
-  it('tells by the APIService whether the server is available', async () => {
+  it('sets the condition Available of the APIService', async () => {
     const condition = () => {
       const service = cluster.store.get(
         'apiservices.apiregistration.k8s.io',
@@ -163,7 +163,7 @@ describe('Aggregator', () => {
     await until(clock, () => condition()?.status === 'True');
   });
 
-  it('notices by itself when a server comes up', async () => {
+  it('probes a server until it is available', async () => {
     const placeholder = await startBackend('HTTP/1.1');
     const { port } = placeholder;
     await placeholder[Symbol.asyncDispose]();

@@ -103,7 +103,7 @@ describe('writes of objects', () => {
       });
     }
 
-    it('warns of a field that is not known unless told otherwise', async () => {
+    it('warns of an unknown field by default', async () => {
       const body = { ...deployment('warned'), spec: { ...deployment('warned').spec, colour: 1 } };
       const { headers, body: created } = await client.post(DEPLOYMENTS, body);
       expect(headers.warning).to.equal('299 - "unknown field \\"spec.colour\\""');
@@ -120,7 +120,7 @@ describe('writes of objects', () => {
   });
 
   describe('serveScale', () => {
-    it("tells a Deployment's replicas and selector, and sets them", async () => {
+    it("returns and sets a Deployment's replicas", async () => {
       const { body: created } = await client.post(DEPLOYMENTS, deployment('scaled', 2));
       const path = `${DEPLOYMENTS}/scaled/scale`;
       const { body: scale } = await client.get(path);
@@ -138,7 +138,7 @@ describe('writes of objects', () => {
       expect(owner).to.deep.include({ apiVersion: 'apps/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } });
     });
 
-    it('leaves out a zero as Go does, and takes it for one', async () => {
+    it('omits a zero as Go does, and reads it as zero', async () => {
       await client.post(DEPLOYMENTS, deployment('none', 3));
       const path = `${DEPLOYMENTS}/none/scale`;
       expect((await client.put(path, { metadata: { name: 'none' } })).body.spec).to.deep.equal({});

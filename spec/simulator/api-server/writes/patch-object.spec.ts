@@ -32,7 +32,7 @@ describe('patchObject', () => {
     expect((await client.patch(`${WIDGET_PATH}/known`, 'merge', older)).status).to.equal(409);
   });
 
-  it('takes an empty text for a null where it is Kubernetes 1.20 and a custom resource is applied', async () => {
+  it('treats an empty text in an applied custom resource as null in Kubernetes 1.20', async () => {
     const applied = { ...widget('empty', { colour: 'red', tags: [''] }), status: { selector: '' } };
     const path = `${WIDGET_PATH}/empty`;
     expect((await client.apply(path, applied, { manager: 'spec' })).status).to.equal(201);
@@ -72,7 +72,7 @@ describe('patchObject', () => {
     ]);
   });
 
-  it('makes what is applied, and tells in managedFields who set what', async () => {
+  it('creates an applied object with managedFields', async () => {
     const path = `${WIDGET_PATH}/applied`;
     const { status, body } = await client.apply(path, widget('applied', { colour: 'red', tags: ['x'] }), {
       manager: 'one',
@@ -95,7 +95,7 @@ describe('patchObject', () => {
     expect(again.body.metadata.resourceVersion).to.equal(body.metadata.resourceVersion);
   });
 
-  it('refuses to take over what others manage, unless forced', async () => {
+  it('refuses to take over fields of other managers unless forced', async () => {
     const path = `${WIDGET_PATH}/fought`;
     await client.apply(path, widget('fought', { colour: 'red', replicas: 2 }), { manager: 'one' });
     await client.patch(`${path}?fieldManager=two`, 'merge', { spec: { replicas: 5 } });
@@ -124,7 +124,7 @@ describe('patchObject', () => {
     expect(forced.body.metadata.managedFields).to.have.length(1);
   });
 
-  it('takes away what a manager gives up, and leaves what others manage, too', async () => {
+  it('removes fields that a manager no longer applies, except those of other managers', async () => {
     const path = `${WIDGET_PATH}/shared`;
     const parts = (...names: string[]) => names.map((name) => ({ name }));
     await client.apply(path, widget('shared', { colour: 'red', note: 'mine', parts: parts('a', 'b') }), {

@@ -76,7 +76,7 @@ describe('builtInTypes', () => {
     expect(both.metadata).not.to.have.property('annotations');
   });
 
-  it('take the status of an autoscaler in its oldest version with what annotations hold of it, and that by its status alone', async () => {
+  it('read the status of an autoscaler in its oldest version from annotations, of writes of the status alone', async () => {
     await using server = await startSimulatedApiServer();
     const { client } = server;
     const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
