@@ -23,15 +23,8 @@ const DOMAINS = [
  * Of SQS in one of these: of a region, as it was before 2012, and through an interface endpoint of a VPC. Other hosts there belong to
  * customers, as those of API Gateway do, which hand headers on.
  */
-const REGION = '[a-z0-9-]+';
-const NAMES = [
-  `sqs(?:-fips)?\\.${REGION}`,
-  `(?:${REGION}\\.)?queue`,
-  `vpce-[a-z0-9-]+\\.sqs(?:-fips)?\\.${REGION}\\.vpce`,
-];
-const SQS = new RegExp(
-  `^(?:${NAMES.join('|')})\\.(?:${DOMAINS.map((domain) => domain.replaceAll('.', '\\.')).join('|')})$`,
-);
+const SQS =
+  /^(?:sqs(?:-fips)?\.[a-z0-9-]+|(?:[a-z0-9-]+\.)?queue|vpce-[a-z0-9-]+\.sqs(?:-fips)?\.[a-z0-9-]+\.vpce)$/;
 
 /** The longest name that is judged; DNS has none that is longer. */
 const MAX_LENGTH = 254;
@@ -46,11 +39,15 @@ export class IdentityHosts {
 
   /** @throws an Error that names the rule, unless the endpoint is one of SQS or is listed, by HTTPS */
   check({ protocol, hostname, port, host }: URL): void {
-    const isSqs = hostname.length <= MAX_LENGTH && port === '' && SQS.test(hostname.replace(/\.$/, ''));
+    const isSqs = hostname.length <= MAX_LENGTH && port === '' && isSqsHost(hostname.replace(/\.$/, ''));
     if (protocol === 'https:' && (isSqs || this.#listed?.names(hostname))) return;
     throw new Error(
       `${protocol}//${host} must not see the AWS identity of this program: identityOwner operator is for HTTPS endpoints of ` +
         'SQS, and for hosts that --aws-identity-hosts names',
     );
   }
+}
+
+function isSqsHost(host: string): boolean {
+  return DOMAINS.some((domain) => host.endsWith(`.${domain}`) && SQS.test(host.slice(0, -domain.length - 1)));
 }

@@ -82,7 +82,7 @@ interface ClientKeyOptions {
 const MOST_BITS = 8192;
 /** Of such a key in any form, encrypted or not; what else a key is made of may have any length. */
 const LONGEST_BLOCK = 16_384;
-const BLOCK = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/;
+const BEGIN = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----/g;
 /** Blocks of PKCS #8: TLS takes one for the other. */
 const PKCS8 = ['PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'];
 const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
@@ -110,8 +110,9 @@ export function clientKey(
 }
 
 function readKey(text: string, passphrase: string | undefined) {
-  const [block, label = '', content = ''] = BLOCK.exec(text) ?? [];
-  if (block === undefined) throw new Error('it is no private key in PEM');
+  const found = findKeyBlock(text);
+  if (!found) throw new Error('it is no private key in PEM');
+  const { block, label, content } = found;
   if (block.length > LONGEST_BLOCK) throw new Error(`it is longer than ${LONGEST_BLOCK} characters`);
   const given = passphrase === undefined ? {} : { passphrase };
   if (!PKCS8.includes(label)) return createPrivateKey({ key: block, ...given }); // encrypted in one round, if at all
@@ -119,4 +120,16 @@ function readKey(text: string, passphrase: string | undefined) {
   const der = Buffer.from(content, 'base64');
   checkEncryption(der);
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8', ...given });
+}
+
+/** Finds the first private key in PEM that ends as it begins, with no five dashes inside of it. */
+function findKeyBlock(text: string) {
+  for (const { 0: begin, 1: label = '', index } of text.matchAll(BEGIN)) {
+    const start = index + begin.length;
+    const end = text.indexOf('-----', start);
+    const close = `-----END ${label}-----`;
+    if (end >= 0 && text.startsWith(close, end))
+      return { label, block: text.slice(index, end) + close, content: text.slice(start, end) };
+  }
+  return undefined;
 }
