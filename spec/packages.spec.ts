@@ -15,16 +15,14 @@ const DOCUMENTED_SUBPATHS: ReadonlySet<string> = new Set([
   '@stryker-mutator/api/test-runner',
   'typescript/unstable/ast',
   'typescript/unstable/sync',
-  'zod/mini',
 ]);
 
 /**
- * Names that begin with `_` and are public to read: a field of Nakadi's JSON, zod/mini's default, methods that Node's streams
+ * Names that begin with `_` and are public to read: a field of Nakadi's JSON, methods that Node's streams
  * document, and those that gRPC declares abstract for subclasses of its `ChannelCredentials`.
  */
 const PUBLIC_NAMES: ReadonlySet<string> = new Set([
   '_links',
-  '_default',
   '_isSecure',
   '_createSecureConnector',
   '_read',
@@ -65,7 +63,7 @@ describe('intrusionsOf', () => {
     ["import { a } from 'undici/lib/core/connect.js';", ['imports undici/lib/core/connect.js']],
     ["import type { A } from '@koa/router/dist/a.js';", ['imports @koa/router/dist/a.js']],
     ["const a = await import('../node_modules/a/b.js');", ['imports ../node_modules/a/b.js']],
-    ["import * as z from 'zod/mini'; import fs from 'node:fs/promises'; import '#lib/a/b.ts';", []],
+    ["import * as z from 'zod'; import fs from 'node:fs/promises'; import '#lib/a/b.ts';", []],
     ["import koa from 'koa'; import { a } from '@scope/package'; import './a/b.ts';", []],
     ['log(socket._host, socket["_host"]);', ['_host', '_host']],
     ['socket._host = host;', ['sets socket._host', '_host']],

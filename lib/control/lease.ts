@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -33,16 +33,15 @@ export const LEASES: ResourceClient['resource'] = {
 
 const LEASE = z.looseObject({
   metadata: z.looseObject({ name: z.string() }),
-  spec: z._default(
-    z.looseObject({
-      holderIdentity: z.nullish(z.string()),
-      leaseDurationSeconds: z.nullish(z.number()),
-      acquireTime: z.nullish(z.string()),
-      renewTime: z.nullish(z.string()),
-      leaseTransitions: z.nullish(z.number()),
-    }),
-    {},
-  ),
+  spec: z
+    .looseObject({
+      holderIdentity: z.string().nullish(),
+      leaseDurationSeconds: z.number().nullish(),
+      acquireTime: z.string().nullish(),
+      renewTime: z.string().nullish(),
+      leaseTransitions: z.number().nullish(),
+    })
+    .default({}),
 });
 
 /** @throws when it is no Lease */

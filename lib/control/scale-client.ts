@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
@@ -51,12 +51,12 @@ export interface ScaleClientOptions {
   readonly scaleLog?: ScaleLog | undefined;
 }
 
-const REPLICAS = z.nullish(z.int().check(z.nonnegative())); // none is none: Go leaves out a zero
+const REPLICAS = z.int().nonnegative().nullish(); // none is none: Go leaves out a zero
 
 const SCALE = z.object({
-  metadata: z.object({ resourceVersion: z.string(), uid: z.optional(z.string()) }),
-  spec: z.nullish(z.object({ replicas: REPLICAS })),
-  status: z.nullish(z.object({ replicas: REPLICAS, selector: z.optional(z.string()) })),
+  metadata: z.object({ resourceVersion: z.string(), uid: z.string().optional() }),
+  spec: z.object({ replicas: REPLICAS }).nullish(),
+  status: z.object({ replicas: REPLICAS, selector: z.string().optional() }).nullish(),
 });
 
 /** Reads and sets how many replicas something has, by the scale subresource that Deployments and many others have. */

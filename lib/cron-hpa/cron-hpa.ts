@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { createStringInterner } from '#lib/cache/interner.ts';
 import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
@@ -107,15 +107,15 @@ const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.stri
 /** The limit of the definition; bounds the memory of planning. */
 const MAX_JOBS = 100;
 
-const DATES = z._default(z.array(z.string()), []);
+const DATES = z.array(z.string()).default([]);
 
 const JOB = z.object({
   name: z.string(),
   schedule: z.string(),
-  targetSize: z.int().check(z.nonnegative()),
-  timeZone: z.optional(z.string()),
-  runOnce: z._default(z.boolean(), false),
-  suspend: z._default(z.boolean(), false),
+  targetSize: z.int().nonnegative(),
+  timeZone: z.string().optional(),
+  runOnce: z.boolean().default(false),
+  suspend: z.boolean().default(false),
   excludeDates: DATES,
 });
 
@@ -125,9 +125,9 @@ const JOB_CONDITION = z.object({
   schedule: z.string(),
   state: z.enum(['Submitted', 'Succeed', 'Failed']),
   lastProbeTime: z.string(),
-  message: z._default(z.string(), ''),
+  message: z.string().default(''),
   submittedTime: z.string(),
-  lastActivationTime: z.optional(z.string()),
+  lastActivationTime: z.string().optional(),
   specHash: z.string(),
 });
 
@@ -136,17 +136,17 @@ const READY = z.object({
   status: z.enum(['True', 'False']),
   reason: z.string(),
   message: z.string(),
-  observedGeneration: z.optional(z.int()),
+  observedGeneration: z.int().optional(),
   lastTransitionTime: z.string(),
 });
 
 const STATUS = z.object({
-  conditions: z._default(z.array(z.unknown()), []),
-  scaleUpKeepWindow: z._default(z.boolean(), false),
-  nextScheduleTime: z.optional(z.string()),
-  lastScheduleTime: z.optional(z.string()),
-  lastResult: z.optional(z.string()),
-  observedGeneration: z.optional(z.int()),
+  conditions: z.array(z.unknown()).default([]),
+  scaleUpKeepWindow: z.boolean().default(false),
+  nextScheduleTime: z.string().optional(),
+  lastScheduleTime: z.string().optional(),
+  lastResult: z.string().optional(),
+  observedGeneration: z.int().optional(),
 });
 
 const METADATA = z.object({
@@ -154,18 +154,18 @@ const METADATA = z.object({
   namespace: z.string(),
   uid: z.string(),
   resourceVersion: z.string(),
-  generation: z.optional(z.int()),
-  annotations: z._default(z.record(z.string(), z.string()), {}),
-  deletionTimestamp: z.optional(z.string()),
-  creationTimestamp: z.optional(z.string()),
-  managedFields: z.optional(z.unknown()),
+  generation: z.int().optional(),
+  annotations: z.record(z.string(), z.string()).default({}),
+  deletionTimestamp: z.string().optional(),
+  creationTimestamp: z.string().optional(),
+  managedFields: z.unknown().optional(),
 });
 
 const SPEC = z.object({
   scaleTargetRef: TARGET,
-  jobs: z.array(JOB).check(z.maxLength(MAX_JOBS)),
+  jobs: z.array(JOB).max(MAX_JOBS),
   excludeDates: DATES,
-  startingDeadlineSeconds: z.optional(z.int().check(z.nonnegative())),
+  startingDeadlineSeconds: z.int().nonnegative().optional(),
 });
 
 /** Interns a text: equal texts of many objects share memory. */

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Check, type Diagnoses, failedBy, ok } from './check.ts';

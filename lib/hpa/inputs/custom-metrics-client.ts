@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -150,8 +150,8 @@ interface MetricValue {
 }
 
 const VALUE = z.object({
-  describedObject: z.optional(z.object({ name: z.optional(z.string()) })),
-  timestamp: z.nullish(z.string()),
+  describedObject: z.object({ name: z.string().optional() }).optional(),
+  timestamp: z.string().nullish(),
   value: z.union([z.string(), z.number()]),
 });
 

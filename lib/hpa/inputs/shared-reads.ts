@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -146,9 +146,9 @@ export class SharedReads<Value> {
 }
 
 const LIST = z.object({
-  kind: z.optional(z.string()),
-  message: z.optional(z.string()),
-  items: z.nullish(z.array(z.unknown())),
+  kind: z.string().optional(),
+  message: z.string().optional(),
+  items: z.array(z.unknown()).nullish(),
 });
 
 /** So much of what a server says is told. */

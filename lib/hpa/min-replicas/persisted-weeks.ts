@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -192,18 +192,13 @@ interface WeekRecord {
   readonly lacksBefore?: boolean;
 }
 
-const day = z.int().check(z.nonnegative());
+const day = z.int().nonnegative();
 const RECORD = z.object({
   uid: z.string(),
   first: day,
-  judged: z.optional(day),
-  lacksBefore: z.optional(z.boolean()),
-  peaks: z.record(
-    z.string(),
-    z
-      .array(z.tuple([day, z.number().check(z.nonnegative()), z.int().check(z.positive())]))
-      .check(z.maxLength(16)),
-  ),
+  judged: day.optional(),
+  lacksBefore: z.boolean().optional(),
+  peaks: z.record(z.string(), z.array(z.tuple([day, z.number().nonnegative(), z.int().positive()])).max(16)),
 });
 
 /** A longer text is nobody's record. */

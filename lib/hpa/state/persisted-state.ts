@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
@@ -133,15 +133,15 @@ export interface ScaleIntent {
 }
 
 const count = z.int();
-const atMs = z.number().check(z.nonnegative());
-const entries = z.array(z.tuple([count, atMs])).check(z.maxLength(4096));
+const atMs = z.number().nonnegative();
+const entries = z.array(z.tuple([count, atMs])).max(4096);
 const RECORD = z.object({
   uid: z.string(),
   recommendations: entries,
-  latest: z.optional(z.tuple([count, atMs])),
-  scaleUps: z.optional(entries),
-  scaleDowns: z.optional(entries),
-  intent: z.optional(z.tuple([count, count, atMs])),
+  latest: z.tuple([count, atMs]).optional(),
+  scaleUps: entries.optional(),
+  scaleDowns: entries.optional(),
+  intent: z.tuple([count, count, atMs]).optional(),
 });
 
 /** A longer text is nobody's record. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { CredentialMaker, MadeCredentials } from './cluster-access.ts';
 import type { KubeconfigEnvironment, KubeconfigExec } from './kubeconfig.ts';
 
@@ -9,7 +9,7 @@ const MAX_COMPLAINT_LENGTH = 200;
 /** A credential takes some kilobytes; a plugin that writes more is killed. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-const TEXT = z.nullish(z.string());
+const TEXT = z.string().nullish();
 const CREDENTIAL = z.object({
   status: z.object({
     token: TEXT,

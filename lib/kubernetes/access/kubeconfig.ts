@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { readYaml, YamlError } from '../read-yaml.ts';
 
-const TEXT = z.nullish(z.string());
+const TEXT = z.string().nullish();
 const CLUSTER = z.object({
   server: z.string(),
   'certificate-authority': TEXT,
   'certificate-authority-data': TEXT,
-  'insecure-skip-tls-verify': z.nullish(z.boolean()),
+  'insecure-skip-tls-verify': z.boolean().nullish(),
   'tls-server-name': TEXT,
   'proxy-url': TEXT,
 });
 const EXEC = z.looseObject({
   command: TEXT,
-  args: z.nullish(z.array(z.string())),
-  env: z.nullish(z.array(z.object({ name: z.string(), value: z.string() }))),
+  args: z.array(z.string()).nullish(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
 });
 const USER = z.object({
   'client-certificate': TEXT,
@@ -28,15 +28,15 @@ const USER = z.object({
   username: TEXT,
   password: TEXT,
   as: TEXT,
-  exec: z.nullish(EXEC),
-  'auth-provider': z.nullish(z.looseObject({ config: z.nullish(z.looseObject({ exec: z.nullish(EXEC) })) })),
+  exec: EXEC.nullish(),
+  'auth-provider': z.looseObject({ config: z.looseObject({ exec: EXEC.nullish() }).nullish() }).nullish(),
 });
 const CONTEXT = z.object({ cluster: z.string(), user: TEXT });
 const KUBECONFIG = z.object({
   'current-context': TEXT,
-  contexts: z.nullish(z.array(z.object({ name: z.string(), context: CONTEXT }))),
-  clusters: z.nullish(z.array(z.object({ name: z.string(), cluster: CLUSTER }))),
-  users: z.nullish(z.array(z.object({ name: z.string(), user: z.nullish(USER) }))),
+  contexts: z.array(z.object({ name: z.string(), context: CONTEXT })).nullish(),
+  clusters: z.array(z.object({ name: z.string(), cluster: CLUSTER })).nullish(),
+  users: z.array(z.object({ name: z.string(), user: USER.nullish() })).nullish(),
 });
 
 /** More values that aliases stand for are an attack. */

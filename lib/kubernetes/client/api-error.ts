@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { parseJson } from '../objects/kubernetes-object.ts';
 
@@ -52,10 +52,10 @@ export function isAlreadyExists(error: unknown): boolean {
 
 const STATUS = z.object({
   kind: z.literal('Status'),
-  message: z.optional(z.string()),
-  reason: z.optional(z.string()),
-  code: z.optional(z.number()),
-  details: z.optional(z.object({ retryAfterSeconds: z.optional(z.number().check(z.nonnegative())) })),
+  message: z.string().optional(),
+  reason: z.string().optional(),
+  code: z.number().optional(),
+  details: z.object({ retryAfterSeconds: z.number().nonnegative().optional() }).optional(),
 });
 
 /** A longer body that is no Status is cut in the message. */

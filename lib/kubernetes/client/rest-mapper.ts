@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -178,7 +178,7 @@ const GROUP_LIST = z.object({
     z.object({
       name: z.string(),
       versions: z.array(z.object({ version: z.string() })),
-      preferredVersion: z.optional(z.object({ version: z.string() })),
+      preferredVersion: z.object({ version: z.string() }).optional(),
     }),
   ),
 });
@@ -187,21 +187,21 @@ const AGGREGATED_LIST = z.object({
   kind: z.literal('APIGroupDiscoveryList'),
   items: z.array(
     z.object({
-      metadata: z.object({ name: z.optional(z.string()) }),
+      metadata: z.object({ name: z.string().optional() }),
       versions: z.array(
         z.object({
           version: z.string(),
-          freshness: z.optional(z.string()),
-          resources: z.optional(
-            z.array(
+          freshness: z.string().optional(),
+          resources: z
+            .array(
               z.object({
                 resource: z.string(),
-                scope: z.optional(z.string()),
-                responseKind: z.nullish(z.object({ kind: z.string() })),
-                subresources: z.optional(z.array(z.object({ subresource: z.string() }))),
+                scope: z.string().optional(),
+                responseKind: z.object({ kind: z.string() }).nullish(),
+                subresources: z.array(z.object({ subresource: z.string() })).optional(),
               }),
-            ),
-          ),
+            )
+            .optional(),
         }),
       ),
     }),

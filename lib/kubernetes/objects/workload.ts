@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { metricSelector } from '../selectors/selector-object.ts';
 import { propertyOf, readObject } from './kubernetes-object.ts';
 
@@ -51,23 +51,21 @@ function workloadKind(kind: string, plural: string) {
   } as const;
 }
 
-const COUNT = z.nullish(z.int().check(z.nonnegative()));
+const COUNT = z.int().nonnegative().nullish();
 const WORKLOAD = z.object({
-  metadata: z.object({ uid: z.optional(z.string()), resourceVersion: z.string() }),
+  metadata: z.object({ uid: z.string().optional(), resourceVersion: z.string() }),
   spec: z.object({
     replicas: COUNT,
-    selector: z.nullish(
-      z.object({
-        matchLabels: z.optional(z.record(z.string(), z.string())),
-        matchExpressions: z.optional(
-          z.array(
-            z.object({ key: z.string(), operator: z.string(), values: z.optional(z.array(z.string())) }),
-          ),
-        ),
-      }),
-    ),
+    selector: z
+      .object({
+        matchLabels: z.record(z.string(), z.string()).optional(),
+        matchExpressions: z
+          .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
+          .optional(),
+      })
+      .nullish(),
   }),
-  status: z.nullish(z.object({ replicas: COUNT })),
+  status: z.object({ replicas: COUNT }).nullish(),
 });
 
 /** Reduces a Deployment, ReplicaSet or StatefulSet to its scale. @throws for what is none */

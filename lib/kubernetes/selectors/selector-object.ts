@@ -1,5 +1,5 @@
 import type { V1LabelSelector } from '@kubernetes/client-node';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Wire } from '../wire.ts';
 import { goQuote } from './go-quote.ts';
 import {
@@ -11,19 +11,17 @@ import {
 } from './label-selector.ts';
 
 const SELECTOR = z.object({
-  matchLabels: z._default(z.record(z.string(), z.string()), {}),
-  matchExpressions: z._default(
-    z.nullable(
-      z.array(
-        z.object({
-          key: z.string(),
-          operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-          values: z._default(z.nullable(z.array(z.string())), []),
-        }),
-      ),
-    ),
-    [],
-  ),
+  matchLabels: z.record(z.string(), z.string()).default({}),
+  matchExpressions: z
+    .array(
+      z.object({
+        key: z.string(),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: z.array(z.string()).nullable().default([]),
+      }),
+    )
+    .nullable()
+    .default([]),
 });
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An object by which others mean one that has a number. */
@@ -45,24 +45,23 @@ export function nameOfMetric({ type, name }: Pick<HpaMetric, 'type' | 'name'>): 
 
 const IDENTIFIER = z.object({
   name: z.string(),
-  selector: z.optional(
-    z.nullable(
-      z.object({
-        matchLabels: z._default(z.record(z.string(), z.string()), {}),
-        matchExpressions: z._default(z.array(z.object({ key: z.string() })), []),
-      }),
-    ),
-  ),
+  selector: z
+    .object({
+      matchLabels: z.record(z.string(), z.string()).default({}),
+      matchExpressions: z.array(z.object({ key: z.string() })).default([]),
+    })
+    .nullable()
+    .optional(),
 });
-const REFERENCE = z.object({ apiVersion: z.optional(z.string()), kind: z.string(), name: z.string() });
+const REFERENCE = z.object({ apiVersion: z.string().optional(), kind: z.string(), name: z.string() });
 
-const TARGET = z.object({ averageValue: z.optional(z.unknown()) });
+const TARGET = z.object({ averageValue: z.unknown().optional() });
 
 const METRIC = z.union([
   z.object({ type: z.literal('Pods'), pods: z.object({ metric: IDENTIFIER }) }),
   z.object({
     type: z.literal('Object'),
-    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE, target: z.optional(TARGET) }),
+    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE, target: TARGET.optional() }),
   }),
   z.object({ type: z.literal('External'), external: z.object({ metric: IDENTIFIER }) }),
   z.object({ type: z.string() }), // of the resource metrics API, or of a later Kubernetes
@@ -72,14 +71,12 @@ const HPA = z.object({
   metadata: z.object({
     name: z.string(),
     namespace: z.string(),
-    uid: z._default(z.string(), ''),
-    creationTimestamp: z._default(z.nullable(z.string()), ''),
-    annotations: z._default(z.record(z.string(), z.string()), {}),
+    uid: z.string().default(''),
+    creationTimestamp: z.string().nullable().default(''),
+    annotations: z.record(z.string(), z.string()).default({}),
   }),
-  spec: z.object({ scaleTargetRef: REFERENCE, metrics: z._default(z.nullable(z.array(METRIC)), []) }),
-  status: z.optional(
-    z.object({ currentReplicas: z.optional(z.int()), desiredReplicas: z.optional(z.int()) }),
-  ),
+  spec: z.object({ scaleTargetRef: REFERENCE, metrics: z.array(METRIC).nullable().default([]) }),
+  status: z.object({ currentReplicas: z.int().optional(), desiredReplicas: z.int().optional() }).optional(),
 });
 type Status = z.infer<typeof HPA>['status'];
 

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
@@ -21,14 +21,13 @@ export type ReadConfig =
       readonly isQuiet?: boolean;
     };
 
-const ENTRY = z.catchall(
-  z.object({
+const ENTRY = z
+  .object({
     type: z.enum(['Pods', 'Object', 'External']),
-    metric: z.string().check(z.minLength(1)),
-    collector: z.string().check(z.minLength(1)),
-  }),
-  z.union([z.string(), z.number(), z.boolean()]),
-);
+    metric: z.string().min(1),
+    collector: z.string().min(1),
+  })
+  .catchall(z.union([z.string(), z.number(), z.boolean()]));
 
 /** YAML takes long to read, and every change of the HPA has it read again. */
 const MAX_LIST_LENGTH = 64 * 1024;

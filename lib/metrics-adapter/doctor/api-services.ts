@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
@@ -15,19 +15,19 @@ import {
 } from './examined-metrics.ts';
 
 const API_SERVICE = z.object({
-  spec: z.object({ service: z.nullish(z.object({ namespace: z.string(), name: z.string() })) }),
-  status: z.optional(
-    z.object({
-      conditions: z.optional(
-        z.array(
+  spec: z.object({ service: z.object({ namespace: z.string(), name: z.string() }).nullish() }),
+  status: z
+    .object({
+      conditions: z
+        .array(
           z.object({
             ...{ type: z.string(), status: z.string() },
-            ...{ reason: z.optional(z.string()), message: z.optional(z.string()) },
+            ...{ reason: z.string().optional(), message: z.string().optional() },
           }),
-        ),
-      ),
-    }),
-  ),
+        )
+        .optional(),
+    })
+    .optional(),
 });
 
 interface Registered {

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -228,21 +228,21 @@ export interface ScheduledHpa {
   }[];
 }
 
-const REFERENCE = z.object({ apiVersion: z._default(z.string(), ''), kind: z.string(), name: z.string() });
+const REFERENCE = z.object({ apiVersion: z.string().default(''), kind: z.string(), name: z.string() });
 const METRIC = z.object({
-  object: z.optional(
-    z.object({
+  object: z
+    .object({
       describedObject: REFERENCE,
-      target: z.object({ averageValue: z.optional(z.union([z.string(), z.number()])) }),
-    }),
-  ),
+      target: z.object({ averageValue: z.union([z.string(), z.number()]).optional() }),
+    })
+    .optional(),
 });
 const HPA = z.object({
-  metadata: z.object({ name: z.string(), namespace: z.string(), uid: z._default(z.string(), '') }),
+  metadata: z.object({ name: z.string(), namespace: z.string(), uid: z.string().default('') }),
   spec: z.object({
     scaleTargetRef: REFERENCE,
     maxReplicas: z.int(),
-    metrics: z._default(z.nullable(z.array(METRIC)), []),
+    metrics: z.array(METRIC).nullable().default([]),
   }),
 });
 

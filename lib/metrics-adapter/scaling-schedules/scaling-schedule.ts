@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type {
   InformedKind,
   SharedInformer,
@@ -71,33 +71,33 @@ const MAX_ENTRIES = 1_000;
 const MAX_MINUTES = 366 * 24 * 60;
 
 const DATE = z.iso.datetime({ offset: true });
-const TIME = z.string().check(z.regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/));
+const TIME = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
 const VALUED = {
-  durationMinutes: z._default(z.int().check(z.gte(0), z.lte(MAX_MINUTES)), 0),
+  durationMinutes: z.int().min(0).max(MAX_MINUTES).default(0),
   value: z.int(),
 };
 
 const ENTRY = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('OneTime'), date: DATE, endDate: z.nullish(DATE), ...VALUED }),
+  z.object({ type: z.literal('OneTime'), date: DATE, endDate: DATE.nullish(), ...VALUED }),
   z.object({
     type: z.literal('Repeating'),
     period: z.object({
       startTime: TIME,
-      endTime: z.nullish(z.union([z.literal(''), TIME])),
+      endTime: z.union([z.literal(''), TIME]).nullish(),
       days: z.array(z.enum(DAYS)),
-      timezone: z._default(z.string(), ''),
+      timezone: z.string().default(''),
     }),
     ...VALUED,
   }),
 ]);
 
 const SCHEDULE = z.object({
-  metadata: z.object({ name: z.string(), namespace: z._default(z.string(), '') }),
+  metadata: z.object({ name: z.string(), namespace: z.string().default('') }),
   spec: z.object({
-    scalingWindowDurationMinutes: z.nullish(z.int().check(z.gte(0), z.lte(MAX_MINUTES))),
-    schedules: z.array(ENTRY).check(z.maxLength(MAX_ENTRIES)),
+    scalingWindowDurationMinutes: z.int().min(0).max(MAX_MINUTES).nullish(),
+    schedules: z.array(ENTRY).max(MAX_ENTRIES),
   }),
-  status: z.optional(z.object({ active: z.optional(z.boolean()) })),
+  status: z.object({ active: z.boolean().optional() }).optional(),
 });
 
 /**

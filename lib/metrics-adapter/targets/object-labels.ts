@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -22,7 +22,7 @@ export interface LabelledObject {
 }
 
 const OBJECT = z.object({
-  metadata: z.object({ labels: z._default(z.nullable(z.record(z.string(), z.string())), {}) }),
+  metadata: z.object({ labels: z.record(z.string(), z.string()).nullable().default({}) }),
 });
 /** Labels of an object change seldom. */
 const FRESH_MS = 300_000;

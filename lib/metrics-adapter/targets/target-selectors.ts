@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
@@ -39,7 +39,7 @@ const READ_ITSELF = new Set([
 ]);
 
 const WORKLOAD = z.object({ spec: z.object({ selector: z.unknown() }) });
-const SCALE = z.object({ status: z.object({ selector: z.string().check(z.minLength(1)) }) });
+const SCALE = z.object({ status: z.object({ selector: z.string().min(1) }) });
 
 interface KeptSelector {
   readonly selector: string;

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -26,14 +26,14 @@ const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 
 const POD_LIST = z.object({
-  items: z.nullable(
-    z.array(
+  items: z
+    .array(
       z.object({
-        spec: z.object({ nodeName: z.optional(z.string()) }),
-        status: z.optional(z.object({ phase: z.optional(z.string()), startTime: z.optional(z.string()) })),
+        spec: z.object({ nodeName: z.string().optional() }),
+        status: z.object({ phase: z.string().optional(), startTime: z.string().optional() }).optional(),
       }),
-    ),
-  ),
+    )
+    .nullable(),
 });
 
 /** Looks up pods that are not in the cache of running pods, at a limited rate. */

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { ApiContext, type ApiContextOptions } from '#lib/doctor/cluster-context.ts';
 import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
@@ -67,7 +67,7 @@ export interface RunningPod {
 const POD = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string() }),
   spec: z.object({ nodeName: z.string() }),
-  status: z.object({ startTime: z.optional(z.string()) }),
+  status: z.object({ startTime: z.string().optional() }),
 });
 
 /** Parses a Pod object; `undefined` without a node. */

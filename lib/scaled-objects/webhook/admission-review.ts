@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readBoundedJson } from '#lib/sources/read-json.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
@@ -37,9 +37,9 @@ const REVIEW = z.looseObject({
   apiVersion: z.literal(API_VERSION),
   kind: z.literal(KIND),
   request: z.looseObject({
-    uid: z.string().check(z.minLength(1), z.maxLength(100)),
-    operation: z.string().check(z.maxLength(20)),
-    dryRun: z.nullish(z.boolean()),
+    uid: z.string().min(1).max(100),
+    operation: z.string().max(20),
+    dryRun: z.boolean().nullish(),
     object: z.unknown(),
     oldObject: z.unknown(),
   }),
@@ -53,7 +53,7 @@ export function readAdmissionReview(body: Uint8Array): AdmissionRequest {
   } catch (cause) {
     throw new UnreadableReview('it is no JSON, or has too many values or levels', { cause });
   }
-  const { success, data } = z.safeParse(REVIEW, value);
+  const { success, data } = REVIEW.safeParse(value);
   if (!success) throw new UnreadableReview(`it is no ${KIND} of ${API_VERSION} with a request`);
   const { uid, operation, dryRun, object, oldObject } = data.request;
   return { uid, operation, isDryRun: dryRun ?? false, object, oldObject };
@@ -74,68 +74,67 @@ export function admissionResponse(uid: string, { isAllowed, message = '', warnin
   };
 }
 
-const text = z.optional(z.string());
-const number = z.optional(z.number());
-const texts = z.optional(z.record(z.string(), z.string()));
+const text = z.string().optional();
+const number = z.number().optional();
+const texts = z.record(z.string(), z.string()).optional();
 /** The longest name of an object, which is a DNS subdomain. */
 const LONGEST_NAME = 253;
 /** A UUID or a time is far shorter. */
 const LONGEST_STAMP = 100;
-const stamp = z.string().check(z.maxLength(LONGEST_STAMP));
+const stamp = z.string().max(LONGEST_STAMP);
 /** Bounded as API servers do it: some of this is remembered, and asked for. */
 const METADATA = z.looseObject({
-  name: z.string().check(z.maxLength(LONGEST_NAME)),
-  namespace: z.optional(z.string().check(z.refine(isDnsLabel))),
-  uid: z.optional(stamp),
-  creationTimestamp: z.nullish(stamp),
-  deletionTimestamp: z.nullish(stamp),
+  name: z.string().max(LONGEST_NAME),
+  namespace: z.string().refine(isDnsLabel).optional(),
+  uid: stamp.optional(),
+  creationTimestamp: stamp.nullish(),
+  deletionTimestamp: stamp.nullish(),
   annotations: texts,
-  finalizers: z.optional(z.array(z.string())),
+  finalizers: z.array(z.string()).optional(),
 });
 const TRIGGER = z.looseObject({
   type: z.string(),
   name: text,
-  metadata: z._default(z.record(z.string(), z.string()), {}),
-  useCachedMetrics: z.optional(z.boolean()),
+  metadata: z.record(z.string(), z.string()).default({}),
+  useCachedMetrics: z.boolean().optional(),
   metricType: text,
 });
-const TRIGGERS = z._default(z.array(TRIGGER), []);
+const TRIGGERS = z.array(TRIGGER).default([]);
 const SCALED_OBJECT = z.looseObject({
   metadata: METADATA,
   spec: z.looseObject({
     scaleTargetRef: z.looseObject({ name: z.string(), apiVersion: text, kind: text }),
     ...{ minReplicaCount: number, maxReplicaCount: number, idleReplicaCount: number },
     ...{ pollingInterval: number, cooldownPeriod: number },
-    advanced: z.optional(
-      z.looseObject({
-        horizontalPodAutoscalerConfig: z.optional(z.looseObject({ name: text })),
-        scalingModifiers: z.optional(
-          z.looseObject({ formula: text, target: text, activationTarget: text, metricType: text }),
-        ),
-      }),
-    ),
+    advanced: z
+      .looseObject({
+        horizontalPodAutoscalerConfig: z.looseObject({ name: text }).optional(),
+        scalingModifiers: z
+          .looseObject({ formula: text, target: text, activationTarget: text, metricType: text })
+          .optional(),
+      })
+      .optional(),
     triggers: TRIGGERS,
-    fallback: z.optional(
-      z.looseObject({ failureThreshold: z.number(), replicas: z.number(), behavior: text }),
-    ),
+    fallback: z
+      .looseObject({ failureThreshold: z.number(), replicas: z.number(), behavior: text })
+      .optional(),
   }),
 });
 const SCALED_JOB = z.looseObject({ metadata: METADATA, spec: z.looseObject({ triggers: TRIGGERS }) });
 const AUTHENTICATION = z.looseObject({
   metadata: METADATA,
-  spec: z._default(
-    z.looseObject({
-      podIdentity: z.optional(
-        z.looseObject({
+  spec: z
+    .looseObject({
+      podIdentity: z
+        .looseObject({
           provider: z.string(),
           ...{ identityId: text, identityTenantId: text, identityAuthorityHost: text },
           ...{ roleArn: text, externalID: text, identityOwner: text },
-        }),
-      ),
-      oauth2: z.optional(z.looseObject({ type: text, clientId: text, tokenUrl: text })),
-    }),
-    {},
-  ),
+        })
+        .optional(),
+      oauth2: z.looseObject({ type: text, clientId: text, tokenUrl: text }).optional(),
+    })
+    .default({}),
 });
 
 /** Takes what a review has for an object of a kind: who sends it need not be an API server. @throws {UnreadableReview} where it is none */
@@ -146,8 +145,8 @@ export const reviewed = {
     take(AUTHENTICATION, 'TriggerAuthentication', value) as unknown as TriggerAuthentication,
 };
 
-function take<T>(schema: z.ZodMiniType<T>, kind: string, value: unknown): T {
-  const { success, data } = z.safeParse(schema, value);
+function take<T>(schema: z.ZodType<T>, kind: string, value: unknown): T {
+  const { success, data } = schema.safeParse(value);
   if (!success) throw new UnreadableReview(`the object of the request is no ${kind}`);
   return data;
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import {
   type LabelledUsage,
   NamespaceUsage,
@@ -84,12 +84,12 @@ describe('UsageList', () => {
 });
 
 const POD_METRICS = z.object({
-  metadata: z.object({ name: z.string(), labels: z.optional(z.record(z.string(), z.string())) }),
+  metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).optional() }),
   timestamp: z.string(),
   window: z.string(),
-  containers: z.nullish(
-    z.array(z.object({ name: z.string(), usage: z.nullish(z.record(z.string(), z.string())) })),
-  ),
+  containers: z
+    .array(z.object({ name: z.string(), usage: z.record(z.string(), z.string()).nullish() }))
+    .nullish(),
 });
 
 /** The same, by a schema. */

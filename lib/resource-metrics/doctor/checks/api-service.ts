@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
@@ -13,24 +13,24 @@ const SUBJECT = `APIService ${NAME}`;
 
 const API_SERVICE = z.object({
   spec: z.object({
-    service: z.nullish(z.object({ namespace: z.string(), name: z.string() })),
-    caBundle: z.nullish(z.string()),
-    insecureSkipTLSVerify: z.optional(z.boolean()),
+    service: z.object({ namespace: z.string(), name: z.string() }).nullish(),
+    caBundle: z.string().nullish(),
+    insecureSkipTLSVerify: z.boolean().optional(),
   }),
-  status: z.optional(
-    z.object({
-      conditions: z.optional(
-        z.array(
+  status: z
+    .object({
+      conditions: z
+        .array(
           z.object({
             type: z.string(),
             status: z.string(),
-            reason: z.optional(z.string()),
-            message: z.optional(z.string()),
+            reason: z.string().optional(),
+            message: z.string().optional(),
           }),
-        ),
-      ),
-    }),
-  ),
+        )
+        .optional(),
+    })
+    .optional(),
 });
 
 type ApiService = z.output<typeof API_SERVICE>;

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
@@ -9,7 +9,7 @@ import { formatDuration } from '#lib/time/duration.ts';
 
 const PATH = '/apis/metrics.k8s.io/v1beta1/pods';
 const LIST = z.object({
-  items: z.nullable(z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) }))),
+  items: z.array(z.object({ metadata: z.object({ namespace: z.string(), name: z.string() }) })).nullable(),
 });
 
 /** Finds running pods without metrics, and the reason for each. */
