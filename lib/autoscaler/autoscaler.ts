@@ -10,7 +10,7 @@ import { EventRecorder } from '#lib/control/event-recorder.ts';
 import { addLeaderElectionSeries, LeaderElection } from '#lib/control/leader-election.ts';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
-import { leadTogether } from '#lib/control/subsystem.ts';
+import { leadTogether, type Subsystem } from '#lib/control/subsystem.ts';
 import { TargetPins } from '#lib/control/target-pins.ts';
 import { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
@@ -22,7 +22,7 @@ import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
 import type { AutoscalerOptions } from './options/autoscaler-options.ts';
-import { type AutoscalerSubsystem, type Runtime, SUBSYSTEMS } from './subsystems.ts';
+import { type Runtime, SUBSYSTEMS } from './subsystems.ts';
 import { autoscalerUi, debugControllers } from './ui/autoscaler-ui.ts';
 
 /** What the autoscaler needs from outside. */
@@ -95,7 +95,7 @@ export async function startAutoscaler(
     // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica reports what it sees.
     isReporting: () => leading.length === 0 || isLeader() || election?.holder === undefined,
   };
-  const subsystems: AutoscalerSubsystem[] = [];
+  const subsystems: Subsystem[] = [];
   for (const { isChosen, open } of SUBSYSTEMS)
     if (isChosen(options)) subsystems.push(starting.use(await open(runtime, options, starting)));
   const leading = subsystems.filter(({ lead }) => lead !== undefined);
@@ -155,7 +155,7 @@ function electionOf(
 
 /** Has the subsystems act whenever this process leads, until it is disposed of. */
 function startLeading(
-  subsystems: readonly AutoscalerSubsystem[],
+  subsystems: readonly Subsystem[],
   election: LeaderElection | undefined,
 ): AsyncDisposable {
   const ending = new AbortController();

@@ -7,8 +7,9 @@ export const CONTROLLERS = {
   scaledobjects: { isOnByDefault: true },
 } as const satisfies Readonly<Record<string, { readonly isOnByDefault: boolean }>>;
 
-/** One of them. */
 export type ControllerName = keyof typeof CONTROLLERS;
+
+export const CONTROLLER_NAMES = Object.keys(CONTROLLERS) as readonly ControllerName[];
 
 /**
  * Reads which controllers run, as kube-controller-manager does: `*` is all that are on by default, `NAME` one of them, `-NAME` all
@@ -17,14 +18,13 @@ export type ControllerName = keyof typeof CONTROLLERS;
  * @returns why a list cannot be read, as in `"cron" must be one of …`, or the names
  */
 export function selectControllers(list: readonly string[]): ReadonlySet<ControllerName> | string {
-  const names = Object.keys(CONTROLLERS) as ControllerName[];
   const unknown = list.find(
-    (entry) => entry !== '*' && !names.some((name) => entry === name || entry === `-${name}`),
+    (entry) => entry !== '*' && !CONTROLLER_NAMES.some((name) => entry === name || entry === `-${name}`),
   );
   if (unknown !== undefined)
-    return `"${unknown}" must be * or one of ${names.join(', ')}, or one of these behind a -`;
+    return `"${unknown}" must be * or one of ${CONTROLLER_NAMES.join(', ')}, or one of these behind a -`;
   return new Set(
-    names.filter((name) => {
+    CONTROLLER_NAMES.filter((name) => {
       const said = list.find((entry) => entry === name || entry === `-${name}`);
       return said === undefined ? list.includes('*') && CONTROLLERS[name].isOnByDefault : said === name;
     }),

@@ -17,8 +17,8 @@ import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { CONTROLLER_NAMES, type ControllerName } from './controller-names.ts';
 import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
-import type { AutoscalerUiPart } from './ui/render-page.ts';
 
 /** What subsystems share: one of each in the process. */
 export interface Runtime {
@@ -44,20 +44,17 @@ export interface Runtime {
   readonly isReporting: () => boolean;
 }
 
-export type AutoscalerSubsystem = Subsystem<AutoscalerUiPart>;
-
 /** A subsystem as flags choose it. What it consists of is loaded then: that takes memory for as long as the program runs. */
 interface SubsystemDefinition {
   isChosen(options: AutoscalerOptions): boolean;
   /** @param stack takes what the subsystem works with, to be disposed of after it */
-  open(
-    runtime: Runtime,
-    options: AutoscalerOptions,
-    stack: AsyncDisposableStack,
-  ): Promise<AutoscalerSubsystem>;
+  open(runtime: Runtime, options: AutoscalerOptions, stack: AsyncDisposableStack): Promise<Subsystem>;
   /** Checks of the `doctor` command, which runs without the subsystem. */
   doctor?(options: AutoscalerOptions, doctor: Pick<DoctorOptions, 'namespace'>): Promise<DoctorPart>;
 }
+
+/** A subsystem that `--controllers` chooses. */
+type ControllerDefinition = Omit<SubsystemDefinition, 'isChosen'>;
 
 const METRICS_ADAPTER: SubsystemDefinition = {
   isChosen: ({ metricsAdapter }) => metricsAdapter !== undefined,
@@ -75,8 +72,7 @@ const METRICS_ADAPTER: SubsystemDefinition = {
   },
 };
 
-const CRON_HPA: SubsystemDefinition = {
-  isChosen: ({ controllers }) => controllers.has('cronhpa'),
+const CRON_HPA: ControllerDefinition = {
   async open(runtime, { cronHpa: options }) {
     const { cronHpaSubsystem } = await import('#lib/cron-hpa/cron-hpa-subsystem.ts');
     const cronHpa = cronHpaSubsystem({ ...runtime, ...options });
@@ -89,8 +85,7 @@ const CRON_HPA: SubsystemDefinition = {
   },
 };
 
-const HPA: SubsystemDefinition = {
-  isChosen: ({ controllers }) => controllers.has('hpa'),
+const HPA: ControllerDefinition = {
   async open(runtime, { hpa }, stack) {
     const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
     const askPrometheus = await openPrometheus(hpa, runtime, stack);
@@ -102,8 +97,7 @@ const HPA: SubsystemDefinition = {
   },
 };
 
-const SCALED_OBJECTS: SubsystemDefinition = {
-  isChosen: ({ controllers }) => controllers.has('scaledobjects'),
+const SCALED_OBJECTS: ControllerDefinition = {
   async open(runtime, { scaledObjects: options }, stack) {
     const { openScaledObjects } = await import('#lib/scaled-objects/scaled-objects-subsystem.ts');
     return await openScaledObjects({ ...runtime, ...options }, stack);
@@ -127,11 +121,22 @@ const SCALING_SCHEDULES: SubsystemDefinition = {
   },
 };
 
-/** The subsystems of the autoscaler. A new one is a folder, and an entry here. */
+/** By name in `--controllers`; the type requires one for each. */
+const CONTROLLER_SUBSYSTEMS: Readonly<Record<ControllerName, ControllerDefinition>> = {
+  cronhpa: CRON_HPA,
+  hpa: HPA,
+  scaledobjects: SCALED_OBJECTS,
+};
+
+/**
+ * The subsystems of the autoscaler, in the order of their views on the page. docs/contributing/add-a-part.md lists
+ * what a new one needs beside an entry here.
+ */
 export const SUBSYSTEMS: readonly SubsystemDefinition[] = [
-  CRON_HPA,
-  HPA,
-  SCALED_OBJECTS,
+  ...CONTROLLER_NAMES.map((name) => ({
+    ...CONTROLLER_SUBSYSTEMS[name],
+    isChosen: ({ controllers }: AutoscalerOptions) => controllers.has(name),
+  })),
   SCALING_SCHEDULES,
   METRICS_ADAPTER,
 ];

@@ -3,7 +3,6 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { UiPart } from '#lib/ui/page.ts';
 import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';
 import type { HpaCollectors } from './plans/hpa-collectors.ts';
 
@@ -46,30 +45,5 @@ function shown({ receivedAtMs, nextInMs, failingSinceMs, ...state }: CollectedSt
     ageMs: receivedAtMs && Math.round(nowMs - receivedAtMs),
     nextInMs: Math.round(nextInMs),
     failingSince: failingSinceMs && new Date(failingSinceMs).toISOString(),
-  };
-}
-
-/** The part of the page that shows collected metrics. */
-export type MetricsUiPart = UiPart<'metrics', DebuggedMetrics>;
-
-/** Collected metrics on the page: as `/debug/metrics` has them. */
-export function metricsUi(source: DebuggedMetrics): MetricsUiPart {
-  return {
-    view: 'metrics',
-    title: 'Metrics',
-    about: 'Metrics that HPAs ask for, collected ahead of requests',
-    source,
-    summary() {
-      let [count, unhealthy] = [0, 0];
-      for (const { isValid, failure } of source.collection.reports()) {
-        count++;
-        if (!isValid || failure) unhealthy++;
-      }
-      for (const { problems } of source.collectors.known.values()) {
-        count += problems.length;
-        unhealthy += problems.length;
-      }
-      return { count, unhealthy, problem: 'failing or not served' };
-    },
   };
 }

@@ -20,7 +20,7 @@ import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from './annotations/collect
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
-import { debugMetrics, type MetricsUiPart, metricsUi } from './debug-metrics.ts';
+import { debugMetrics } from './debug-metrics.ts';
 import { metricCollectors } from './metric-collectors.ts';
 import {
   collectedStates,
@@ -29,6 +29,7 @@ import {
 } from './metrics-adapter-metrics.ts';
 import type { MetricsAdapterOptions, MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
 import { listenForMetrics } from './metrics-listener.ts';
+import { type MetricsUiPart, metricsUi } from './metrics-ui.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';

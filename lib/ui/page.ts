@@ -72,7 +72,7 @@ export interface UiSummary {
   readonly waiting?: string | undefined;
 }
 
-/** The view of one subsystem on a program's page. Code that renders it is loaded on demand. */
+/** The view of one subsystem on a program's page. */
 export interface UiPart<View extends string = string, Source = unknown> {
   /** In the address: `?view=hpas`. */
   readonly view: View;
@@ -82,9 +82,6 @@ export interface UiPart<View extends string = string, Source = unknown> {
   readonly source: Source;
   /** Called for each page; visits each object at most once. */
   summary(): UiSummary;
-}
-
-/** Implemented by subsystems with views. */
-export interface HasUi<Part extends UiPart = UiPart> {
-  readonly ui: readonly Part[];
+  /** Renders the list, or the object that the query names, by code that is loaded on the first call: it takes memory. */
+  render(query: PageQuery): Promise<Html>;
 }

@@ -1,6 +1,6 @@
 import { boolean, decimal, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { CONTROLLERS, selectControllers } from '../controller-names.ts';
+import { CONTROLLER_NAMES, selectControllers } from '../controller-names.ts';
 
 /** What the autoscaler does, and of which cluster. */
 export const generalFlags = {
@@ -11,7 +11,7 @@ export const generalFlags = {
   controllers: flag('controllers', texts, {
     default: ['*'],
     description:
-      `Which controllers run, of ${Object.keys(CONTROLLERS).join(', ')}: * is all that are on by default, a name one of them, ` +
+      `Which controllers run, of ${CONTROLLER_NAMES.join(', ')}: * is all that are on by default, a name one of them, ` +
       'and -name all but that one. One whose kind the API server does not serve waits for it.',
     validate: (list) => {
       const selected = selectControllers(list);

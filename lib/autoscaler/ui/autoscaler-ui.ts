@@ -15,7 +15,7 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   const page: Endpoint = async (context) => {
     securePage(context, 'text/html; charset=utf-8', { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // nothing of it is loaded before somebody looks
-    context.body = renderPage(context.state.query, source);
+    context.body = await renderPage(context.state.query, source);
   };
   return {
     groups: [],

@@ -1,12 +1,4 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
-import type { CronHpaUiPart } from '#lib/cron-hpa/observability/cron-hpa-ui.ts';
-import { renderCronHpas } from '#lib/cron-hpa/observability/render-cron-hpas.ts';
-import type { HpaUiPart } from '#lib/hpa/observability/hpa-ui.ts';
-import { renderHpas } from '#lib/hpa/observability/render-hpas.ts';
-import type { MetricsUiPart } from '#lib/metrics-adapter/debug-metrics.ts';
-import { renderMetrics } from '#lib/metrics-adapter/render-metrics.ts';
-import { renderScaledObjects } from '#lib/scaled-objects/observability/render-scaled-objects.ts';
-import type { ScaledObjectsUiPart } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { pageShell, type UiPart, type UiSummary } from '#lib/ui/page.ts';
@@ -14,13 +6,9 @@ import { type PageQuery, pageAddress, readPageQuery } from '#lib/ui/page-query.t
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, facts, stateWord, table } from '#lib/ui/table.ts';
 
-/** Views in the order of the page. */
-const VIEWS: readonly AutoscalerUiPart['view'][] = ['metrics', 'cronhpas', 'hpas', 'scaledobjects'];
-
 /** Renders the page that the address selects. @throws {StatusError} 404 for an unknown view or object */
-export function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Buffer {
-  const { clock } = source;
-  const parts = source.parts.toSorted((one, other) => VIEWS.indexOf(one.view) - VIEWS.indexOf(other.view));
+export async function renderPage(address: URLSearchParams, source: AutoscalerUiSource): Promise<Buffer> {
+  const { clock, parts } = source;
   const query = readPageQuery(
     address,
     parts.map(({ view }) => view),
@@ -29,27 +17,13 @@ export function renderPage(address: URLSearchParams, source: AutoscalerUiSource)
   const found = parts.find(({ view }) => view === query.view);
   if (!found && query.view !== '') throw notFound({ group: '', resource: 'views' }, query.view);
   const links = summaries.map(({ part: { view, title }, summary }) => ({ view, title, summary }));
-  const body = found ? renderPart(found, query) : renderOverview(summaries, source);
+  const body = found ? await found.render(query) : renderOverview(summaries, source);
   const page = pageShell({
     ...{ program: 'autoscaler', query, body, nowMs: clock.nowMs() },
     title: titleOf(found, query),
     links: [{ view: '', title: 'Overview' }, ...links],
   });
   return Buffer.from(page.toString());
-}
-
-/** Bundles all rendering in one chunk, which is loaded on demand to save memory. */
-function renderPart(part: AutoscalerUiPart, query: PageQuery): Html {
-  switch (part.view) {
-    case 'hpas':
-      return renderHpas(query, part.source);
-    case 'metrics':
-      return renderMetrics(query, part.source);
-    case 'cronhpas':
-      return renderCronHpas(query, part.source);
-    case 'scaledobjects':
-      return renderScaledObjects(query, part.source);
-  }
 }
 
 function titleOf(part: UiPart | undefined, { namespace, name }: PageQuery): string {
@@ -118,10 +92,9 @@ function formatProblems({ unhealthy, problem, waiting }: UiSummary): string {
   return found.length > 0 ? found.join('; ') : 'none';
 }
 
-export type AutoscalerUiPart = HpaUiPart | MetricsUiPart | CronHpaUiPart | ScaledObjectsUiPart;
-
 export interface AutoscalerUiSource {
-  readonly parts: readonly AutoscalerUiPart[];
+  /** In the order of the page. */
+  readonly parts: readonly UiPart[];
   readonly state: () => ControllersState;
   readonly version: string;
   readonly clock: Clock;

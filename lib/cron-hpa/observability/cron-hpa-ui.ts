@@ -18,5 +18,9 @@ export function cronHpaUi(cronHpas: DebuggedCronHpas): CronHpaUiPart {
       }
       return { count, unhealthy, problem: 'not ready' };
     },
+    async render(query) {
+      const { renderCronHpas } = await import('./render-cron-hpas.ts');
+      return renderCronHpas(query, cronHpas);
+    },
   };
 }

@@ -7,9 +7,10 @@ import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import { highestReplicas } from '../explain/timeline.ts';
+import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
 import { hpaText } from './debug-hpa.ts';
-import { type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
-import { type HpaUiSource, troubleOf } from './hpa-ui.ts';
+import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
+import { troubleOf } from './hpa-trouble.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -26,6 +27,13 @@ const COLUMNS: readonly Column[] = [
 /** In a list; the page of the HPA has more of it. */
 const LONGEST_NAME = 100;
 const LONGEST_NOTE = 300;
+
+/** What there is to show of HPAs. */
+export interface HpaUiSource {
+  readonly decisions: DecisionLog;
+  readonly autoMin: Pick<AutoMinLog, 'find'>;
+  nowMs(): number;
+}
 
 /** The list of HPAs, those in trouble first; one by namespace and name in full. */
 export function renderHpas(query: PageQuery, source: HpaUiSource): Html {

@@ -50,3 +50,8 @@ export function conditionStatus(
 ): ObjectCondition['status'] {
   return conditions?.find((one) => one.type === type)?.status ?? 'Unknown';
 }
+
+/** Whether an object does what it is meant to do. */
+export function isReady(conditions: readonly ObjectCondition[] = []): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}

@@ -8,13 +8,13 @@ import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { type KedaAnnotations, readKedaAnnotations } from '../api/annotations.ts';
+import { isReady } from '../api/conditions.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 import { type ToldObject, toldScaledJobs, toldScaledObjects } from './object-report.ts';
-import { isReady } from './scaled-objects-ui.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },

@@ -1,5 +1,5 @@
 import type { UiPart } from '#lib/ui/page.ts';
-import type { ObjectCondition } from '../api/conditions.ts';
+import { isReady } from '../api/conditions.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 
 /** The part of the page that shows ScaledObjects and ScaledJobs. */
@@ -26,10 +26,9 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
       const waiting = absent ?? (left > 0 ? `${left} left to another operator` : undefined);
       return { count, unhealthy, problem: 'not ready', waiting };
     },
+    async render(query) {
+      const { renderScaledObjects } = await import('./render-scaled-objects.ts');
+      return renderScaledObjects(query, source);
+    },
   };
-}
-
-/** Whether an object does what it is meant to do. */
-export function isReady(conditions: readonly ObjectCondition[] = []): boolean {
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }

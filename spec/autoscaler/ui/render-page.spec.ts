@@ -24,6 +24,7 @@ function overviewOf(summary: UiSummary): string {
   const part = {
     ...{ view: 'scaledobjects', title: 'ScaledObjects', about: 'what it shows', source: undefined },
     summary: () => summary,
+    render: () => expect.fail('the overview has no list'),
   };
   const state = () => ({
     ...{ identity: 'replica-1', isLeader: true, leader: 'replica-1', leaderSince: undefined },

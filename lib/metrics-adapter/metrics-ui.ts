@@ -1,0 +1,31 @@
+import type { UiPart } from '#lib/ui/page.ts';
+import type { DebuggedMetrics } from './debug-metrics.ts';
+
+/** The part of the page that shows collected metrics. */
+export type MetricsUiPart = UiPart<'metrics', DebuggedMetrics>;
+
+/** Collected metrics on the page: as `/debug/metrics` has them. */
+export function metricsUi(source: DebuggedMetrics): MetricsUiPart {
+  return {
+    view: 'metrics',
+    title: 'Metrics',
+    about: 'Metrics that HPAs ask for, collected ahead of requests',
+    source,
+    summary() {
+      let [count, unhealthy] = [0, 0];
+      for (const { isValid, failure } of source.collection.reports()) {
+        count++;
+        if (!isValid || failure) unhealthy++;
+      }
+      for (const { problems } of source.collectors.known.values()) {
+        count += problems.length;
+        unhealthy += problems.length;
+      }
+      return { count, unhealthy, problem: 'failing or not served' };
+    },
+    async render(query) {
+      const { renderMetrics } = await import('./render-metrics.ts');
+      return renderMetrics(query, source);
+    },
+  };
+}
