@@ -7,13 +7,13 @@ interface Entry<T> {
   readonly expiresAtMs: number;
 }
 
-/** How a response is found out. */
+/** Computes a value that is not cached. */
 export interface Computation<T> {
-  /** @param signal aborts when nobody waits for the result any more; what comes of it nevertheless is remembered */
+  /** @param signal aborts when no caller waits for the result; a result that is returned nevertheless is cached */
   readonly compute: (signal: AbortSignal) => Promise<T>;
-  /** For how long a response is to be remembered; 0 for not at all. */
+  /** How long a value is cached; 0 disables caching. */
   readonly lifetimeMs: (value: T) => number;
-  /** Aborts when this caller does not wait any more; asked for only where there is something to wait for. */
+  /** Aborts when the caller stops waiting; called only if the value is not cached. */
   readonly signal?: (() => AbortSignal) | undefined;
 }
 
@@ -23,12 +23,12 @@ interface Pending<T> {
   waiting: number;
 }
 
-/** Made once: an abort without a reason makes one each time, with a stack. */
-const NO_CALLERS = new Error('nobody waits for the result any more');
+/** Shared, since an abort without a reason creates an error with a stack each time. */
+const NO_CALLERS = new Error('no caller waits for the result');
 
 /**
- * Results that are expensive to compute, each remembered for a while; a caller that asks for one that is being computed waits
- * for it with the others. At most so many are remembered: the one that was asked for the longest ago goes first.
+ * Caches values that are expensive to compute, each for a limited time. Concurrent callers of a key share one
+ * computation. The least recently used value is evicted first.
  */
 export class ExpiringCache<T> {
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class ExpiringCache<T> {
     return this.#entries.size;
   }
 
-  /** The remembered response, unless its time is over. */
+  /** Returns the cached value, unless it has expired. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -53,28 +53,27 @@ export class ExpiringCache<T> {
     return undefined;
   }
 
-  /** Has a response found out again that is remembered. */
   delete(key: string): void {
     this.#entries.delete(key);
   }
 
   /**
-   * The remembered response, or one that is found out now. A failure is everybody's who waits, and not remembered.
+   * Returns the cached value, or computes it. A failure is passed to all waiting callers and is not cached.
    *
-   * @throws the signal's reason when that aborts first
+   * @throws the error of the computation; the signal's reason if it aborts first
    */
   async getOrCompute(key: string, computation: Computation<T>): Promise<T> {
-    const known = this.get(key);
-    if (known !== undefined) return known;
+    const cached = this.get(key);
+    if (cached !== undefined) return cached;
     const signal = computation.signal?.();
     for (;;) {
       const pending = this.#pending.get(key) ?? this.#begin(key, computation);
-      const wasLeft = pending.unused.signal.aborted;
+      const wasUnused = pending.unused.signal.aborted;
       pending.waiting++;
       try {
         return await (signal ? raceAbort(pending.result, signal) : pending.result);
       } catch (error) {
-        if (!wasLeft || signal?.aborted) throw error; // else it failed because those before had left
+        if (!wasUnused || signal?.aborted) throw error; // otherwise it failed because earlier callers had left
       } finally {
         if (--pending.waiting === 0) pending.unused.abort(NO_CALLERS);
       }
@@ -91,7 +90,7 @@ export class ExpiringCache<T> {
         this.#pending.delete(key);
         this.#cache(key, { value, expiresAtMs: this.#clock.monotonicMs() + lifetimeMs(value) });
       },
-      () => this.#pending.delete(key), // told to those who wait
+      () => this.#pending.delete(key), // the waiting callers receive the error
     );
     return pending;
   }

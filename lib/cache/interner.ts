@@ -1,16 +1,15 @@
-/** What bounds what an interner holds. */
 interface InternerOptions {
-  /** How many keys are remembered at least. */
+  /** Minimum number of retained keys; at most twice as many are retained. */
   readonly capacity: number;
-  /** Longer ones, in UTF-16 units, are not remembered: strangers may make as many as they like. */
+  /** In UTF-16 units. Longer keys are not retained, since untrusted clients may send any number of them. */
   readonly maxKeyLength: number;
 }
 
 /**
- * Gives one and the same value for equal keys that come again soon, so that equal values are held once.
+ * Returns the same value for equal keys, so that equal values take memory once.
  *
- * What was not asked for during the last `capacity` to twice as many new keys is forgotten, so that a program which
- * runs for months does not hold on to what is gone.
+ * A key is evicted if it is not used while `capacity` to twice as many new keys are added, so a long-running program
+ * does not retain stale values.
  */
 export class Interner<T> {
   readonly #options: InternerOptions;
@@ -18,13 +17,12 @@ export class Interner<T> {
   #young = new Map<string, T>();
   #old = new Map<string, T>();
 
-  /** @param make makes the value of a key that is new, out of a key that is no part of a longer text */
+  /** @param make creates the value of a new key; the key is a copy that does not retain a longer string */
   constructor(options: InternerOptions, make: (key: string) => T) {
     this.#options = options;
     this.#make = make;
   }
 
-  /** @returns the value that an equal key got before, else a new one */
   intern(key: string): T {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
@@ -41,12 +39,12 @@ export class Interner<T> {
   }
 }
 
-/** Holds equal texts once. */
+/** Deduplicates equal strings. */
 export function createStringInterner(options: InternerOptions): Interner<string> {
   return new Interner(options, (text) => text);
 }
 
-/** The same text with memory of its own: what V8 cuts out of a longer text keeps all of that alive. */
+/** Copies a string, since a slice made by V8 retains the whole string that it is taken from. */
 export function copyString(text: string): string {
   const encoding = text.isWellFormed() ? 'utf8' : 'utf16le';
   return Buffer.from(text, encoding).toString(encoding);

@@ -1,16 +1,15 @@
-/** How much an {@link LruMap} contains at most. */
 interface LruMapOptions<Key, Value> {
-  /** Entries, or the weight of all entries where these are weighed. */
+  /** Maximum number of entries, or their maximum total weight if {@link weigh} is set. */
   readonly max: number;
-  /** How much of the maximum an entry takes, read when it is set; by default 1. */
+  /** Weight of an entry, computed when it is set; by default 1. */
   readonly weigh?: (value: Value) => number;
-  /** Called with each entry that had to leave; not with one that was deleted or replaced. */
+  /** Called with each evicted entry; not with deleted or replaced ones. */
   readonly onEvict?: (value: Value, key: Key) => void;
 }
 
 /**
- * A map with a bound: what exceeds it evicts the entries that were not used for the longest time. An entry is used when it
- * is set, and when {@link get} finds it. Iterates from the least to the most recently used.
+ * A bounded map that evicts the least recently used entries. An entry is used when it is set and when {@link get}
+ * finds it. Iterates from the least to the most recently used entry.
  *
  * @example
  * const clients = new LruMap<string, Client>({ max: 100, onEvict: (client) => client.close() });
@@ -19,7 +18,7 @@ interface LruMapOptions<Key, Value> {
 export class LruMap<Key, Value extends NonNullable<unknown>> {
   readonly #options: LruMapOptions<Key, Value>;
   readonly #entries = new Map<Key, Value>();
-  /** Of each entry, where they are weighed. */
+  /** By key; `undefined` if entries are not weighed. */
   readonly #weights: Map<Key, number> | undefined;
   #weight = 0;
 
@@ -40,7 +39,7 @@ export class LruMap<Key, Value extends NonNullable<unknown>> {
     return value;
   }
 
-  /** The same, without using the entry. */
+  /** Like {@link get}, without marking the entry as used. */
   peek(key: Key): Value | undefined {
     return this.#entries.get(key);
   }
@@ -52,7 +51,7 @@ export class LruMap<Key, Value extends NonNullable<unknown>> {
     const weight = weigh ? weigh(value) : 1;
     this.#weights?.set(key, weight);
     this.#weight += weight;
-    if (this.#weight <= max) return; // nearly always: no iterator is made
+    if (this.#weight <= max) return; // the usual case needs no iterator
     for (const [oldest, evicted] of this.#entries) {
       if (this.#weight <= max) return;
       this.delete(oldest);
@@ -60,10 +59,10 @@ export class LruMap<Key, Value extends NonNullable<unknown>> {
     }
   }
 
-  /** The value of a key, made and set where there is none. */
+  /** Returns the value of a key; creates and sets it if there is none. */
   getOrSet(key: Key, make: () => Value): Value {
-    const known = this.get(key);
-    if (known !== undefined) return known;
+    const existing = this.get(key);
+    if (existing !== undefined) return existing;
     const value = make();
     this.set(key, value);
     return value;
@@ -76,7 +75,7 @@ export class LruMap<Key, Value extends NonNullable<unknown>> {
     return true;
   }
 
-  /** Deletes all entries; none of them is reported as evicted. */
+  /** Deletes all entries without calling `onEvict`. */
   clear(): void {
     this.#entries.clear();
     this.#weights?.clear();

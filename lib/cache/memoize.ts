@@ -1,18 +1,17 @@
-/** What bounds the memory of a memoized function. */
 interface MemoizeOptions<Made> {
   readonly maxEntries: number;
-  /** The results of longer texts, in UTF-16 units, are not cached: callers may send as many as they like. */
+  /** In UTF-16 units. Results of longer strings are not cached, since clients may send any number of them. */
   readonly maxLength: number;
-  /** Whether a result may be cached: without a bound of its own it may take many times its text. */
+  /** Whether a result may be cached. For results that may take many times the memory of their string. */
   readonly isSmall?: (made: Made) => boolean;
 }
 
 /**
- * Caches what a function makes of a text: clients send the same header, or request the same URL, again and again. What it
- * throws is not cached. Where there are too many entries, all of them are evicted: unlike an `LruMap`, it changes nothing
- * on a hit, on which requests spend most of their calls.
+ * Caches the results of a function by its string argument, such as a header or URL that clients send repeatedly.
+ * Errors are not cached. When the cache is full, all entries are evicted: unlike an `LruMap`, a hit writes nothing,
+ * and most calls are hits.
  *
- * @param make its other arguments must not change the result for the same text
+ * @param make its other arguments must not change the result for the same string
  */
 export function memoize<Made, Rest extends readonly unknown[]>(
   make: (text: string, ...rest: Rest) => Made,
@@ -31,8 +30,8 @@ export function memoize<Made, Rest extends readonly unknown[]>(
 }
 
 /**
- * Caches what a function makes of an object for as long as the object is there, such as a request's or a connection's. What
- * it throws is not cached, nor is `undefined`.
+ * Caches the result of a function for the lifetime of its argument, such as a request or a connection. Errors and
+ * `undefined` are not cached.
  *
  * @param make its other arguments must not change the result for the same object
  */

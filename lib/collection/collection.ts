@@ -4,27 +4,26 @@ import { Poll, type PollEnvironment, type PollSubscription } from './poll.ts';
 import { PollLimits } from './poll-limits.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 
-/** What collections work with. */
 export interface CollectionEnvironment extends PollEnvironment {
-  /** How much the log says of the failures of each tenant; by default all of them. */
+  /** Limits the log lines about failures per tenant; unlimited by default. */
   readonly tenantLineBudgets?: LineBudgets;
-  /** Those of the process, shared with its other collections; by default it is alone. */
+  /** Limits that the collections of a process share. */
   readonly limits?: PollLimits;
 }
 
-/** What somebody wants to know, and how often. */
+/** A query of an owner that is run at an interval. */
 export interface Collector extends PollSubscription {
   readonly query: Query;
-  /** For how long what was told counts, from when the response was there; three intervals unless told otherwise. */
+  /** How long a reading is valid after it was received; by default three intervals. */
   readonly validForMs?: number;
 }
 
-/** How a collector fares, for those who look at it. */
+/** The state of a collector, for debug pages. */
 export interface CollectorReport {
   readonly owner: string;
   readonly name: string;
   readonly collector: Collector;
-  /** What was told last, whether it still counts or not. */
+  /** The last reading, valid or not. */
   readonly reading: Reading | undefined;
   readonly isValid: boolean;
   readonly failure: PollFailure | undefined;
@@ -36,16 +35,16 @@ interface Running {
   readonly poll: Poll;
 }
 
-/** A value is missing after so many intervals without a newer one. */
+/** Intervals without a newer reading after which the reading is invalid. */
 const VALID_INTERVALS = 3;
-/** A replica is ready after this long, though some sources have not responded. */
+/** Time after which a replica is ready even if some sources have not responded. */
 const WARM_AFTER_MS = 30_000;
 
 /**
- * Asks sources ahead of requests, and holds what they told for as long as it counts.
+ * Polls sources ahead of requests, and caches their readings while they are valid.
  *
- * Collectors belong to owners. Equal queries, of one owner or of many, are asked once, at the shortest of their
- * intervals; each judges by its own how long the result counts.
+ * Collectors belong to owners. Collectors with equal queries share one poll at the shortest of their intervals; each
+ * applies its own validity.
  */
 export class Collection implements AsyncDisposable {
   readonly #environment: CollectionEnvironment;
@@ -60,63 +59,63 @@ export class Collection implements AsyncDisposable {
     this.#startedAtMs = environment.clock.monotonicMs();
   }
 
-  /** Has these collectors of an owner run, by their names, and no others of its; one that did not change goes on. */
+  /** Replaces all collectors of an owner, which are given by name. Unchanged collectors continue. */
   replace(owner: string, collectors: ReadonlyMap<string, Collector>): void {
     const before = this.#owners.get(owner);
     const running = new Map<string, Running>();
     for (const [name, collector] of collectors) {
-      const kept = before?.get(name);
-      const isSame = kept !== undefined && isEqual(kept.collector, collector);
-      running.set(name, isSame ? kept : this.#start(collector));
+      const current = before?.get(name);
+      const isSame = current !== undefined && isEqual(current.collector, collector);
+      running.set(name, isSame ? current : this.#start(collector));
     }
     for (const [name, left] of before ?? []) if (running.get(name) !== left) this.#stop(left);
     if (running.size > 0) this.#owners.set(owner, running);
     else this.#owners.delete(owner);
   }
 
-  /** What a collector's source told last, if it still counts: never an old value for a missing one. */
+  /** Returns the last reading of a collector if it is valid. */
   reading(owner: string, name: string): Reading | undefined {
     const running = this.#owners.get(owner)?.get(name);
     return running && this.#validReading(running);
   }
 
-  /** Why there is no newer value; `undefined` while the source responds, and where there is no such collector. */
+  /** Returns why there is no newer reading; `undefined` if the last query succeeded or the collector does not exist. */
   failure(owner: string, name: string): PollFailure | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.results.failure;
   }
 
-  /** How often a collector's source was asked so far, by who wanted to know. */
+  /** Number of completed queries of the poll of a collector, which collectors with equal queries share. */
   pollCount(owner: string, name: string): number {
     return this.#owners.get(owner)?.get(name)?.poll.results.pollCount ?? 0;
   }
 
-  /** Has a collector's source asked at once, or again as soon as it has responded. */
+  /** Polls the source of a collector immediately, or again after the query that is running. */
   pollNow(owner: string, name: string): void {
     this.#owners.get(owner)?.get(name)?.poll.pollNow();
   }
 
-  /** How requests of a collector's source have gone; `undefined` before the first has ended. */
+  /** Statistics of the queries of a collector; `undefined` before the first has completed. */
   record(owner: string, name: string): PollRecord | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.results.record;
   }
 
-  /** Its query as it is asked: the first of those that were equal. */
+  /** The query that is run for a collector: the first of equal ones. */
   query(owner: string, name: string): Query | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.query;
   }
 
-  /** In how long a collector's source is asked again, in milliseconds. */
+  /** Milliseconds until the next query of a collector. */
   nextInMs(owner: string, name: string): number | undefined {
     return this.#owners.get(owner)?.get(name)?.poll.nextInMs;
   }
 
-  /** Whether every collector has been asked once, or has had 30 s for it. */
+  /** Whether every query has completed once, or 30 s have passed. */
   get isWarm(): boolean {
     if (this.#environment.clock.monotonicMs() - this.#startedAtMs >= WARM_AFTER_MS) return true;
     return this.#polls.values().every((poll) => poll.results.pollCount > 0);
   }
 
-  /** How many queries are asked; fewer than there are collectors where some are equal. */
+  /** Number of distinct queries. */
   get queryCount(): number {
     return this.#polls.size;
   }

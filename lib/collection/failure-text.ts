@@ -4,10 +4,10 @@ import { printable } from '#lib/telemetry/printable.ts';
 const MAX_LENGTH = 500;
 
 /**
- * Writes why a source gives no value as conditions and events of other objects may show it: on one line, at most 500
- * characters, without what URLs say of users.
+ * Formats the error of a source for conditions and events: on one line, at most 500 characters, without the user
+ * information of URLs.
  *
- * @param error of a source, which has removed its secrets
+ * @param error without secrets
  */
 export function failureText(error: Error): string {
   const text = printable(describeError(error).replaceAll(/\/\/[^/@\s]*@/g, '//…@'));

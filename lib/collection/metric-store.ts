@@ -9,60 +9,62 @@ import type {
   ObjectValue,
 } from './metrics-provider.ts';
 
-/** A metric that belongs to a namespace, as somebody has it served. */
+/** An external metric of a namespace. */
 export interface StoredExternalMetric {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The same for those that are one value though several ask for it: an autoscaler adds all that it gets. */
+  /**
+   * Equal for metrics of several owners that are the same value. It is served once, since an autoscaler sums values.
+   */
   readonly identity: string;
   /**
-   * Reads its values at the moment of a request, so that none is served that counts no more.
+   * Reads the values at the time of a request, so that no expired value is served.
    *
-   * @throws {StatusError} for the client
+   * @throws {StatusError} that is returned to the client
    */
   values(): readonly MetricValue[];
 }
 
-/** A metric of objects, as somebody has it served. */
+/** A custom metric of objects. */
 export interface StoredObjectMetric {
-  /** As it stands in paths: `pods`, `deployments.apps`. */
+  /** As in paths: `pods`, `deployments.apps`. */
   readonly resource: string;
   readonly isNamespaced: boolean;
-  /** Of the objects; empty for what has no namespace. */
+  /** Of the objects; empty for cluster-scoped ones. */
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Reads the values of those of its objects that are wanted and have one, at the moment of a request. */
+  /** Reads the values of the selected objects that have one, at the time of a request. */
   values(isWanted: ObjectFilter): readonly ObjectValue[];
-  /** Why none of them has a value, for the client; `undefined` where they have some, or it is not known. */
+  /** Returns why none of the selected objects has a value; `undefined` if some have, or if the cause is unknown. */
   failure?(isWanted: ObjectFilter): Error | undefined;
 }
 
-/** Whether a request is about an object. */
+/** Whether a request selects an object. */
 type ObjectFilter = (object: {
   readonly name: string;
-  /** `undefined` where nobody knows them, so that no selector selects it. */
+  /** `undefined` if unknown; then no label selector matches. */
   readonly labels: Readonly<Record<string, string>> | undefined;
 }) => boolean;
 
-/** What one owner has served. */
+/** The metrics of one owner. */
 export interface StoredMetrics {
   readonly external?: readonly StoredExternalMetric[];
   readonly objects?: readonly StoredObjectMetric[];
 }
 
-/** What collectors of all subsystems found, as the metrics APIs ask for it. */
+/** The metrics of all subsystems, for the custom and external metrics APIs. */
 export class MetricStore implements ExternalMetricsProvider {
   readonly #owners = new Map<string, StoredMetrics>();
-  /** By their names in lower case. */
+  /** By lower-case name. */
   readonly #external = new Map<string, ByNamespace<StoredExternalMetric>>();
   /** By `RESOURCE/NAME`. */
   readonly #objects = new Map<string, ByNamespace<StoredObjectMetric>>();
   #externalNames: readonly string[] | undefined;
   #objectNames: readonly DiscoveredMetric[] | undefined;
 
-  /** Has these metrics of an owner served, and no others of its. */
+  /** Replaces the metrics of an owner. */
   put(owner: string, metrics: StoredMetrics): void {
     this.remove(owner);
     const { external = [], objects = [] } = metrics;
@@ -73,7 +75,7 @@ export class MetricStore implements ExternalMetricsProvider {
     this.#invalidateNames();
   }
 
-  /** Has nothing of an owner served any more. */
+  /** Removes the metrics of an owner. */
   remove(owner: string): void {
     const metrics = this.#owners.get(owner);
     if (!metrics) return;
@@ -90,7 +92,7 @@ export class MetricStore implements ExternalMetricsProvider {
     return this.#externalNames;
   }
 
-  /** Values of a namespace alone: another namespace's belong to others. */
+  /** Returns the values of one namespace only. */
   values(
     namespace: string,
     { metric, selector }: { readonly metric: string; readonly selector: LabelSelector },
@@ -100,7 +102,7 @@ export class MetricStore implements ExternalMetricsProvider {
     const candidates = served.get(namespace)?.candidates(selector);
     if (!candidates) return [];
     const [only] = candidates;
-    if (only && candidates.size === 1) return readValues(only, selector); // autoscalers ask for one of their own
+    if (only && candidates.size === 1) return readValues(only, selector); // the usual case
     const values = new Map<string, readonly ExternalValue[]>();
     for (const one of candidates) {
       const read = readValues(one, selector);
@@ -109,7 +111,7 @@ export class MetricStore implements ExternalMetricsProvider {
     return [...values.values()].flat();
   }
 
-  /** The values of objects. */
+  /** The custom metrics. */
   get objects(): CustomMetricsProvider {
     return { metrics: () => this.#discovered(), values: (query) => this.#objectValues(query) };
   }
@@ -153,7 +155,7 @@ export class MetricStore implements ExternalMetricsProvider {
   }
 }
 
-/** The values of a metric that a selector matches, with all labels of each. */
+/** Reads the values of a metric that a selector matches, each with all of its labels. */
 function readValues(one: StoredExternalMetric, selector: LabelSelector): readonly ExternalValue[] {
   const values: ExternalValue[] = [];
   if (!mayMatch(selector, one.labels)) return values;
@@ -164,7 +166,7 @@ function readValues(one: StoredExternalMetric, selector: LabelSelector): readonl
   return values;
 }
 
-/** Whether a selector does not speak against labels, to which others may come. */
+/** Whether a selector can match labels to which the source may add others. */
 function mayMatch(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   return selector.requirements.every(
     (requirement) => !Object.hasOwn(labels, requirement.key) || satisfies(labels, requirement),
@@ -175,7 +177,7 @@ function selects(selector: LabelSelector, labels: Readonly<Record<string, string
   return selector.requirements.length === 0 || (labels !== undefined && selector.matches(labels));
 }
 
-/** What is served under one name, which many namespaces may have. */
+/** The metrics of one name. */
 type ByNamespace<T extends Served> = Map<string, LabelledSet<T>>;
 type Served = StoredExternalMetric | StoredObjectMetric;
 
@@ -199,12 +201,11 @@ function removeFrom<T extends Served>(names: Map<string, ByNamespace<T>>, name: 
   if (served?.size === 0) names.delete(name);
 }
 
-/** What has labels of its own. */
 interface Labelled {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** A set whose members are found by a label that all of them have: autoscalers ask for one of a thousand. */
+/** A set with an index of the labels that all members have: autoscalers request one of a thousand metrics. */
 export class LabelledSet<T extends Labelled> implements Iterable<T> {
   readonly #members = new Set<T>();
   readonly #byKey = new Map<string, ByValue<T>>();
@@ -237,8 +238,8 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
   }
 
   /**
-   * Every member that a selector may match once it has further labels, in the order in which they were added, and
-   * possibly others.
+   * Returns all members that a selector may match once the source has added labels, and possibly others, in insertion
+   * order.
    */
   candidates(selector: LabelSelector): ReadonlySet<T> {
     let fewest: ReadonlySet<T> = this.#members;
@@ -246,7 +247,7 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
       const [value, ...others] = values;
       const isOneValue = (operator === '=' || operator === '==' || operator === 'in') && others.length === 0;
       const byValue = this.#byKey.get(key);
-      // One without this label may get it from its source.
+      // The source may add the label to members without it.
       if (!isOneValue || value === undefined || byValue?.count !== this.#members.size) continue;
       const having = byValue.get(value);
       if (having.size < fewest.size) fewest = having;
@@ -255,7 +256,7 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
   }
 }
 
-/** Members by what they have as one label. */
+/** Members by the value of one label. */
 class ByValue<T> {
   readonly #members = new Map<string, Set<T>>();
   count = 0;

@@ -1,55 +1,52 @@
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** A value at some time. */
 export interface MetricValue {
-  /** A quantity in its canonical form. */
+  /** A Kubernetes quantity in canonical form. */
   readonly value: string;
-  /** `undefined` where nobody knows it. */
+  /** `undefined` if unknown. */
   readonly takenAtMs: number | undefined;
   readonly windowSeconds?: number | undefined;
-  /** What the source tells of it; absent where it tells nothing. */
+  /** Labels that the source adds. */
   readonly sourceLabels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A value of the external metrics API. */
 export interface ExternalValue extends MetricValue {
   readonly metric: string;
-  /** `undefined` where it has no map of them. */
+  /** `undefined` to omit the map from the response. */
   readonly labels: Readonly<Record<string, string>> | undefined;
 }
 
-/** A value of an object. */
 export interface ObjectValue extends MetricValue {
   readonly object: {
     readonly group: string;
     readonly version: string;
     readonly kind: string;
-    /** Empty for what has no namespace. */
+    /** Empty for cluster-scoped objects. */
     readonly namespace: string;
     readonly name: string;
   };
 }
 
-/** Which objects' values are wanted. */
+/** A request to the custom metrics API. */
 export interface ObjectMetricQuery {
-  /** As it stands in the path: `pods`, `deployments.apps`. */
+  /** As in the path: `pods`, `deployments.apps`. */
   readonly resource: string;
-  /** Empty for what has no namespace. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
-  /** `undefined` for all objects that the selector matches. */
+  /** `undefined` for all objects that `labelSelector` matches. */
   readonly name: string | undefined;
   readonly labelSelector: LabelSelector;
   readonly metric: string;
   readonly metricSelector: LabelSelector;
 }
 
-/** Where the values of external metrics come from. */
+/** Provides the external metrics API. */
 export interface ExternalMetricsProvider {
-  /** Names to be discovered, sorted; the same array for as long as nothing changes. */
+  /** Names for discovery, sorted; the same array until they change. */
   metrics(): readonly string[];
   /**
-   * @returns `undefined` where there is no such metric
-   * @throws {StatusError} for the client
+   * @returns `undefined` if the metric does not exist
+   * @throws {StatusError} that is returned to the client
    */
   values(
     namespace: string,
@@ -57,20 +54,20 @@ export interface ExternalMetricsProvider {
   ): readonly ExternalValue[] | undefined;
 }
 
-/** A metric of objects, to be discovered. */
+/** A custom metric in discovery. */
 export interface DiscoveredMetric {
   readonly resource: string;
   readonly metric: string;
   readonly isNamespaced: boolean;
 }
 
-/** Where the values of objects come from. */
+/** Provides the custom metrics API. */
 export interface CustomMetricsProvider {
-  /** Sorted; the same array for as long as nothing changes. */
+  /** Sorted; the same array until the metrics change. */
   metrics(): readonly DiscoveredMetric[];
   /**
-   * @returns values sorted by name; `undefined` where there is none by that name, or no such metric of any object
-   * @throws {StatusError} for the client
+   * @returns values sorted by name; `undefined` if the named object has none, or the metric does not exist
+   * @throws {StatusError} that is returned to the client
    */
   values(query: ObjectMetricQuery): readonly ObjectValue[] | undefined;
 }

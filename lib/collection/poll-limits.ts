@@ -5,30 +5,29 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** How many polls the process makes. */
 interface PollLimitsOptions {
-  /** Polls that begin in a second, of all namespaces together. */
+  /** Polls started per second by all namespaces together. */
   readonly perSecond?: number;
-  /** Polls that begin at once: they hold the event loop for so long as it takes to send their requests. */
+  /** Polls started at once; sending their requests blocks the event loop. */
   readonly burst?: number;
-  /** Polls under way; each has a socket of its own. */
+  /** Concurrent polls; each uses a socket. */
   readonly maxConcurrent?: number;
 }
 
-/** 10,000 triggers at the 15 s of an HPA are 667 polls a second. */
+/** 10,000 triggers at the 15 s interval of HPAs are 667 polls per second. */
 const PER_SECOND = 1000;
 const BURST = 50;
-/** A namespace alone has half of them: 512 polls of 1 s are 10,000 triggers every 20 s. */
+/** A single namespace gets half of them: 512 polls of 1 s are 10,000 triggers every 20 s. */
 const MAX_CONCURRENT = 1024;
-/** Polls of one source at once, where its query says nothing else. */
+/** Concurrent polls of one source, unless its query sets another limit. */
 const MAX_CONCURRENT_OF_SOURCE = 32;
-/** A poll that may not begin for so long fails instead of being ever later. */
+/** A poll that has to wait longer fails. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * What namespaces share of the polls of one process: the rate at which they begin, how many are under way, and how many are
- * under way to one source. A namespace that has more due than it may begin has them later; of those of other namespaces each
- * waits for one poll of every namespace at most.
+ * Limits the polls of a process, and shares the limits fairly between namespaces: the rate of starts, the concurrent
+ * polls, and the concurrent polls per source. A namespace above its share polls less often; the polls of another
+ * namespace wait for at most one poll of each other namespace.
  */
 export class PollLimits {
   readonly #clock: Clock;
@@ -46,11 +45,11 @@ export class PollLimits {
   }
 
   /**
-   * Waits until a query may be polled for a tenant; without the name of a tenant, it may be at once.
+   * Waits until a query may be run for a tenant. Without a tenant, returns immediately.
    *
-   * @param timeoutMs bounds the wait for the source: where it does not respond, that is to be reported in time
-   * @returns a permit, to be disposed of when the poll has ended
-   * @throws an Error that says what it waited for, and for how long; the signal's reason when it aborts first
+   * @param timeoutMs limits the wait for the source, so that a source that does not respond is reported in time
+   * @returns a permit; dispose of it when the query has completed
+   * @throws an Error that names the limit and the time waited; the signal's reason if it aborts first
    */
   async acquire(
     query: Query,
@@ -61,13 +60,13 @@ export class PollLimits {
     using permits = new DisposableStack();
     const { source, description } = query;
     const late = (waitedMs: number, why: string) => () =>
-      new Error(`${description}: not polled within ${formatDuration(waitedMs)}: ${why}`);
+      new Error(`Cannot query ${description} within ${formatDuration(waitedMs)}: ${why}`);
     if (source !== undefined) {
-      const why = `its source has as many polls under way as it takes from namespace ${tenant}`;
+      const why = `namespace ${tenant} has the maximum of concurrent polls of this source`;
       using deadline = startDeadline(this.#clock, timeoutMs, { signal, expired: late(timeoutMs, why) });
       permits.use(await this.#acquireOfSource(source, { query, tenant, signal: deadline.signal }));
     }
-    const why = `namespace ${tenant} has more polls due than it may begin`;
+    const why = `namespace ${tenant} exceeds its share of polls`;
     using deadline = startDeadline(this.#clock, MAX_WAIT_MS, { signal, expired: late(MAX_WAIT_MS, why) });
     permits.use(await this.#all.acquire(tenant, deadline.signal));
     await this.#rate.take(deadline.signal, tenant);

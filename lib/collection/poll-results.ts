@@ -5,52 +5,49 @@ import type { LineBudget } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What a source told last. */
+/** The last successful response of a source. */
 export interface Reading {
   readonly samples: readonly Sample[];
-  /** What else is to be known of it, for people. */
+  /** Remarks for people, without secrets. */
   readonly notes: readonly string[];
-  /** When the response was there, by the wall clock and by the monotonic one. */
+  /** When the response was received, by the wall clock and by the monotonic clock. */
   readonly receivedAtMs: number;
   readonly receivedAtMonotonicMs: number;
 }
 
-/** How a source fails, for as long as it does. */
+/** A series of consecutive failures. */
 export interface PollFailure {
   readonly error: Error;
-  /** When the first of the failures in a row was seen, by the wall clock. */
+  /** Time of the first failure of the series, by the wall clock. */
   readonly sinceMs: number;
   readonly count: number;
 }
 
-/** How requests have gone, for those who look at the program. */
+/** Statistics of the queries of a poll. */
 export interface PollRecord {
-  /** How long the last request took. */
+  /** Duration of the last query. */
   readonly durationMs: number;
-  /** How much later than it was due the last request began. */
+  /** Delay of the last query after its due time. */
   readonly latenessMs: number;
-  /** How many requests have failed so far. */
   readonly failedCount: number;
-  /** How many responses so far had no value, whether that is an error or not. */
+  /** Number of responses without a value, whether that is an error or not. */
   readonly emptyCount: number;
 }
 
-/** What came of one request: what was told, or why nothing was. */
 export type PollOutcome =
   | { readonly samples: readonly Sample[]; readonly notes: readonly string[] }
   | { readonly error: Error };
 
-/** Where the failures of a query are told. */
 export interface PollResultsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Bounds its lines, together with others; by default each change is told, and nothing twice. */
+  /** Limits the log lines, together with those of other polls. By default each change is logged once. */
   readonly lines?: LineBudget | undefined;
 }
 
 const REMIND_AFTER_MS = 3_600_000;
 
-/** What has come of the requests of one query so far. */
+/** The results of one poll. */
 export class PollResults {
   readonly #clock: Clock;
   readonly #description: string;
@@ -65,33 +62,32 @@ export class PollResults {
     this.#description = description;
     this.#failures = new FailureLog({
       logger,
-      failing: 'A source fails; it is asked again',
-      recovered: 'A source responds again',
+      failing: 'Cannot query source; retrying',
+      recovered: 'Queries of source succeed again',
       ...(lines && { pace: { clock, budget: lines, remindAfterMs: REMIND_AFTER_MS } }),
     });
   }
 
-  /** What was told last, however old it is. */
+  /** The last reading, regardless of its age. */
   get reading(): Reading | undefined {
     return this.#reading;
   }
 
-  /** `undefined` while the last request succeeded, and before the first has ended. */
+  /** `undefined` if the last query succeeded, or none has completed. */
   get failure(): PollFailure | undefined {
     return this.#failure;
   }
 
-  /** How many requests have ended, with a result or without. */
+  /** Number of completed queries, including failed ones. */
   get pollCount(): number {
     return this.#pollCount;
   }
 
-  /** `undefined` before the first request has ended. */
+  /** `undefined` before the first query has completed. */
   get record(): PollRecord | undefined {
     return this.#record;
   }
 
-  /** Takes in what came of a request. */
   add(outcome: PollOutcome, took: Pick<PollRecord, 'durationMs' | 'latenessMs'>): void {
     const error = 'error' in outcome ? outcome.error : undefined;
     if ('error' in outcome) this.#fail(outcome.error);
@@ -104,7 +100,6 @@ export class PollResults {
     };
   }
 
-  /** Whether the last response had no value. */
   #isEmpty(error: Error | undefined): boolean {
     if (error) return error instanceof EmptyResponseError;
     return this.#reading?.samples.some(({ isPlaceholder }) => isPlaceholder) ?? false;

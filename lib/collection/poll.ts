@@ -10,15 +10,14 @@ import { formatDuration } from '#lib/time/duration.ts';
 import type { PollLimits } from './poll-limits.ts';
 import { type PollOutcome, PollResults, type Reading } from './poll-results.ts';
 
-/** What polls work with. */
 export interface PollEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A number in [0, 1): spreads queries over their interval. */
+  /** Returns a number in [0, 1); spreads queries over their interval. */
   readonly random: () => number;
-  /** Bounds one request whose query says nothing else. */
+  /** Timeout of queries that do not set their own. */
   readonly timeoutMs: number;
-  /** Told of every request that ended, with its error where it failed. */
+  /** Called after every query, with its error if it failed. */
   readonly onPolled: (
     query: Query,
     durationMs: number,
@@ -27,36 +26,37 @@ export interface PollEnvironment {
   ) => void;
 }
 
-/** What a poll has in common with others of its collection. */
+/** Shared by the polls of a collection. */
 interface SharedByPolls {
   readonly limits: PollLimits;
   readonly lines: LineBudget | undefined;
 }
 
-/** How somebody wants a query asked. */
+/** How a subscriber wants a query to be polled. */
 export interface PollSubscription {
   readonly intervalMs: number;
-  /** Who is to share the source fairly with others, by the name of a namespace; absent where nobody is told apart. */
+  /** The namespace that shares the source fairly with others; absent for unlimited polls. */
   readonly tenant?: string | undefined;
-  /** Asks a source that fails no less often than one that responds: somebody counts its failures. */
+  /** Polls a failing source at the normal interval, for subscribers that count failures. */
   readonly isSteady?: boolean | undefined;
-  /** Called whenever a request has ended, with a result or without. */
+  /** Called after every query, successful or not. */
   readonly onPolled?: (() => void) | undefined;
 }
 
-/** A source that goes on failing is asked after 1, 2, then 4 intervals, but at least once in so long, or an interval. */
+/** A failing source is polled after 1, 2, then 4 intervals, but at least this often, or once per interval if longer. */
 const MAX_BACKOFF_MS = 60_000;
 const MAX_BACKOFF_INTERVALS = 4;
 const MAX_NOTES = 10;
 const MAX_NOTE_LENGTH = 500;
-/** How much a wait after a failure is drawn out at random, so that not all come back at once. */
+/** Maximum random extension of the wait after a failure, so that queries do not resume simultaneously. */
 const JITTER = 0.2;
 
 /**
- * Asks one query for as long as somebody wants its result: at once, then at the shortest of the intervals that are
- * wanted. The two requests after the first, and after one that succeeds where others failed, each follow after half an interval
- * or more, drawn at random, so that queries that began or recovered together are spread over all of it; a process that
- * stands still for a while leaves them spread. One request is under way at a time.
+ * Polls one query while it has subscribers: immediately, then at the shortest interval of its subscriptions. One query
+ * runs at a time.
+ *
+ * The two waits after the first query, and after a recovery, are at least half an interval and random, so that queries
+ * that started or recovered together are spread over the whole interval. A stalled process leaves them spread.
  */
 export class Poll {
   readonly #query: Query;
@@ -68,7 +68,7 @@ export class Poll {
   #nextAtMonotonicMs: number;
   #isPolling = false;
   #isPollRequested = false;
-  /** How many waits have led away from the times of others that began or recovered together with it. */
+  /** Number of random waits since the first query or the last recovery. */
   #spreadingWaits = 0;
   #hasBegun = false;
 
@@ -83,40 +83,41 @@ export class Poll {
     return this.#query;
   }
 
-  /** What has come of its requests. */
   get results(): Pick<PollResults, 'reading' | 'failure' | 'pollCount' | 'record'> {
     return this.#results;
   }
 
-  /** In how long the next request begins, in milliseconds; 0 while one is under way, which was due before. */
+  /** Milliseconds until the next query; 0 while one is running. */
   get nextInMs(): number {
     return Math.max(0, this.#nextAtMonotonicMs - this.#environment.clock.monotonicMs());
   }
 
-  /** Has the query asked at least once an interval, from now on; each user wants one interval. */
-  subscribe(user: object, want: PollSubscription): void {
-    this.#subscriptions.set(user, want);
+  /** Adds a subscriber, or replaces its subscription. */
+  subscribe(subscriber: object, subscription: PollSubscription): void {
+    this.#subscriptions.set(subscriber, subscription);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
     if (!this.#hasBegun) this.#schedule(this.#nextAtMonotonicMs);
     else if (!this.#results.failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
   }
 
-  /** Asks at once, or again as soon as there is a response. */
+  /** Runs the query immediately, or again after the query that is running. */
   pollNow(): void {
     if (this.#isPolling) this.#isPollRequested = true;
     else this.#schedule(this.#environment.clock.monotonicMs());
   }
 
-  /** @returns whether nobody wants the result any more: the poll has ended then, with the request that is under way */
-  unsubscribe(user: object): boolean {
-    this.#subscriptions.delete(user);
+  /** @returns whether the poll has ended, since it has no subscribers; the query that is running is aborted */
+  unsubscribe(subscriber: object): boolean {
+    this.#subscriptions.delete(subscriber);
     if (this.#subscriptions.size > 0) return false;
     this.#timer?.[Symbol.dispose]();
-    this.#unsubscribed.abort(new Error('nobody wants to know any more'));
+    this.#unsubscribed.abort(new Error('unsubscribed'));
     return true;
   }
 
-  /** A query that several want is asked as if they were one of their own: none of them keeps it from the others. */
+  /**
+   * Several tenants of a query count as a tenant of their own, so that none of them delays the query for the others.
+   */
   get #tenant(): string | undefined {
     const tenants = new Set([...this.#subscriptions.values()].flatMap(({ tenant }) => tenant ?? []));
     return tenants.size === 0 ? undefined : [...tenants].sort().join(' ');
@@ -141,20 +142,20 @@ export class Poll {
     this.#hasBegun = true;
     const { outcome, begunAtMs } = await this.#runQuery();
     this.#isPolling = false;
-    if (this.#unsubscribed.signal.aborted) return; // nobody failed: it is we who left
+    if (this.#unsubscribed.signal.aborted) return; // aborted by unsubscribing, not a failure
     const durationMs = clock.monotonicMs() - begunAtMs;
     this.#results.add(outcome, { durationMs, latenessMs: Math.max(0, begunAtMs - dueAtMs) });
     onPolled(this.#query, durationMs, 'error' in outcome ? outcome.error : undefined, this.#results.reading);
-    // From when it was due: those that one hold-up made late together would go on together from when they began.
+    // From the due time: queries that one stall delayed would otherwise continue simultaneously.
     const fromMs = startedAtMs - dueAtMs < this.#intervalMs ? dueAtMs : startedAtMs;
     if (fromMs > dueAtMs) this.#spreadingWaits = 0;
     const waitMs = this.#isPollRequested ? 0 : this.#waitMs();
     this.#isPollRequested = false;
     this.#schedule(Math.max(clock.monotonicMs(), fromMs + waitMs));
-    for (const want of this.#subscriptions.values()) want.onPolled?.();
+    for (const subscription of this.#subscriptions.values()) subscription.onPolled?.();
   }
 
-  /** Polls once it may, for which it has all of its time however long it waited. */
+  /** Runs the query when the limits allow it. The timeout of the query does not include that wait. */
   async #runQuery(): Promise<{ readonly outcome: PollOutcome; readonly begunAtMs: number }> {
     const { clock, limits } = this.#environment;
     const { timeoutMs = this.#environment.timeoutMs } = this.#query;
@@ -166,13 +167,13 @@ export class Poll {
       if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_LENGTH));
     };
     const expired = () =>
-      new Error(`${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
+      new Error(`Cannot query ${this.#query.description}: no response within ${formatDuration(timeoutMs)}`);
     try {
       using _permit = await limits.acquire(this.#query, tenant, { timeoutMs, signal });
       begunAtMs = clock.monotonicMs();
       using deadline = startDeadline(clock, timeoutMs, { signal, expired });
-      const asking = runForTenant(tenant, () => this.#query.run(deadline.signal, note));
-      return { outcome: { samples: await raceAbort(asking, deadline.signal), notes }, begunAtMs };
+      const running = runForTenant(tenant, () => this.#query.run(deadline.signal, note));
+      return { outcome: { samples: await raceAbort(running, deadline.signal), notes }, begunAtMs };
     } catch (cause) {
       const error = toError(cause);
       return { outcome: { error }, begunAtMs: begunAtMs ?? clock.monotonicMs() };
@@ -183,7 +184,7 @@ export class Poll {
     const { random } = this.#environment;
     const { failure } = this.#results;
     const intervalMs = this.#intervalMs;
-    const isSteady = this.#subscriptions.values().some((want) => want.isSteady);
+    const isSteady = this.#subscriptions.values().some((subscription) => subscription.isSteady);
     if (failure) {
       this.#spreadingWaits = 0;
       if (isSteady) return intervalMs;

@@ -1,9 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What delayed keys work with. */
 export interface DelayedKeysOptions {
   readonly clock: Clock;
-  /** Gets each key when its time has come; the key is not among those that wait any more. */
+  /** Called with each key after its delay, when the key no longer waits. */
   readonly release: (key: string) => void;
 }
 
@@ -12,14 +11,14 @@ interface Entry {
   readonly readyAtMs: number;
 }
 
-/** Entries that do not count any more are taken out once there are so many, and as many as those that do. */
+/** Stale entries are removed from the heap when there are more than this many, and more than valid ones. */
 const MIN_STALE = 64;
 
 /**
- * Keys that wait for a time each, all by one timer: a timer for each of ten thousand would take 5 MB.
+ * Releases each key after its delay. All keys share one timer: 10,000 timers would take 5 MB.
  *
- * They lie in a heap, in which the parent of a place is never later than what is in it. An entry that was overtaken by an
- * earlier one of its key stays in the heap until it comes up, or until there are too many of its like.
+ * The keys are in a binary heap ordered by time. If a key is added again with an earlier time, its old entry is stale
+ * and remains in the heap until its time, or until there are too many stale entries.
  */
 export class DelayedKeys {
   readonly #options: DelayedKeysOptions;
@@ -31,12 +30,12 @@ export class DelayedKeys {
     this.#options = options;
   }
 
-  /** How many wait. */
+  /** Number of waiting keys. */
   get size(): number {
     return this.#readyAtMs.size;
   }
 
-  /** Has a key released after a while; of several times the earliest counts. */
+  /** Schedules the release of a key. If it is already scheduled, the earlier time counts. */
   add(key: string, delayMs: number): void {
     const readyAtMs = this.#options.clock.monotonicMs() + delayMs;
     if (readyAtMs >= (this.#readyAtMs.get(key) ?? Number.POSITIVE_INFINITY)) return;
@@ -46,12 +45,12 @@ export class DelayedKeys {
     this.#startTimer();
   }
 
-  /** The key is not released any more, unless it is added again. */
+  /** Cancels the release of a key. */
   delete(key: string): void {
-    this.#readyAtMs.delete(key); // its entry in the heap is stale from now on
+    this.#readyAtMs.delete(key); // its heap entry is now stale
   }
 
-  /** None of them is released any more. */
+  /** Cancels all releases. */
   clear(): void {
     this.#readyAtMs.clear();
     this.#heap = [];
@@ -68,7 +67,7 @@ export class DelayedKeys {
     const { readyAtMs: atMs } = first;
     const running = clock.startTimer(Math.max(0, atMs - clock.monotonicMs()), () => {
       this.#timer = undefined;
-      this.#release(Math.max(atMs, clock.monotonicMs())); // timers come a fraction of a millisecond early, too
+      this.#release(Math.max(atMs, clock.monotonicMs())); // timers may fire a fraction of a millisecond early
       this.#startTimer();
     });
     this.#timer = { atMs, running };
@@ -77,13 +76,13 @@ export class DelayedKeys {
   #release(untilMs: number): void {
     for (let [first] = this.#heap; first && first.readyAtMs <= untilMs; [first] = this.#heap) {
       this.#pop();
-      if (this.#readyAtMs.get(first.key) !== first.readyAtMs) continue; // an earlier one has overtaken it
+      if (this.#readyAtMs.get(first.key) !== first.readyAtMs) continue; // stale
       this.#readyAtMs.delete(first.key);
       this.#options.release(first.key);
     }
   }
 
-  /** What is in order is a heap. */
+  /** Replaces the heap by the sorted valid entries, which form a heap. */
   #dropStale(): void {
     this.#heap = [...this.#readyAtMs]
       .map(([key, readyAtMs]) => ({ key, readyAtMs }))
@@ -92,31 +91,31 @@ export class DelayedKeys {
 
   #push(entry: Entry): void {
     const heap = this.#heap;
-    let place = heap.length;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
+    let index = heap.length;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
       const parent = heap[above];
       if (!parent || parent.readyAtMs <= entry.readyAtMs) break;
-      heap[place] = parent;
-      place = above;
+      heap[index] = parent;
+      index = above;
     }
-    heap[place] = entry;
+    heap[index] = entry;
   }
 
-  /** Takes the first one out; the last one sinks from its place. */
+  /** Removes the first entry and moves the last one down from the root. */
   #pop(): void {
     const heap = this.#heap;
     const last = heap.pop();
     if (!last || heap.length === 0) return;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]];
+      const [left, right] = [heap[2 * index + 1], heap[2 * index + 2]];
       const isRight = right !== undefined && left !== undefined && right.readyAtMs < left.readyAtMs;
       const child = isRight ? right : left;
       if (!child || child.readyAtMs >= last.readyAtMs) break;
-      heap[place] = child;
-      place = 2 * place + (isRight ? 2 : 1);
+      heap[index] = child;
+      index = 2 * index + (isRight ? 2 : 1);
     }
-    heap[place] = last;
+    heap[index] = last;
   }
 }

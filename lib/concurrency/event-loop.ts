@@ -3,32 +3,32 @@ import type { Clock } from '#lib/time/clock.ts';
 import { FairQueue } from './fair-queue.ts';
 import { currentTenant } from './tenant.ts';
 
-/** As many objects as are made, or encoded, in a time slice of some milliseconds. */
+/** Number of objects that are created or encoded in a time slice of a few milliseconds. */
 export const OBJECTS_PER_SLICE = 500;
 
 /**
- * The time slices that long work of one server is cut into, so that short requests are served in between: who deals
- * with many objects counts them here, and yields when the slice is spent.
+ * Divides long work of one server into time slices, so that short requests are served in between. Code that processes
+ * many objects counts them here and yields when the slice is spent.
  */
 export class TimeSlices {
-  /** Dealt with since the slice began, by all together. */
+  /** Processed in the current slice by all callers. */
   #objects = 0;
-  /** Who has yielded, the first to come first. */
+  /** Callers that have yielded, in order. */
   readonly #waiting: (() => void)[] = [];
-  /** Ends when no long work is under way. */
+  /** Settles when no exclusive work is running. */
   #longWork: Promise<void> = Promise.resolve();
 
-  /** Counts objects that were dealt with; says whether it is time to {@link yieldToEventLoop}. */
-  isSliceSpent(dealtWith = 1): boolean {
-    this.#objects += dealtWith;
+  /** Counts processed objects. @returns whether the caller should {@link yieldToEventLoop} */
+  isSliceSpent(processed = 1): boolean {
+    this.#objects += processed;
     return this.#objects >= OBJECTS_PER_SLICE;
   }
 
   /**
-   * Lets the event loop go on, and comes back in a slice of its own: of all who yield, one continues at a time, so that
-   * many of them delay others no longer than one does.
+   * Yields to the event loop and continues in a new slice. Only one yielding caller continues per turn of the event
+   * loop, so many of them delay other work no longer than one does.
    *
-   * @throws the signal's reason when it has aborted by then
+   * @throws the signal's reason if it has aborted meanwhile
    */
   async yieldToEventLoop(signal?: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -39,9 +39,10 @@ export class TimeSlices {
   }
 
   /**
-   * Does work of many slices after all such work that came before: what is half made takes as much memory as the whole.
+   * Runs work of many slices after all earlier exclusive work: several unfinished results would take as much memory as
+   * finished ones.
    *
-   * @throws the signal's reason when it has aborted before the work begins
+   * @throws the signal's reason if it aborts before the work begins
    */
   runExclusively<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const result = this.#longWork.then(() => {
@@ -50,7 +51,7 @@ export class TimeSlices {
     });
     this.#longWork = result.then(
       () => {},
-      () => {}, // the caller hears of it
+      () => {}, // the caller receives the error
     );
     return result;
   }
@@ -62,12 +63,12 @@ export class TimeSlices {
   };
 }
 
-/** What is shorter delays nobody, and is followed by the next at once. */
+/** Shorter work delays no other, and is followed by the next piece without a pause. */
 const SHORT_MS = 2;
-/** Others have the event loop for as long as one has held it, but for no longer than this. */
+/** Maximum pause after a piece of work; the pause is otherwise as long as the work. */
 const MAX_PAUSE_MS = 500;
 
-/** Lets work that holds the event loop have no more than half of it, one piece at a time, round robin by tenants. */
+/** Limits blocking work to half of the event loop: one piece at a time, round robin by tenants. */
 export class FairShare {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
   readonly #waiting = new FairQueue<() => void>();
@@ -78,10 +79,10 @@ export class FairShare {
   }
 
   /**
-   * Waits for a piece of the event loop, which lasts until it is let go. Between two pieces of the current tenant, every other
-   * tenant that waits has one.
+   * Waits for the turn of the current tenant; the work that follows must be synchronous. Between two turns of a tenant,
+   * every other waiting tenant has one.
    *
-   * @throws the signal's reason when it aborts first
+   * @throws the signal's reason if it aborts first
    */
   async next(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
-/** As long as fewer items were taken, the array is left as it is; then each is copied once on average. */
+/** Number of removed items after which the array is compacted, which copies each item once on average. */
 const MIN_TAKEN = 1024;
 
-/** Items in the order in which they were added; taking the first one costs the same however many there are. */
+/** A first-in, first-out queue with constant amortized time per operation. */
 class Fifo<Item> {
   #items: Item[] = [];
   #taken = 0;
@@ -26,15 +26,14 @@ class Fifo<Item> {
 }
 
 /**
- * A queue that tenants share, round robin: each tenant's items leave in the order in which they were added, and between
- * two items of one tenant every other tenant that has any gets one out.
+ * A queue that tenants share round robin: items of one tenant are removed in the order in which they were added, and
+ * between two items of one tenant, one of every other tenant that has any is removed.
  */
 export class FairQueue<Item> {
   readonly #items = new Map<string, Fifo<Item>>();
-  /** Tenants that have items, the next one first. */
+  /** Tenants with items, the next one first. */
   #order = new Fifo<string>();
 
-  /** Adds an item behind the others of its tenant. */
   push(tenant: string, item: Item): void {
     let own = this.#items.get(tenant);
     if (!own) {
@@ -46,10 +45,10 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Takes the first item of the tenant that is next.
+   * Removes and returns the first item of the next tenant.
    *
-   * @param admits whether a tenant may have an item now; one that may not is passed over, and called again with each take
-   * @returns `undefined` where there is none that may be taken
+   * @param admits whether a tenant may receive an item now; other tenants are skipped and checked again by each call
+   * @returns `undefined` if no admitted tenant has items
    */
   shift(admits: (tenant: string) => boolean = () => true): Item | undefined {
     for (let left = this.#order.length; left > 0; left--) {

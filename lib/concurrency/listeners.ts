@@ -2,24 +2,23 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** What a set of listeners works with. */
 interface ListenersOptions {
-  /** What the listeners hear of, as a log line names it. */
+  /** Names the event in log lines. */
   readonly event: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A listener that fails at every event is told no more often than this. */
+/** Rate of log lines for one listener. */
 const LINES = { perSecond: 1 / 60, burst: 1 };
 
 /**
- * Those who want to hear of something. One that throws costs neither the others nor the caller anything: its failure is
- * logged, at most once a minute.
+ * A set of event listeners. The error of a listener affects neither other listeners nor the caller; it is logged at
+ * most once a minute.
  */
 export class Listeners<T> {
   readonly #options: ListenersOptions;
-  /** Each with the lines that the log may have of it. */
+  /** Each with the rate limit of its log lines. */
   readonly #listeners = new Map<(event: T) => void, TokenBucket>();
 
   constructor(options: ListenersOptions) {
@@ -27,17 +26,17 @@ export class Listeners<T> {
   }
 
   /**
-   * @param first what only this listener is told, at once
-   * @returns ends that
+   * @param first events that only this listener receives, synchronously
+   * @returns removes the listener
    */
   add(listener: (event: T) => void, first: Iterable<T> = []): () => void {
-    const own = (event: T) => listener(event); // the same function may be added twice
+    const own = (event: T) => listener(event); // distinct, since the same function may be added twice
     this.#listeners.set(own, new TokenBucket({ clock: this.#options.clock, ...LINES }));
     for (const event of first) this.#call(own, event);
     return () => void this.#listeners.delete(own);
   }
 
-  /** Calls every listener, and never throws. */
+  /** Calls every listener. Never throws. */
   notify(event: T): void {
     for (const listener of this.#listeners.keys()) this.#call(listener, event);
   }
@@ -53,6 +52,6 @@ export class Listeners<T> {
   #log(listener: (event: T) => void, error: unknown): void {
     const { event, logger } = this.#options;
     if (this.#listeners.get(listener)?.tryTake() !== true) return;
-    logger.error('A listener failed; the others go on', error, { event });
+    logger.error('Listener failed; other listeners continue', error, { event });
   }
 }

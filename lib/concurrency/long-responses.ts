@@ -1,24 +1,23 @@
 import { FairSemaphore } from './semaphore.ts';
 
-/** What may be held at once. */
 interface LongResponsesOptions {
-  /** What a response may have without waiting for others; by default 64 KiB. */
+  /** Size up to which a response does not wait for others; by default 64 KiB. */
   readonly shortBytes?: number;
-  /** Longer ones that are read at once; by default 16. */
+  /** Concurrent longer responses; by default 16. */
   readonly maxConcurrent?: number;
 }
 
-/** What is held of a response while it comes in. */
+/** A response that is being received. */
 interface BufferedResponse extends Disposable {
   /**
-   * What is to be waited for once a response is long, until there is capacity for it; meanwhile its socket is not read.
+   * Returns a promise of capacity for a long response; its socket must not be read until then.
    *
-   * @returns `undefined` while it is short
+   * @returns `undefined` while the response is short
    */
   onLength(bytes: number): Promise<Disposable> | undefined;
 }
 
-/** Bounds what long responses, as long as a tenant likes, take together while they arrive. */
+/** Limits the memory of long responses of untrusted servers while they are received. */
 export class LongResponses {
   readonly #permits: FairSemaphore;
   readonly #shortBytes: number;
@@ -29,25 +28,25 @@ export class LongResponses {
   }
 
   /**
-   * A response begins; dispose of it when it has ended, however that may be.
+   * Registers a response; dispose of it when it has ended or failed.
    *
-   * @param whose the tenant, or the host where there is none: of those of one, no more are read at once than leave as many to others
+   * @param owner the tenant, or the host without a tenant; owners share the limit fairly
    */
-  begin(whose: string): BufferedResponse {
-    let ended: AbortController | undefined; // most responses are short, and never make one
+  begin(owner: string): BufferedResponse {
+    let ended: AbortController | undefined; // most responses are short and need none
     let permit: Promise<Disposable> | undefined;
     return {
       onLength: (bytes) => {
         if (bytes <= this.#shortBytes) return undefined;
         ended ??= new AbortController();
-        permit ??= this.#permits.acquire(whose, ended.signal);
+        permit ??= this.#permits.acquire(owner, ended.signal);
         return permit;
       },
       [Symbol.dispose]() {
         ended?.abort(new Error('the response has ended'));
         permit?.then(
-          (held) => held[Symbol.dispose](),
-          () => {}, // it never came
+          (acquired) => acquired[Symbol.dispose](),
+          () => {}, // it was not acquired
         );
       },
     };

@@ -35,7 +35,7 @@ export class PacedKeys implements Disposable {
     this.#pending.delete(key);
   }
 
-  /** Releases nothing any more. */
+  /** Cancels all pending releases. */
   [Symbol.dispose](): void {
     this.#pending.clear();
     this.#pausedUntilMs.clear();

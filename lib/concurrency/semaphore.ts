@@ -1,4 +1,4 @@
-/** Lets a bounded number of holders in at once, the others in the order in which they came. */
+/** Limits concurrency; waiting callers are admitted in order. */
 export class Semaphore {
   readonly #limit: number;
   #acquired = 0;
@@ -8,7 +8,7 @@ export class Semaphore {
     this.#limit = limit;
   }
 
-  /** Whether anybody waits for a permit. */
+  /** Whether a caller waits for a permit. */
   get isExhausted(): boolean {
     return this.#waiting.size > 0;
   }
@@ -16,8 +16,8 @@ export class Semaphore {
   /**
    * Waits for a permit.
    *
-   * @returns the permit; dispose it to let the next in
-   * @throws the signal's reason when it aborts first
+   * @returns the permit; dispose of it to admit the next caller
+   * @throws the signal's reason if it aborts first
    */
   async acquire(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
@@ -47,7 +47,7 @@ export class Semaphore {
     });
   }
 
-  /** The permit passes straight to the longest waiting, so that a newcomer can't take it in between. */
+  /** Passes the permit directly to the first waiting caller, so that no later caller can take it in between. */
   #release(): void {
     const [next] = this.#waiting;
     if (!next) {
@@ -59,25 +59,25 @@ export class Semaphore {
   }
 }
 
-/** Thrown to a caller that may not even wait. */
+/** Too many callers wait for a permit. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 
   constructor() {
-    super('too many wait already');
+    super('too many callers are waiting');
   }
 }
 
 interface Tenant {
   acquired: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Lets a bounded number of holders in at once, of one tenant no more than it leaves free to others: however many one
- * sends, and however long they stay, another that comes finds a permit. One alone has half of all permits, two have a third
- * each. Tenants that have as many get permits round robin.
+ * Limits concurrency fairly: a tenant acquires no more permits than it leaves free for others, so another tenant
+ * always finds a permit. A single tenant gets half of all permits, two get a third each. Tenants with equally many
+ * permits are served round robin.
  */
 export class FairSemaphore {
   readonly #limit: number;
@@ -86,7 +86,7 @@ export class FairSemaphore {
   #acquired = 0;
   #waiting = 0;
 
-  /** @param options.maxWaiting how many may wait, of one tenant half as many; by default any number */
+  /** @param options.maxWaiting maximum number of waiting callers, half as many per tenant; unlimited by default */
   constructor(limit: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}) {
     this.#limit = limit;
     this.#maxWaiting = maxWaiting;
@@ -96,7 +96,7 @@ export class FairSemaphore {
     return this.#waiting;
   }
 
-  /** Whether nobody holds a permit, or waits for one. */
+  /** Whether no permit is acquired or waited for. */
   get isIdle(): boolean {
     return this.#tenants.size === 0;
   }
@@ -104,9 +104,9 @@ export class FairSemaphore {
   /**
    * Waits for a permit.
    *
-   * @returns the permit; dispose it to let the next in
-   * @throws {QueueFullError} where too many wait already
-   * @throws the signal's reason when it aborts first
+   * @returns the permit; dispose of it to admit the next caller
+   * @throws {QueueFullError} if too many callers wait
+   * @throws the signal's reason if it aborts first
    */
   async acquire(name: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
@@ -119,9 +119,9 @@ export class FairSemaphore {
   }
 
   /**
-   * Takes several permits at once, without waiting.
+   * Acquires several permits at once, without waiting.
    *
-   * @returns `undefined` when the tenant would hold more than it leaves free to others
+   * @returns `undefined` if the tenant would have more permits than it leaves free for others
    */
   tryAcquire(name: string, permits: number): Disposable | undefined {
     const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
@@ -166,7 +166,7 @@ export class FairSemaphore {
     });
   }
 
-  /** The same as for one after the other. Fails closed: a number of permits that is no number is never given. */
+  /** Equivalent to acquiring the permits one by one. Fails closed: false if `permits` is NaN. */
   #mayAcquire({ acquired }: Tenant, permits = 1): boolean {
     return acquired + 2 * permits - 1 <= this.#limit - this.#acquired;
   }
@@ -176,7 +176,7 @@ export class FairSemaphore {
     this.#acquired += permits;
   }
 
-  /** The permits pass straight on, first to those that hold the fewest, so that no newcomer takes them in between. */
+  /** Passes free permits directly to waiting callers, first to the tenant with the fewest permits. */
   #admitWaiting(): void {
     while (this.#waiting > 0) {
       const [[name, next] = []] = [...this.#tenants]
@@ -185,7 +185,7 @@ export class FairSemaphore {
       const [admit] = next?.waiting ?? [];
       if (name === undefined || !next || !admit) return;
       this.#tenants.delete(name);
-      this.#tenants.set(name, next); // behind the others that have as many
+      this.#tenants.set(name, next); // after other tenants with equally many permits
       next.waiting.delete(admit);
       this.#waiting--;
       this.#grant(next);

@@ -1,12 +1,11 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** How often something may happen. */
 export interface TokenBucketOptions {
   readonly clock: Clock;
-  /** Tokens that come back in a second; above 0, may be a fraction. */
+  /** Tokens added per second; above 0, may be a fraction. */
   readonly perSecond: number;
-  /** Tokens that may be taken at once; at least 1. */
+  /** Maximum number of tokens; at least 1. */
   readonly burst: number;
 }
 
@@ -15,28 +14,28 @@ interface Waiter {
   isAborted: boolean;
 }
 
-/** What is left to a whole token by rounding. */
+/** Tolerance for rounding errors. */
 const ROUNDING = 1e-9;
 
 /**
- * Limits how often something happens: `burst` times at once, and `perSecond` times a second on average. Tenants that wait
- * for tokens get them round robin: however many one waits for, another waits for one token of each tenant at most.
+ * Limits a rate to `perSecond` on average, with bursts of `burst`. Tenants that wait receive tokens round robin: a
+ * tenant waits for at most one token of each other tenant.
  */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below 0 when tokens were promised that are still to come. */
+  /** Negative if tokens are reserved in advance. */
   #tokens: number;
   #countedAtMs: number;
   readonly #waiting = new FairQueue<Waiter>();
   #waitingCount = 0;
   #timer: Disposable | undefined;
 
-  /** @throws when the numbers limit nothing or everything */
+  /** @throws if the rate is not positive, or the burst less than 1 */
   constructor({ clock, perSecond, burst }: TokenBucketOptions) {
     if (!(perSecond > 0) || !(burst >= 1)) {
-      throw new RangeError(`Cannot limit to ${perSecond} a second in bursts of ${burst}`);
+      throw new RangeError(`Cannot limit the rate to ${perSecond} per second with bursts of ${burst}`);
     }
     this.#clock = clock;
     this.#perMs = perSecond / 1000;
@@ -45,13 +44,13 @@ export class TokenBucket {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Whether no token is missing, nor promised. */
+  /** Whether no token is taken or reserved. */
   get isFull(): boolean {
     this.#refill();
     return this.#tokens >= this.#burst;
   }
 
-  /** Takes tokens, one by default, if there are as many now. */
+  /** Takes tokens if that many are available. */
   tryTake(count = 1): boolean {
     this.#refill();
     if (!(this.#tokens >= count - ROUNDING)) return false;
@@ -59,16 +58,16 @@ export class TokenBucket {
     return true;
   }
 
-  /** Adds tokens, of which there are never more than `burst`. */
+  /** Adds tokens, up to `burst`. */
   add(count: number): void {
     this.#refill();
     this.#tokens = Math.min(this.#burst, this.#tokens + count);
   }
 
   /**
-   * Takes the next token that nobody was promised.
+   * Reserves the next token that is not reserved.
    *
-   * @returns the milliseconds after which it is there
+   * @returns the delay until it is available, in milliseconds
    */
   reserve(): number {
     this.#refill();
@@ -79,8 +78,8 @@ export class TokenBucket {
   /**
    * Waits for a token.
    *
-   * @param tenant shares the tokens with the other tenants; of one tenant, the first to wait gets the first token
-   * @throws the signal's reason when it aborts first
+   * @param tenant shares the tokens with other tenants; callers of one tenant are served in order
+   * @throws the signal's reason if it aborts first
    */
   async take(signal?: AbortSignal, tenant = ''): Promise<void> {
     signal?.throwIfAborted();
@@ -105,7 +104,7 @@ export class TokenBucket {
     });
   }
 
-  /** One that waited waits no longer. */
+  /** Counts a waiter that is admitted or aborted. */
   #leave(): void {
     this.#waitingCount--;
     if (this.#waitingCount > 0) return;

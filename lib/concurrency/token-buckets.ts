@@ -1,9 +1,11 @@
 import { TokenBucket, type TokenBucketOptions } from './token-bucket.ts';
 
-/** Fewer are not searched for those that are full. */
+/** Minimum number of buckets for a sweep of full ones. */
 const MIN_SWEPT = 64;
 
-/** Token buckets of the same limit by name, such as one for each namespace. A full one is dropped: it is the same as a new one. */
+/**
+ * Token buckets with the same limit by name, such as one per namespace. Full buckets are removed; they equal new ones.
+ */
 export class TokenBuckets {
   readonly #options: TokenBucketOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -13,15 +15,15 @@ export class TokenBuckets {
     this.#options = options;
   }
 
-  /** How many are not known to be full. */
+  /** Number of buckets, including full ones that are not removed yet. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** The bucket of a name, for one use: it is looked up again for the next. */
+  /** Returns the bucket of a name, for a single use: it may be removed when it is full. */
   get(name: string): TokenBucket {
-    const known = this.#buckets.get(name);
-    if (known) return known;
+    const existing = this.#buckets.get(name);
+    if (existing) return existing;
     if (this.#buckets.size >= this.#sweepAt) this.#sweep();
     const bucket = new TokenBucket(this.#options);
     this.#buckets.set(name, bucket);

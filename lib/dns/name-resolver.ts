@@ -119,7 +119,7 @@ export class NameResolver {
   readonly findAddresses = async (host: string): Promise<readonly string[]> =>
     await this.resolveAll(host, { tenant: currentTenant() });
 
-  /** @throws if the lookup did not start or has no more waiters, which is no result to cache */
+  /** @throws if the lookup did not start or has no more waiters, not a finite number to cache */
   async #lookUpForTenant(name: string, tenant: string, unused: AbortSignal): Promise<Outcome> {
     using _permit = await this.#permit(name, tenant, unused);
     const channel = this.#open(tenant);

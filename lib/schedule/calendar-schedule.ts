@@ -5,15 +5,15 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** A schedule that is not due within the fifth year from now on is never due. */
+/** Search limit; a schedule without an activation in this time is never due. */
 const YEARS_AHEAD = 5;
 
 /**
- * A schedule of six fields in a time zone.
+ * A cron schedule of six fields in a time zone.
  *
- * One whose hour is a star follows the clock: it is due whenever the clock shows a time that it names, twice where
- * the clock shows it twice. Any other means times of a day, and each time once: one that the clock skips is due at
- * the first moment after it, all that are skipped together, and of one that the clock shows twice the first counts.
+ * A schedule with `*` as its hour is due whenever the clock shows a matching time, also twice when the clock is set
+ * back. Any other schedule is due once per matching time of day: times that the clock skips are due together at the
+ * first instant after the gap, and of a repeated time only the first is due.
  */
 export class CalendarSchedule implements Schedule {
   readonly #calendar: CivilCalendar;
@@ -58,7 +58,7 @@ export class CalendarSchedule implements Schedule {
     return civilMs - namedMs;
   }
 
-  /** The first activation of a segment after a civil time. */
+  /** Finds the first activation of a segment after a civil time. */
   #firstIn(segment: ZoneSegment, afterCivilMs: number): number | undefined {
     const fromMs = this.#firstCivilMs(segment);
     const civilMs = this.#calendar.next(Math.max(afterCivilMs, fromMs - SECOND_MS));
@@ -66,7 +66,7 @@ export class CalendarSchedule implements Schedule {
     return civilMs - segment.offsetMs;
   }
 
-  /** The last activation of a segment before a civil time. */
+  /** Finds the last activation of a segment before a civil time. */
   #lastIn(segment: ZoneSegment, beforeCivilMs: number): number | undefined {
     const endMs = segment.endMs + segment.offsetMs;
     const civilMs = this.#calendar.previous(Math.min(beforeCivilMs, endMs));
@@ -74,13 +74,13 @@ export class CalendarSchedule implements Schedule {
     return this.#isDueAtGap(segment) ? segment.startMs : undefined;
   }
 
-  /** The first civil time of a segment that counts. */
+  /** The first civil time of a segment that can be due. */
   #firstCivilMs({ startMs, offsetMs, previousMaxMs }: ZoneSegment): number {
     const civilStartMs = startMs + offsetMs;
     return this.#followsClock ? civilStartMs : Math.max(civilStartMs, previousMaxMs);
   }
 
-  /** Whether the clock skipped a time right before a segment that means an activation. */
+  /** Whether the clock skipped a matching time right before a segment. */
   #isDueAtGap({ startMs, offsetMs, previousMaxMs }: ZoneSegment): boolean {
     const civilStartMs = startMs + offsetMs;
     if (this.#followsClock || previousMaxMs >= civilStartMs) return false;
@@ -93,14 +93,12 @@ function yearOf(civilMs: number): number {
   return new Date(civilMs).getUTCFullYear();
 }
 
-/** The fields that say on which days. */
 interface DayFields {
   readonly dayOfMonth: ScheduleField;
   readonly month: ScheduleField;
   readonly dayOfWeek: ScheduleField;
 }
 
-/** All six fields of a schedule. */
 export interface ScheduleFields extends DayFields {
   readonly second: ScheduleField;
   readonly minute: ScheduleField;
@@ -108,13 +106,13 @@ export interface ScheduleFields extends DayFields {
 }
 
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-/** 29 February falls on each day of the week at least once in so many years, also where a century has no leap day. */
+/** 29 February falls on each day of the week at least once in this time, even across a century without leap day. */
 const MAX_GAP_YEARS = 40;
 
 /**
- * The times that a schedule names, by a clock that is never changed.
+ * The matching times of a schedule on a clock without changes.
  *
- * A civil time is the milliseconds from 1970 of what the clock on the wall shows, as if it showed UTC.
+ * A civil time is what a local clock shows, in milliseconds since 1970 as if it showed UTC.
  */
 class CivilCalendar {
   readonly #fields: ScheduleFields;
@@ -127,7 +125,7 @@ class CivilCalendar {
     this.#needsBothDays = needsBothDays(fields);
   }
 
-  /** The first civil time after another; `undefined` where no year has such a day. */
+  /** Finds the first matching civil time after another; `undefined` if no year has a matching day. */
   next(afterMs: number): number | undefined {
     const fromMs = (Math.floor(afterMs / SECOND_MS) + 1) * SECOND_MS;
     const dayMs = midnightOf(fromMs);
@@ -137,7 +135,7 @@ class CivilCalendar {
     return laterMs === undefined ? undefined : laterMs + (this.#firstTime(0) ?? 0);
   }
 
-  /** The last civil time before another; `undefined` where no year has such a day. */
+  /** Finds the last matching civil time before another; `undefined` if no year has a matching day. */
   previous(beforeMs: number): number | undefined {
     const untilMs = (Math.ceil(beforeMs / SECOND_MS) - 1) * SECOND_MS;
     const dayMs = midnightOf(untilMs);
@@ -147,7 +145,7 @@ class CivilCalendar {
     return earlierMs === undefined ? undefined : earlierMs + (this.#lastTime(DAY_MS) ?? 0);
   }
 
-  /** The first named day from this one on, or, backwards, the last one up to it. */
+  /** Finds the nearest matching day from this one on, forward or backward. */
   #nearestDay(fromMs: number, step: 1 | -1): number | undefined {
     if (!this.#namesDays) return undefined;
     const fromYear = yearOf(fromMs);
@@ -171,7 +169,7 @@ class CivilCalendar {
     return this.#needsBothDays ? isDate && isWeekday : isDate || isWeekday;
   }
 
-  /** The first named time of day that is not before another, both in milliseconds from midnight. */
+  /** Finds the first matching time of day that is not before another, both in milliseconds since midnight. */
   #firstTime(fromMs: number): number | undefined {
     const { hour, minute, second } = this.#fields;
     for (const hourMs of hour.values.map((value) => value * HOUR_MS)) {
@@ -184,7 +182,7 @@ class CivilCalendar {
     return undefined;
   }
 
-  /** The last named time of day that is not after another, both in milliseconds from midnight. */
+  /** Finds the last matching time of day that is not after another, both in milliseconds since midnight. */
   #lastTime(untilMs: number): number | undefined {
     const { hour, minute, second } = this.#fields;
     for (const hourMs of hour.values.map((value) => value * HOUR_MS).reverse()) {
@@ -202,7 +200,7 @@ function midnightOf(civilMs: number): number {
   return Math.floor(civilMs / DAY_MS) * DAY_MS;
 }
 
-/** The first day of the month after that of a day, or, backwards, the last of the month before. */
+/** Returns the first day of the next month or the last day of the previous one. */
 function adjacentMonth(dayMs: number, step: 1 | -1): number {
   const date = new Date(dayMs);
   return step === 1
@@ -211,41 +209,39 @@ function adjacentMonth(dayMs: number, step: 1 | -1): number {
 }
 
 /**
- * Whether a day that the date names must be the right day of the week, too: where one of both fields is a star. Where both
- * restrict, either suffices.
+ * Whether a day must match both day of month and day of week: if one of the fields is a star. If both restrict, either
+ * suffices.
  */
 export function needsBothDays({ dayOfMonth, dayOfWeek }: DayFields): boolean {
   return dayOfMonth.isStar || dayOfWeek.isStar;
 }
 
-/** False for 30 February and its like, for which a search would go through all years. */
+/** False for schedules such as 30 February, for which a search would try all years. */
 function namesDays(fields: DayFields): boolean {
-  if (!needsBothDays(fields)) return true; // there are such days of the week
+  if (!needsBothDays(fields)) return true; // the day of week matches
   const earliestDay = fields.dayOfMonth.values[0] ?? 1;
   return fields.month.values.some((month) => earliestDay <= (DAYS_OF_MONTH[month - 1] ?? 0));
 }
 
-/** What a field of a schedule may hold. */
 interface FieldKind {
   readonly name: string;
   readonly first: number;
   readonly last: number;
-  /** Names of the values, beginning with the first. */
+  /** Names of the values, starting with `first`. */
   readonly names?: readonly string[];
 }
 
-/** What one field of a schedule says. */
 interface ScheduleField {
-  /** The values that it stands for, ascending, each once. */
+  /** Matching values, ascending, without duplicates. */
   readonly values: readonly number[];
-  /** Whether it restricts nothing: `*`, `?` or these with the step 1. A step such as `*\/2` restricts. */
+  /** Whether the field restricts nothing: `*`, `?`, or these with step 1. */
   readonly isStar: boolean;
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** The six fields in the order in which they are written. */
+/** In the order of a schedule. */
 const FIELD_KINDS = {
   second: { name: 'second', first: 0, last: 59 },
   minute: { name: 'minute', first: 0, last: 59 },
@@ -256,14 +252,14 @@ const FIELD_KINDS = {
 } as const satisfies Readonly<Record<string, FieldKind>>;
 
 /**
- * Reads a field as `robfig/cron` does, which Kubernetes' CronJob controller uses: `*`, `?`, `5`, `1-5`, `MON-FRI`, `*\/15`, `3/20`
- * (3, 23, 43 …), and lists of these, in which empty members count for nothing.
+ * Parses a field like `robfig/cron`, which the CronJob controller of Kubernetes uses: `*`, `?`, `5`, `1-5`, `MON-FRI`,
+ * `*\/15`, `3/20` (3, 23, 43 …), and lists of these; empty list items are ignored.
  *
  * @throws ScheduleError
  */
 function parseScheduleField(text: string, kind: FieldKind): ScheduleField {
   const ranges = text.split(',').filter((range) => range !== '');
-  if (ranges.length === 0) throw new ScheduleError(`${kind.name} "${text}" holds no value`);
+  if (ranges.length === 0) throw new ScheduleError(`${kind.name} "${text}" has no value`);
   const values = new Set<number>();
   let isStar = false;
   for (const range of ranges) {
@@ -306,12 +302,12 @@ function parseNumber(text: string, what: string): number {
   return Number(text);
 }
 
-/** Reads five or six fields. @throws ScheduleError */
+/** Parses five or six fields. @throws ScheduleError */
 export function parseFields(text: string): ScheduleFields {
   const fields = text === '' ? [] : text.split(/\s+/);
   if (fields.length === 5) fields.unshift('0');
   if (fields.length !== 6)
-    throw new ScheduleError(`it takes 6 fields, or 5 without seconds, not ${fields.length}`);
+    throw new ScheduleError(`must have 6 fields, or 5 without seconds, not ${fields.length}`);
   const [second = '', minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] = fields;
   return {
     second: parseScheduleField(second, FIELD_KINDS.second),

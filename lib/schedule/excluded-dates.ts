@@ -4,15 +4,15 @@ import { type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
-/** A schedule all of whose activations are excluded for five years is given up. */
+/** Search limit; a schedule whose activations are all excluded for five years is never due. */
 const MAX_SEARCH_MS = 5 * 366 * DAY_MS;
 
 /**
- * Takes the activations on some calendar days out of a schedule.
+ * Removes the activations on excluded days from a schedule.
  *
- * @param dates days as `2026-12-25`, or patterns of days: day of month, month and day of week as a schedule has them, by
- *   themselves (`24-26 DEC *`) or as the last three fields of a schedule, whose time of day then counts for nothing
- * @throws ScheduleError when one cannot be read, or when there are too many
+ * @param dates days such as `2026-12-25`, or patterns of day of month, month and day of week (`24-26 DEC *`), also as
+ *   the last three fields of a schedule, whose time of day is ignored
+ * @throws ScheduleError if a date is invalid, or if there are too many
  */
 export function excludeDates(schedule: Schedule, dates: readonly string[], zone: TimeZone): Schedule {
   if (dates.length === 0) return schedule;
@@ -47,7 +47,7 @@ export function excludeDates(schedule: Schedule, dates: readonly string[], zone:
   };
 }
 
-/** The first moment at which the clock shows a day, or a later one where that day is skipped. */
+/** Finds the first instant of a day in a zone, or of a later day if the clock skips it. */
 function findStart(civilDayMs: number, zone: TimeZone): number {
   let segment = zone.segmentAt(civilDayMs - DAY_MS);
   while (segment.endMs + segment.offsetMs <= civilDayMs) segment = zone.segmentAt(segment.endMs);
@@ -60,14 +60,14 @@ type DayTest = (civilDayMs: number) => boolean;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MAX_LENGTH = 256;
 const MAX_SHOWN_LENGTH = 80;
-/** As many as the definition of a scheduled object allows for all of its jobs, and as many for one of them. */
+/** The limit of the CRD for all jobs of an object, plus that for one job. */
 const MAX_DATES = 2 * 366;
 
 /**
- * Reads days as `2026-12-25` and patterns of days. However many there are, a day is looked up at once: a schedule all of
- * whose days are excluded has thousands of them looked up.
+ * Parses days such as `2026-12-25` and patterns of days. A lookup takes constant time, since a schedule whose days are
+ * all excluded looks up thousands of them.
  *
- * @throws ScheduleError when one cannot be read, or when there are too many
+ * @throws ScheduleError if a date is invalid, or if there are too many
  */
 export function parseExcludedDays(dates: readonly string[]): DayTest {
   if (dates.length > MAX_DATES)
@@ -76,7 +76,8 @@ export function parseExcludedDays(dates: readonly string[]): DayTest {
   const patterns = new DayPatterns();
   for (const text of new Set(dates)) {
     wrapError(text, () => {
-      if (text.length > MAX_LENGTH) throw new ScheduleError(`it is longer than ${MAX_LENGTH} characters`);
+      if (text.length > MAX_LENGTH)
+        throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
       const trimmed = text.trim();
       const date = DATE.exec(trimmed);
       if (date) days.add(parseDate(date));
@@ -100,13 +101,13 @@ function wrapError(text: string, read: () => void): void {
 
 function parseDate([text, year, month, day]: RegExpExecArray): number {
   const dayMs = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  if (new Date(dayMs).toISOString().slice(0, 10) !== text) throw new ScheduleError('there is no such day');
+  if (new Date(dayMs).toISOString().slice(0, 10) !== text) throw new ScheduleError('no such day');
   return dayMs;
 }
 
 const EACH_WEEKDAY = 0b111_1111;
 
-/** Days of any year: by month and day of month, one bit for each day of the week on which it is meant. */
+/** Days of any year, by month and day of month; each with one bit for each matching day of the week. */
 class DayPatterns {
   #weekdays: Uint8Array | undefined;
 
@@ -129,8 +130,8 @@ class DayPatterns {
     return (weekdays & (1 << day.getUTCDay())) !== 0;
   }
 
-  #mark(place: number, bits: number): void {
-    if (this.#weekdays) this.#weekdays[place] = (this.#weekdays[place] ?? 0) | bits;
+  #mark(index: number, bits: number): void {
+    if (this.#weekdays) this.#weekdays[index] = (this.#weekdays[index] ?? 0) | bits;
   }
 }
 

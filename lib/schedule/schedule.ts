@@ -1,28 +1,28 @@
-/** When something is due. Times are milliseconds since the Unix epoch; activations are whole seconds. */
+/** Times are milliseconds since the Unix epoch; activations are at whole seconds. */
 export interface Schedule {
-  /** The first activation after a moment, or `undefined` where there is none within the next five years. */
+  /** Finds the first activation after a time; `undefined` if there is none in the next five years. */
   next(afterMs: number): number | undefined;
 
-  /** The last activation before a moment, or `undefined` where there is none within the last five years. */
+  /** Finds the last activation before a time; `undefined` if there was none in the last five years. */
   previous(beforeMs: number): number | undefined;
 
-  /** By how much later than it names an activation is: where the clock skipped the time that it names. */
+  /** Delay of an activation after its matching time, which the clock skipped; otherwise 0. */
   delayMs(atMs: number): number;
 }
 
-/** A schedule, a time zone or an excluded date that cannot be read; its message names what, where and the rule. */
+/** A schedule, time zone or excluded date is invalid. The message has the text and the rule. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
 
 const SECOND_MS = 1000;
 
-/** `@every 90s`: due again and again after an interval, counted from when it was first followed. */
+/** `@every 90s`: due at a fixed interval after an anchor time. */
 export class IntervalSchedule implements Schedule {
   readonly #intervalMs: number;
   readonly #anchorMs: number;
 
-  /** @param intervalMs a second at least, and whole seconds; what is more is left out */
+  /** @param intervalMs rounded down to whole seconds, at least one */
   constructor(intervalMs: number, anchorMs: number) {
     this.#intervalMs = Math.max(SECOND_MS, wholeSeconds(intervalMs));
     this.#anchorMs = wholeSeconds(anchorMs);

@@ -6,11 +6,11 @@ import { excludeDates as removeDates } from './excluded-dates.ts';
 import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
-/** So many schedules are kept, of some 3 KB each; one that is read again takes as long as one search in it. */
+/** A schedule takes about 3 KB. Parsing one takes as long as one search in it. */
 const MAX_CACHED = 10_000;
 const DAY_MS = 86_400_000;
 
-/** Reads schedules, those that were read lately once: objects are reconciled far more often than they change. */
+/** Parses and caches schedules: objects are reconciled far more often than they change. */
 export class Schedules {
   readonly #cache = new LruMap<string, Schedule | ScheduleError>({ max: MAX_CACHED });
 
@@ -36,11 +36,10 @@ export class Schedules {
   }
 }
 
-/** What a schedule is read with. */
 interface ScheduleOptions {
-  /** Where its times are meant, unless it begins with a zone of its own. */
+  /** Zone of a schedule that does not start with `TZ=`. */
   readonly timeZone: string;
-  /** What `@every` counts from, in milliseconds since the Unix epoch. */
+  /** Start of `@every` intervals, in milliseconds since the Unix epoch. */
   readonly anchorMs: number;
 }
 
@@ -59,14 +58,14 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads a schedule: six fields beginning with the second, five as CronJob takes them, `@daily` and its like, or
- * `@every` and a duration; `TZ=` and a zone may come first.
+ * Parses a schedule: six fields starting with the second, five fields as in CronJob, a descriptor such as `@daily`, or
+ * `@every` and a duration; optionally after `TZ=` and a zone.
  *
  * @throws ScheduleError
  */
 export function parseSchedule(text: string, { timeZone, anchorMs }: ScheduleOptions): Schedule {
   try {
-    if (text.length > MAX_LENGTH) throw new ScheduleError(`it is longer than ${MAX_LENGTH} characters`);
+    if (text.length > MAX_LENGTH) throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
     const trimmed = text.trim();
     const [, zone = timeZone, rest = trimmed] = OWN_ZONE.exec(trimmed) ?? [];
     return parseTimes(rest.trim(), TimeZone.named(zone), anchorMs);
@@ -87,20 +86,20 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
     return new IntervalSchedule(intervalMs, anchorMs);
   }
   if (text.startsWith('@') && !DESCRIPTORS.has(text)) {
-    const known = [...DESCRIPTORS.keys(), '@every'].join(', ');
-    throw new ScheduleError(`there are ${known} and no others that begin with @`);
+    const descriptors = [...DESCRIPTORS.keys(), '@every'].join(', ');
+    throw new ScheduleError(`unknown descriptor: only ${descriptors} may begin with @`);
   }
   return new CalendarSchedule(parseFields(DESCRIPTORS.get(text) ?? text), zone);
 }
 
 /**
- * A schedule that need not search again for what it found last: the next activation of an object is asked for at each look at it, and
- * mostly it is still the same.
+ * Caches the last results of a schedule: the next activation of an object is requested at each reconciliation, and is
+ * mostly still the same.
  */
 export function cacheLastResults(schedule: Schedule): Schedule {
   let [fromMs, nextMs] = [0, Number.NEGATIVE_INFINITY];
   let [previousMs, untilMs] = [Number.POSITIVE_INFINITY, 0];
-  /** There is nothing after the first, and nothing before any moment from the second to the third. */
+  /** No activation after `lastMs`, and none before any time from `firstMs` to `nothingUntilMs`. */
   let [lastMs, firstMs, nothingUntilMs] = [Number.NaN, Number.NaN, Number.NaN];
   return {
     next(afterMs) {

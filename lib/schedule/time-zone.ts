@@ -1,28 +1,28 @@
 import { ScheduleError } from './schedule.ts';
 
-/** A time during which a zone's clock is not changed. */
+/** A period with a constant offset. */
 export interface ZoneSegment {
-  /** Its first moment. */
+  /** Inclusive. */
   readonly startMs: number;
-  /** The first moment after it. */
+  /** Exclusive. */
   readonly endMs: number;
-  /** What is added to UTC. */
+  /** Added to UTC. */
   readonly offsetMs: number;
   /**
-   * The first civil time that the clock had not yet shown before this segment. Above the segment's first civil time, where
-   * the clock was set back; below it, where it was set forward.
+   * The first civil time that the clock had not shown before this segment: above the first civil time of the segment if
+   * the clock was set back, below it if the clock was set forward.
    */
   readonly previousMaxMs: number;
 }
 
 const DAY_MS = 86_400_000;
-/** Changes of the clock lie further apart than this; Ramadan's, the closest, lie a month apart. */
+/** Clock changes are further apart than this; the closest ones, for Ramadan, are a month apart. */
 const STEP_MS = 7 * DAY_MS;
-/** What a year's segments look back for, as the clock may have been set back shortly before. */
+/** Time before a year that its segments consider, since the clock may have been set back shortly before. */
 const LEAD_MS = 2 * DAY_MS;
-/** A zone's years that are kept. */
+/** Cached years per zone. */
 const MAX_YEARS = 32;
-/** Zones that are kept: there are about 600. */
+/** Cached zones; there are about 600. */
 const MAX_ZONES = 1000;
 const NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,3}$/;
 const MAX_NAME_LENGTH = 64;
@@ -30,13 +30,13 @@ const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 const zones = new Map<string, TimeZone>();
 
-/** A zone of the IANA database, and when its clock is changed. */
+/** A zone of the IANA database with its clock changes. */
 export class TimeZone {
   readonly name: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #years = new Map<number, readonly ZoneSegment[]>();
 
-  /** @throws ScheduleError when there is no such zone */
+  /** @throws ScheduleError if the zone does not exist */
   constructor(name: string) {
     this.name = name;
     try {
@@ -52,27 +52,27 @@ export class TimeZone {
     }
   }
 
-  /** The zone of a name, read once. @throws ScheduleError when there is no such zone */
+  /** Returns the zone of a name, from a cache. @throws ScheduleError if the zone does not exist */
   static named(name: string): TimeZone {
-    const known = zones.get(name);
-    if (known) return known;
+    const cached = zones.get(name);
+    if (cached) return cached;
     const zone = new TimeZone(name);
     if (zones.size >= MAX_ZONES) zones.clear();
     zones.set(name, zone);
     return zone;
   }
 
-  /** What the clock on the wall shows at a moment. */
+  /** Returns what a local clock shows, in milliseconds since 1970 as if it showed UTC. */
   civilMs(atMs: number): number {
     return atMs + this.segmentAt(atMs).offsetMs;
   }
 
-  /** The segment that holds a moment; a segment never goes beyond a year. */
+  /** Returns the segment that contains a time. Segments end at the end of a UTC year. */
   segmentAt(atMs: number): ZoneSegment {
     const year = new Date(atMs).getUTCFullYear();
     const segments = this.#years.get(year) ?? this.#cacheYear(year, this.#findSegments(year));
     const segment = segments.find(({ endMs }) => atMs < endMs);
-    if (!segment) throw new RangeError(`Cannot tell the time in ${this.name} at ${atMs}: no such moment`);
+    if (!segment) throw new RangeError(`Cannot compute the time in ${this.name} at ${atMs} ms: out of range`);
     return segment;
   }
 
@@ -100,7 +100,7 @@ export class TimeZone {
     return segments;
   }
 
-  /** When the clock is next changed, if that is before the end given. */
+  /** Finds the next clock change before `untilMs`. */
   #findChange(startMs: number, untilMs: number): number | undefined {
     const offsetMs = this.#offsetAt(startMs);
     for (let beforeMs = startMs; beforeMs < untilMs; beforeMs += STEP_MS) {

@@ -1,41 +1,41 @@
 import { createHash } from 'node:crypto';
 import type { Sample } from './sample.ts';
 
-/** What is asked of a source, again and again. */
+/** A request to a source that is repeated. */
 export interface Query {
-  /** The same for queries that ask the same system the same with the same credentials; holds no secret. */
+  /** Equal for equal queries of the same system with the same credentials; contains no secret. */
   readonly key: string;
-  /** What is asked of whom, for people: one line without secrets. */
+  /** Names the query and its source in messages: one line without secrets. */
   readonly description: string;
   /**
-   * What namespaces share by turns, and whom series of requests are counted under: a host, a connection, or the name that an
-   * administrator gave; holds no secret. Absent where requests do not wait for one another.
+   * The resource that namespaces share fairly, and the label of request series: a host, a connection, or a name given
+   * by an administrator; contains no secret. Absent if requests do not wait for each other.
    */
   readonly source?: string;
-  /** How many requests its source takes at once; 32 unless given. */
+  /** Concurrent requests to the source; by default 32. */
   readonly maxConcurrent?: number;
-  /** Its requests by HTTP, where somebody counts them. */
+  /** Counts its HTTP requests. */
   readonly requests?: RequestTally | undefined;
-  /** How long a request may take; absent where the default counts. */
+  /** Timeout of a request; by default that of the collection. */
   readonly timeoutMs?: number;
   /**
-   * @param note takes what people should know of a result that there is nevertheless: a line without secrets
-   * @throws an Error that says what could not be asked, of whom, and why; a source without a result is such an error
+   * @param note receives remarks about a successful result for people: one line each, without secrets
+   * @throws an Error that names the query, the source and the cause, also if there is no result
    */
   run(signal: AbortSignal, note?: (text: string) => void): Promise<readonly Sample[]>;
 }
 
-/** What queries have that say nothing, and what they have beyond their request: for a connection, and to be read. */
+/** Default timeout of queries, and the time that a query takes in addition to its request. */
 const USUAL_MS = 15_000;
 const MARGIN_MS = 1_000;
 
-/** A query that waits as long as its one request may take, where that is longer than queries usually wait. */
+/** Extends the timeout of a query if its request may take longer than the default. */
 export function extendTimeout(query: Query, requestTimeoutMs: number): Query {
   const timeoutMs = requestTimeoutMs + MARGIN_MS;
   return timeoutMs > USUAL_MS ? { ...query, timeoutMs } : query;
 }
 
-/** Tells values apart that must not be shown: a part of a digest of their JSON. */
+/** Identifies a secret value: the first 128 bits of the SHA-256 of its JSON. */
 export function digest(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -43,13 +43,13 @@ export function digest(value: unknown): string {
 
 const MAX_SHOWN_LENGTH = 200;
 
-/** A query as logs, events and pages show it: on one line, and not longer than fits there. */
+/** Shortens a query for logs, events and pages: one line of at most 200 characters. */
 export function shorten(text: string): string {
   const line = text.slice(0, MAX_SHOWN_LENGTH).replaceAll(/[\r\n\t]/g, ' ');
   return text.length > MAX_SHOWN_LENGTH ? `${line}…` : line;
 }
 
-/** How many requests have ended, by their status; `error` counts those without any. */
+/** Counts completed requests by status; `error` counts those without a response. */
 export class RequestTally {
   readonly #counts = new Map<string, number>();
 

@@ -2,22 +2,24 @@ import type { z } from 'zod';
 
 const MAX_DEPTH = 128;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-/** An empty object takes 50 times its text in memory. */
+/** An empty object takes 50 times the memory of its text. */
 const MAX_VALUES = 100_000;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map(
   (character) => character.charCodeAt(0),
 );
 
 /**
- * Parses JSON that somebody else wrote, of which the deepest and the most numerous values are refused before they take
- * memory. Of a key that comes twice, the last counts.
+ * Parses untrusted JSON. Rejects too deep nesting and too many values before they take memory. The last of duplicate
+ * keys counts.
  */
 export function readBoundedJson(body: Uint8Array, maxValues = MAX_VALUES): Json {
   checkShape(body, maxValues);
   try {
     return JSON.parse(UTF8.decode(body)) as Json;
   } catch (cause) {
-    throw new Error('the response is no JSON', { cause: cause instanceof SyntaxError ? undefined : cause });
+    throw new Error('the response is not valid JSON', {
+      cause: cause instanceof SyntaxError ? undefined : cause,
+    });
   }
 }
 
@@ -39,7 +41,6 @@ function checkShape(body: Uint8Array, maxValues: number): void {
   }
 }
 
-/** What JSON text holds. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 interface JsonObject {
@@ -54,18 +55,18 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `null`, `array` or what JavaScript calls the type, as messages name it. */
+/** The type of a value for messages: `null`, `array`, or its JavaScript type. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** A schema makes a list of all that is wrong, which takes a hundred times as long as to parse it. */
+/** Lower limit, since a schema lists all problems, which takes a hundred times as long as parsing. */
 const MAX_NAMED_VALUES = 40_000;
 
-/** Reads JSON of an expected form. @throws an Error that says whose response it should have been */
-export function readJsonAs<S extends z.ZodType>(schema: S, body: Uint8Array, whose: string): z.output<S> {
+/** Parses JSON by a schema. @throws an Error that names the system */
+export function readJsonAs<S extends z.ZodType>(schema: S, body: Uint8Array, system: string): z.output<S> {
   const read = schema.safeParse(readBoundedJson(body, MAX_NAMED_VALUES));
   if (read.success) return read.data;
-  throw new Error(`the response is not one of ${whose}`);
+  throw new Error(`the response is not a valid response of ${system}`);
 }

@@ -1,24 +1,24 @@
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-/** Databases write all digits of the greatest double. */
+/** Databases write all digits of the largest double. */
 const MAX_LENGTH = 400;
 
-/** The finite number that a server wrote as text; `undefined` for what is none, as NaN, hexadecimal digits and blanks. */
+/** Parses a finite decimal number; `undefined` for other text, such as NaN, hexadecimal digits and blanks. */
 export function parseDecimal(text: string): number | undefined {
   const value = text.length <= MAX_LENGTH && NUMBER.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** A source that responded, but has nothing to tell. */
+/** A source responded without a value. */
 export class EmptyResponseError extends Error {
   override readonly name = 'EmptyResponse';
 }
 
-/** Makes one number of several, of which there is at least one. */
+/** Combines one or more numbers. */
 type Aggregator = (numbers: readonly number[]) => number;
 
 const sum: Aggregator = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
-/** By the names that configurations have for them. */
+/** By their names in configurations. */
 export const AGGREGATORS = {
   avg: (numbers: readonly number[]) => sum(numbers) / numbers.length,
   min: (numbers: readonly number[]) => numbers.reduce((least, one) => Math.min(least, one)),
@@ -28,23 +28,23 @@ export const AGGREGATORS = {
 
 export type AggregatorName = keyof typeof AGGREGATORS;
 
-/** The last moment that RFC 3339 can write: its years have four digits. */
+/** The last time of RFC 3339, whose years have four digits. */
 const LAST_MS = Date.UTC(10_000, 0) - 1;
 
-/** When a sample was measured, as its source says; nothing where that is no time from 1970 to 9999, which nobody could be told. */
+/** Converts the timestamp of a source to a field of {@link Sample}; omitted unless it is between 1970 and 9999. */
 export function measuredAt(timeMs: number): { readonly takenAtMs?: number } {
   return timeMs >= 0 && timeMs <= LAST_MS ? { takenAtMs: Math.round(timeMs) } : {};
 }
 
-/** One number that a source told. */
+/** A number from a source. */
 export interface Sample {
   readonly value: number;
-  /** What it belongs to, by the source's own names; empty where the source tells none. */
+  /** Labels of the source; may be empty. */
   readonly labels: Readonly<Record<string, string>>;
-  /** When it was measured, in milliseconds since the Unix epoch; absent where the source does not tell. */
+  /** Time of measurement, in milliseconds since the Unix epoch; absent if the source does not report it. */
   readonly takenAtMs?: number;
-  /** The time that it covers; absent where the source does not tell. */
+  /** Period of the measurement; absent if the source does not report it. */
   readonly windowSeconds?: number;
-  /** It stands for nothing: the source responded without a value, and is to be taken so. */
+  /** The source responded without a value, and this value is configured for that case. */
   readonly isPlaceholder?: true;
 }

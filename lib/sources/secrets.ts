@@ -1,19 +1,19 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { EmptyResponseError } from './sample.ts';
 
-/** Shorter ones may be found in anything. */
+/** Shorter secrets would match unrelated text. */
 const MIN_LENGTH = 8;
-/** So much of the beginning of one is no accident at the end of a text. */
+/** A shorter prefix of a secret at the end of a text is considered a coincidence. */
 const MIN_PREFIX_LENGTH = 4;
 const MAX_SHOWN_LENGTH = 300;
-/** Of a longer text, the rest is not even looked at. */
+/** The rest of a longer text is dropped without a search. */
 const MAX_SEARCHED_TEXT = 65_536;
 const MAX_CAUSE_DEPTH = 8;
 const REPLACEMENT = '…';
 
 /**
- * What a server was shown, and may repeat: whatever it writes goes through here before it is cut, or stands in an error, a
- * log, a condition or a page. Who cuts first may leave the beginning of a secret.
+ * Removes the secrets that were sent to a server from text of that server, before it is shortened or used in an error,
+ * a log line, a condition or a page. Shortening first may leave the beginning of a secret.
  */
 export class Secrets {
   readonly #secrets: readonly string[];
@@ -23,7 +23,7 @@ export class Secrets {
     this.#secrets = secrets.filter((secret) => secret !== undefined);
   }
 
-  /** What may be told of a text: without the secrets, on one line, and then cut. */
+  /** Removes the secrets from a text, puts it on one line, and shortens it. */
   redact(text: string, length = MAX_SHOWN_LENGTH): string {
     const line = this.#remove(text)
       .replaceAll(/\p{Cc}+/gu, ' ')
@@ -31,7 +31,7 @@ export class Secrets {
     return line.length > length ? `${line.slice(0, length).toWellFormed()}…` : line;
   }
 
-  /** An error of which every message may be told; itself where all may. */
+  /** Redacts the messages of an error and its causes. Returns the error itself if there is nothing to remove. */
   redactError(error: unknown, length = MAX_SHOWN_LENGTH): Error {
     return this.#redactError(error, length, MAX_CAUSE_DEPTH);
   }
@@ -42,8 +42,8 @@ export class Secrets {
     const cause =
       deepest > 0 && error.cause != null ? this.#redactError(error.cause, length, deepest - 1) : undefined;
     if (message === error.message && cause === (error.cause ?? undefined)) return error;
-    const Told = error instanceof EmptyResponseError ? EmptyResponseError : Error;
-    return new Told(message, cause && { cause });
+    const Redacted = error instanceof EmptyResponseError ? EmptyResponseError : Error;
+    return new Redacted(message, cause && { cause });
   }
 
   #remove(text: string): string {
@@ -52,43 +52,43 @@ export class Secrets {
     const longest = Math.max(whole[0]?.length ?? 0, prefixes[0]?.length ?? 0);
     const isWhole = text.length <= MAX_SEARCHED_TEXT + longest;
     const read = isWhole ? text : text.slice(0, MAX_SEARCHED_TEXT + longest);
-    // Where a long secret ends is not known: from the first of them on, all is left out.
-    const places = prefixes.map((form) => read.indexOf(form)).filter((at) => at >= 0);
-    const end = places.length > 0 ? Math.min(...places) : undefined;
+    // The end of a long secret is unknown, so everything from its beginning is removed.
+    const starts = prefixes.map((form) => read.indexOf(form)).filter((at) => at >= 0);
+    const end = starts.length > 0 ? Math.min(...starts) : undefined;
     const left = whole.reduce((rest, form) => rest.replaceAll(form, REPLACEMENT), read.slice(0, end));
-    // Its writer may have cut it, as brokers do; where we did, the end is given up as a whole.
+    // The sender may have truncated the text, as brokers do. Where it is truncated here, its end is dropped.
     if (!isWhole && end === undefined) return left.slice(0, -longest - 1);
     const beginning = [...prefixes, ...whole].reduce(
       (most, form) => Math.max(most, measurePrefixAtEnd(left, form)),
       0,
     );
-    const kept = beginning < MIN_PREFIX_LENGTH ? left : left.slice(0, -beginning) + REPLACEMENT;
-    return end === undefined ? kept : kept + REPLACEMENT;
+    const cleaned = beginning < MIN_PREFIX_LENGTH ? left : left.slice(0, -beginning) + REPLACEMENT;
+    return end === undefined ? cleaned : cleaned + REPLACEMENT;
   }
 }
 
-/** What is looked for, each the longest first: one may be a part of another. */
+/** Strings to search for, the longest first, since one may contain another. */
 interface SecretForms {
   readonly whole: readonly string[];
-  /** Of secrets that are too long to be kept in all their forms, what these begin with. */
+  /** Prefixes of the forms of long secrets. */
   readonly prefixes: readonly string[];
 }
 
 function buildForms(secrets: readonly string[]): SecretForms {
   const given = secrets.flatMap((secret) => [secret, secret.trim()]);
-  const looked = [...new Set(given)].filter((secret) => secret.length >= MIN_LENGTH);
+  const searched = [...new Set(given)].filter((secret) => secret.length >= MIN_LENGTH);
   const isLong = (secret: string) => secret.length > MAX_SEARCHED_LENGTH;
   const sorted = (some: readonly string[]) =>
     [...new Set(some.flatMap(buildSecretForms))].sort((a, b) => b.length - a.length);
   return {
-    whole: sorted(looked.filter((secret) => !isLong(secret))),
-    prefixes: sorted(looked.filter(isLong)),
+    whole: sorted(searched.filter((secret) => !isLong(secret))),
+    prefixes: sorted(searched.filter(isLong)),
   };
 }
 
 /**
- * How many characters at the end of a text are the beginning of a word, where that is not too short to count; in time linear
- * in the shorter of them: words may be far longer than the texts.
+ * Returns the number of characters at the end of a text that are a prefix of a word, or 0 if there are fewer than the
+ * minimum. Takes time linear in the shorter of both, since words may be far longer than texts.
  */
 function measurePrefixAtEnd(text: string, word: string): number {
   const last = text.slice(-word.length);
@@ -107,13 +107,13 @@ function measurePrefixAtEnd(text: string, word: string): number {
   return Math.min(border, word.length - 1);
 }
 
-/** Of longer secrets only so much is looked for, in UTF-16 units: forms take dozens of times what the secret does. */
+/** Searched prefix of longer secrets, in UTF-16 units: all forms take dozens of times the memory of a secret. */
 const MAX_SEARCHED_LENGTH = 1024;
 
 /**
- * The forms in which a secret may stand in what somebody else writes: as it is, percent-encoded, escaped as in JSON,
- * HTML and SQL, in hexadecimal digits, and in base64, alone or as a part of something longer. Of one that is longer than
- * {@link MAX_SEARCHED_LENGTH}, these are what its forms begin with.
+ * Returns the forms of a secret that foreign text may contain: plain, percent-encoded, escaped for JSON, HTML and SQL,
+ * in hexadecimal digits, and in base64, alone or inside a longer value. For a secret longer than
+ * {@link MAX_SEARCHED_LENGTH}, returns prefixes of its forms.
  */
 export function buildSecretForms(given: string): readonly string[] {
   const secret = cutToPrefix(given).toWellFormed();
@@ -141,14 +141,14 @@ export function buildSecretForms(given: string): readonly string[] {
   return [...new Set(forms)];
 }
 
-/** Ends between characters: half of one is encoded as something else. */
+/** Does not cut surrogate pairs, which would be encoded differently. */
 function cutToPrefix(secret: string): string {
   return secret
     .slice(0, MAX_SEARCHED_LENGTH)
     .replace(secret.length > MAX_SEARCHED_LENGTH ? /[\uD800-\uDBFF]$/ : '', '');
 }
 
-/** What of its base64 does not depend on what stands around it, for each of the places at which it may begin. */
+/** Returns the base64 that is independent of the surrounding bytes, for each of the three alignments. */
 function buildBase64Forms(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const before = Buffer.alloc(offset);
@@ -174,7 +174,7 @@ function lowerHex(text: string): string {
   return text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-/** What `encodeURIComponent` leaves as it is, others encode. */
+/** Encodes also characters that `encodeURIComponent` does not, as other implementations do. */
 function encodeStrictly(text: string): string {
   return text.replaceAll(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
 }

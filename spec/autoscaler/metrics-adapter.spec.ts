@@ -58,7 +58,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
     await system.passes(async () => (await system.get(external)).code === 500);
     const { message } = await system.get(external);
-    expect(message).to.match(/^Cannot collect External\/queue-depth: .* the query has no result$/);
+    expect(message).to.match(/^Cannot collect External\/queue-depth: .* the query returned no result$/);
     await system.passes(async () => (await system.events()).length === 3);
     expect(await system.events()).to.include.members([
       'Failed to create new metrics collector: Setting query or query-name is missing of metric External/broken',
@@ -148,7 +148,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(shop.requests[0]?.headers.authorization).to.match(/^Basic /);
     const isRefused = async () =>
       ((await system.get('/debug/metrics')).collected ?? []).some(({ error = '' }) =>
-        error.endsWith('which --allowed-hosts has to name by that address or a range'),
+        error.endsWith('which --allowed-hosts must list as an address or range'),
       );
     await system.passes(isRefused);
     expect(JSON.stringify(await system.get('/debug/metrics'))).not.to.include('secret');

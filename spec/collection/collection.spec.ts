@@ -117,10 +117,10 @@ describe('Collection', () => {
     expect(collection.reading('b/web', 'quick')).not.to.equal(undefined);
     await clock.advance(5_000);
     expect(collection.failure('a/web', 'slow-35')?.error.message).to.equal(
-      'what slow-35 is: not polled within 5s: its source has as many polls under way as it takes from namespace a',
+      'Cannot query what slow-35 is within 5s: namespace a has the maximum of concurrent polls of this source',
     );
     expect(collection.failure('a/web', 'slow-0')?.error.message).to.equal(
-      'what slow-0 is: no response within 5s',
+      'Cannot query what slow-0 is: no response within 5s',
     );
     await clock.advance(60_000);
     expect(begun()).to.be.above(30);
@@ -186,9 +186,9 @@ describe('Collection', () => {
         await clock.advance(10_000);
         return [collection.failure('next', 'next')?.error.message, ...source.requestedAtMs('next')];
       };
-      const busy = 'its source has as many polls under way as it takes from namespace a';
-      expect(await told(4999)).to.deep.equal(['what next is: no response within 5s', 104_999]);
-      expect(await told(30_000)).to.deep.equal([`what next is: not polled within 5s: ${busy}`]);
+      const busy = 'namespace a has the maximum of concurrent polls of this source';
+      expect(await told(4999)).to.deep.equal(['Cannot query what next is: no response within 5s', 104_999]);
+      expect(await told(30_000)).to.deep.equal([`Cannot query what next is within 5s: ${busy}`]);
     });
   });
 
@@ -478,8 +478,8 @@ describe('Collection', () => {
       expect(
         logger.lines.map(({ level, message, fields }) => [level, message, fields.query, fields.err]),
       ).to.deep.equal([
-        ['error', 'A source fails; it is asked again', 'what rate is', 'connection refused'],
-        ['info', 'A source responds again', 'what rate is', undefined],
+        ['error', 'Cannot query source; retrying', 'what rate is', 'connection refused'],
+        ['info', 'Queries of source succeed again', 'what rate is', undefined],
       ]);
       expect(collection.reading('a', 'rate')?.samples[0]?.value).to.equal(7);
     });
@@ -496,7 +496,7 @@ describe('Collection', () => {
         await clock.advance(120_000);
       }
       const told = () => logger.lines.map(({ message, fields }) => [message, fields.changesNotLogged]);
-      const [failing, recovered] = ['A source fails; it is asked again', 'A source responds again'];
+      const [failing, recovered] = ['Cannot query source; retrying', 'Queries of source succeed again'];
       expect(told()).to.deep.equal([
         [failing, undefined],
         [recovered, undefined],
@@ -533,7 +533,9 @@ describe('Collection', () => {
         collectors({ deaf: source.collector('deaf', 10_000), well: source.collector('well', 10_000) }),
       );
       await clock.advance(5001);
-      expect(collection.failure('a', 'deaf')?.error.message).to.equal('what deaf is: no response within 5s');
+      expect(collection.failure('a', 'deaf')?.error.message).to.equal(
+        'Cannot query what deaf is: no response within 5s',
+      );
       expect(collection.reading('a', 'well')).to.not.equal(undefined);
       await clock.advance(20_000);
       expect(source.requestedAtMs('deaf').length).to.be.above(1);

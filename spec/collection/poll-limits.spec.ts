@@ -6,7 +6,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 const TIMEOUT_MS = 15_000;
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
-const OVERLOAD = 'namespace hung has more polls due than it may begin';
+const OVERLOAD = 'namespace hung exceeds its share of polls';
 
 describe('PollLimits', () => {
   it('lets polls of a namespace begin at the rate of the process, and those of another in between', async () => {
@@ -54,8 +54,8 @@ describe('PollLimits', () => {
     poll('hung', { count: 6, intervalMs: 600_000, takesMs: Number.POSITIVE_INFINITY });
     await clock.advance(60_000);
     expect(errors().toSorted()).to.deep.equal([
-      ...[0, 1, 2, 3].map((index) => `hung ${index}: no response within 15s`),
-      ...[4, 5].map((index) => `hung ${index}: not polled within 1m0s: ${OVERLOAD}`),
+      ...[0, 1, 2, 3].map((index) => `Cannot query hung ${index}: no response within 15s`),
+      ...[4, 5].map((index) => `Cannot query hung ${index} within 1m0s: ${OVERLOAD}`),
     ]);
   });
 
@@ -69,8 +69,8 @@ describe('PollLimits', () => {
     });
     await clock.advance(TIMEOUT_MS);
     expect(errors()).to.deep.equal([
-      'hung 0: no response within 15s',
-      'hung 2: not polled within 15s: its source has as many polls under way as it takes from namespace hung',
+      'Cannot query hung 0: no response within 15s',
+      'Cannot query hung 2 within 15s: namespace hung has the maximum of concurrent polls of this source',
     ]);
   });
 

@@ -77,7 +77,7 @@ describe('openTlsFolder', () => {
     await using system = await setUp();
     await rm(system.folder, { recursive: true });
     expect(await errorOf(system.open('prometheus'))).to.equal(
-      `Cannot use --source-tls of "prometheus": ${system.folder} does not exist, or may not be read`,
+      `Cannot use --source-tls of "prometheus": ${system.folder} does not exist or is not readable`,
     );
   });
 
@@ -85,14 +85,14 @@ describe('openTlsFolder', () => {
     await using system = await setUp();
     await rm(join(system.folder, 'tls.key'));
     expect(await errorOf(openTlsFolder(system.folder, system))).to.equal(
-      `${system.folder} must have both of tls.crt and tls.key, or none`,
+      `${system.folder} must have both tls.crt and tls.key, or neither`,
     );
     await rm(join(system.folder, 'tls.crt'));
     await using authority = await openTlsFolder(system.folder, system);
     expect(Object.keys(authority.current)).to.include('ca');
     await rm(join(system.folder, 'ca.crt'));
     expect(await errorOf(openTlsFolder(system.folder, system))).to.equal(
-      `${system.folder} must have ca.crt, or tls.crt and tls.key, or all of them`,
+      `${system.folder} must have ca.crt, or tls.crt and tls.key, or all three`,
     );
   });
 });

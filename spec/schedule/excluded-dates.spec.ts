@@ -62,10 +62,10 @@ describe('excludeDates', () => {
   });
 
   for (const [date, reason] of [
-    ['2026-02-30', 'there is no such day'],
-    ['tomorrow', 'it takes 6 fields, or 5 without seconds, not 1'],
+    ['2026-02-30', 'no such day'],
+    ['tomorrow', 'must have 6 fields, or 5 without seconds, not 1'],
     ['32 * *', 'day of month "32" is not between 1 and 31'],
-    ['1'.repeat(300), 'it is longer than 256 characters'],
+    ['1'.repeat(300), 'must be no longer than 256 characters'],
   ] as const) {
     it(`refuses ${date.slice(0, 20)}`, () => {
       expect(() => without('@daily', [date])).to.throw(ScheduleError, reason);

@@ -127,17 +127,17 @@ describe('parseSchedule', () => {
   });
 
   for (const [text, reason] of [
-    ['', 'it takes 6 fields, or 5 without seconds, not 0'],
-    ['* * * * * * *', 'it takes 6 fields, or 5 without seconds, not 7'],
+    ['', 'must have 6 fields, or 5 without seconds, not 0'],
+    ['* * * * * * *', 'must have 6 fields, or 5 without seconds, not 7'],
     ['60 * * * * *', 'second "60" is not between 0 and 59'],
     ['0 0 0 * FOO *', 'month "FOO" is not a number'],
     ['0 0 0 * * 7', 'day of week "7" is not between 0 and 6'],
     ['0 5-1 * * * *', 'minute "5-1" begins after its end'],
     ['0 */0 * * * *', 'step of minute "*/0" is not positive'],
     ['0 1/2/3 * * * *', 'minute "1/2/3" has more than one step or more than two bounds'],
-    ['0 , * * * *', 'minute "," holds no value'],
-    ['@never', 'there are @yearly'],
-    ['@constructor', 'there are @yearly'],
+    ['0 , * * * *', 'minute "," has no value'],
+    ['@never', 'unknown descriptor: only @yearly'],
+    ['@constructor', 'unknown descriptor: only @yearly'],
     ['@every soon', '@every takes a duration such as 90s or 1h30m'],
     ['TZ=Mars/Olympus * * * * * *', 'time zone "Mars/Olympus" is not in the IANA database'],
     ['TZ= * * * * * *', 'time zone "" is not in the IANA database'],
@@ -153,7 +153,7 @@ describe('parseSchedule', () => {
       parseSchedule(`${'1,'.repeat(1_000_000)} * * * * *`, { timeZone: 'UTC', anchorMs: 0 });
     expect(parse).to.throw(
       ScheduleError,
-      /^Cannot read schedule "[1,]{80}…": it is longer than 256 characters$/,
+      /^Cannot read schedule "[1,]{80}…": must be no longer than 256 characters$/,
     );
   });
 

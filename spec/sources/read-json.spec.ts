@@ -28,11 +28,11 @@ describe('readBoundedJson', () => {
     ['objects within objects', '{"a":'.repeat(200), 'the response is nested deeper than 128 levels'],
     ['many values', `[${'{},'.repeat(80_000)}{}]`, 'the response has more than 100000 values'],
     ['many numbers', `[${'1,'.repeat(100_000)}1]`, 'the response has more than 100000 values'],
-    ['no JSON', '<html>', 'the response is no JSON'],
-    ['nothing', '', 'the response is no JSON'],
-    ['half of it', '{"a":', 'the response is no JSON'],
-    ['NaN', '{"a":NaN}', 'the response is no JSON'],
-    ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'the response is no JSON'],
+    ['no JSON', '<html>', 'the response is not valid JSON'],
+    ['nothing', '', 'the response is not valid JSON'],
+    ['half of it', '{"a":', 'the response is not valid JSON'],
+    ['NaN', '{"a":NaN}', 'the response is not valid JSON'],
+    ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'the response is not valid JSON'],
   ];
   for (const [what, body, error] of refused)
     it(`refuses ${what}`, () => {

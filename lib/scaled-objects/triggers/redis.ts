@@ -98,18 +98,18 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
     parameters: listParameters,
     plan(request) {
       const given = parametersOf(listParameters, request);
-      const place = redisPlaceOf(given, formOf(request.type));
+      const deployment = redisPlaceOf(given, formOf(request.type));
       const { listName } = given;
       return oneMetric({
         name: `redis-${listName}`,
         query: {
-          key: JSON.stringify(['redis', deploymentKey(place), listName]),
-          description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(place)}`,
+          key: JSON.stringify(['redis', deploymentKey(deployment), listName]),
+          description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(deployment)}`,
           run: async (signal) => [
             {
               value: await queryDeployment(
                 redis,
-                { place, work: (send) => readLength(send, listName) },
+                { deployment, work: (send) => readLength(send, listName) },
                 signal,
               ),
               labels: {},
@@ -166,22 +166,22 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
     parameters: streamParameters,
     plan(request) {
       const given = parametersOf(streamParameters, request);
-      const place = redisPlaceOf(given, formOf(request.type));
+      const deployment = redisPlaceOf(given, formOf(request.type));
       const { stream, consumerGroup: group, lagCount } = given;
       const counted = group === undefined ? 'length' : lagCount === undefined ? 'pending' : 'lag';
       const targets = { length: given.streamLength, pending: given.pendingEntriesCount, lag: lagCount ?? 0 };
       return oneMetric({
         name: `redis-streams-${stream}`,
         query: {
-          key: JSON.stringify(['redis-streams', deploymentKey(place), stream, group, counted]),
-          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(place)}`,
+          key: JSON.stringify(['redis-streams', deploymentKey(deployment), stream, group, counted]),
+          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(deployment)}`,
           async run(signal) {
             const count = { stream, group, counted } as const;
             return [
               {
                 value: await queryDeployment(
                   redis,
-                  { place, work: (send) => readStreamCount(send, count) },
+                  { deployment, work: (send) => readStreamCount(send, count) },
                   signal,
                 ),
                 labels: {},

@@ -10,32 +10,30 @@ import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerCall, ScalerChannel, ScalerServer } from './scaler-channel.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
-/** What scalers are called with. */
 export interface ExternalScalersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 
-/** A stream that ended well is opened again after this long. */
+/** Delay before a stream is opened again. */
 const REOPEN_MS = 2000;
-/** One that failed, after as long, then twice as long each time. */
+/** The delay doubles with each failure up to this limit. */
 const MAX_REOPEN_MS = 60_000;
-/** Of all streams of a namespace together: each message costs some ten microseconds, however little it says. */
+/** For all streams of a namespace: each message takes about ten microseconds, however short. */
 const NAMESPACE_MESSAGES = { perSecond: 500, burst: 1000 };
-/** So many servers that sent floods of frames are remembered. */
 const MAX_FLOODED = 1_000;
 
-/** A server that sent a flood of frames is not called for some time. */
+/** A server that sent a flood of frames and is not called until `untilMs`. */
 interface Flooded {
   readonly error: ScalerFloodError;
   readonly waitMs: number;
   readonly untilMs: number;
 }
 
-/** Scalers that are called by gRPC, over connections that are kept and shared. */
+/** Calls external scalers by gRPC over pooled connections. */
 export class ExternalScalers implements Disposable {
   readonly #options: ExternalScalersOptions;
   readonly #channels: ClientPool<ScalerChannel>;
-  /** Of messages that streams push, by namespaces. */
+  /** Limits the pushed messages per namespace. */
   readonly #messages: TokenBuckets;
   /** By server, the one that sent its flood the longest ago first. */
   readonly #flooded = new LruMap<string, Flooded>({ max: MAX_FLOODED });
@@ -46,7 +44,7 @@ export class ExternalScalers implements Disposable {
     this.#messages = new TokenBuckets({ clock: options.clock, ...NAMESPACE_MESSAGES });
   }
 
-  /** What a scaler counts for an object. @throws an Error that names the server and the call, with the cause */
+  /** Returns the metrics of an object. @throws an Error that names the server and the method, with the cause */
   async metrics(
     server: ScalerServer,
     object: ScaledObjectRef,
@@ -58,7 +56,7 @@ export class ExternalScalers implements Disposable {
     return await this.#call(server, { call, object }, signal);
   }
 
-  /** The values of a metric. @throws as {@link metrics} */
+  /** Returns the values of a metric. @throws as {@link metrics} */
   async values(
     server: ScalerServer,
     of: { readonly object: ScaledObjectRef; readonly metricName: string },
@@ -70,7 +68,7 @@ export class ExternalScalers implements Disposable {
     return await this.#call(server, { call, object: of.object }, signal);
   }
 
-  /** Whether there is something to do. @throws as {@link metrics} */
+  /** Returns whether an object is active. @throws as {@link metrics} */
   async isActive(server: ScalerServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
     const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
     const request = encodeObjectRef(object);
@@ -78,7 +76,7 @@ export class ExternalScalers implements Disposable {
     return await this.#call(server, { call, object }, signal);
   }
 
-  /** Calls back whenever a scaler tells that there is something to do; ends with the signal, and otherwise never. */
+  /** Calls `onActive` whenever the scaler pushes that an object is active. Resolves only when the signal aborts. */
   async watchActivity(
     server: ScalerServer,
     { object, onActive }: { readonly object: ScaledObjectRef; readonly onActive: () => void },
@@ -95,13 +93,13 @@ export class ExternalScalers implements Disposable {
             if (signal.aborted) return;
             waitMs = REOPEN_MS;
             if (isActive) onActive();
-            await this.#messages.get(object.namespace).take(signal); // of who sends more, the rest waits
+            await this.#messages.get(object.namespace).take(signal); // further messages wait
           }
         };
         await this.#use(server, receive, signal);
         waitMs = REOPEN_MS;
       } catch {
-        // That the scaler cannot be called shows where it is asked for values.
+        // The failure is reported by the queries for values.
         waitMs = Math.min(2 * waitMs, MAX_REOPEN_MS);
       }
       await clock.sleep(waitMs, { signal }).catch(() => {}); // the signal ends it
@@ -126,7 +124,7 @@ export class ExternalScalers implements Disposable {
     }
   }
 
-  /** @throws {ScalerFloodError} while the server is not called for its flood of frames; what connecting or the work throws */
+  /** @throws {ScalerFloodError} while the server is not called; the error of connecting or of the work */
   async #use<T>(
     server: ScalerServer,
     work: (channel: ScalerChannel) => Promise<T>,
@@ -144,7 +142,7 @@ export class ExternalScalers implements Disposable {
     }
   }
 
-  /** All calls of one channel fail by the same error, and count once. */
+  /** All calls of one channel fail with the same error, which counts once. */
   #backOff(name: string, error: ScalerFloodError): void {
     const before = this.#flooded.peek(name);
     if (before?.error === error) return;
@@ -154,7 +152,7 @@ export class ExternalScalers implements Disposable {
     this.#flooded.set(name, { error, waitMs, untilMs: nowMs + waitMs });
   }
 
-  /** gRPC looks names up itself, and dials what it finds; so it is given addresses. */
+  /** Passes addresses to gRPC, which would resolve names itself and connect to any address. */
   async #connect(server: ScalerServer, signal: AbortSignal): Promise<ScalerChannel> {
     const addresses = await this.#findAddresses(server.host);
     signal.throwIfAborted();
@@ -170,7 +168,7 @@ export class ExternalScalers implements Disposable {
   }
 }
 
-/** Tells servers, and how they are called, apart; holds no secret. */
+/** Identifies a server and its TLS options; contains no secret. */
 export function serverKey({ host, port, tls }: ScalerServer): string {
   return JSON.stringify([host, port, digest(tls ?? null)]);
 }

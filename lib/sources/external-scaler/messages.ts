@@ -17,25 +17,23 @@ import {
   ScaledObjectRefSchema,
 } from './external-scaler_pb.ts';
 
-/** The object that a scaler is called for. */
 export interface ScaledObjectRef {
   readonly name: string;
   readonly namespace: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What of it must not be told, whatever the scaler says. */
+  /** Secrets to redact in messages of the scaler. */
   readonly secrets: readonly string[];
 }
 
-/** A metric that a scaler has. */
 export interface ScalerMetric {
   readonly name: string;
-  /** The target of one replica; 0 where the scaler gives none. */
+  /** Target per replica; 0 if the scaler has none. */
   readonly target: number;
 }
 
-/** More metrics, or values of one, are an error. */
+/** Limit of metrics, and of values of a metric. */
 const MAX_METRICS = 100;
-/** A response about whether an object is active has two bytes. Far longer ones, pushed all the time, would cost the event loop. */
+/** An `IsActiveResponse` has two bytes. Far longer ones, pushed continuously, would block the event loop. */
 const MAX_ACTIVITY_BYTES = 1024;
 const MAX_NAME_BYTES = 1000;
 
@@ -56,14 +54,14 @@ export function encodeMetricsRequest({
   return Buffer.from(toBinary(GetMetricsRequestSchema, request));
 }
 
-/** Decodes an `IsActiveResponse`. @throws an Error where it is none */
+/** Decodes an `IsActiveResponse`. @throws an Error if it is invalid */
 export function decodeIsActive(bytes: Uint8Array): boolean {
   if (bytes.length > MAX_ACTIVITY_BYTES)
     throw new Error(`IsActiveResponse has ${bytes.length} bytes, more than ${MAX_ACTIVITY_BYTES}`);
   return decode(IsActiveResponseSchema, bytes).result;
 }
 
-/** Decodes a `GetMetricSpecResponse`. @throws an Error where it is none */
+/** Decodes a `GetMetricSpecResponse`. @throws an Error if it is invalid */
 export function decodeMetricSpecs(bytes: Uint8Array): readonly ScalerMetric[] {
   return decode(GetMetricSpecResponseSchema, bytes).metricSpecs.map((spec) => ({
     name: spec.metricName,
@@ -71,7 +69,7 @@ export function decodeMetricSpecs(bytes: Uint8Array): readonly ScalerMetric[] {
   }));
 }
 
-/** Decodes a `GetMetricsResponse`. @throws an Error where it is none */
+/** Decodes a `GetMetricsResponse`. @throws an Error if it is invalid */
 export function decodeMetricValues(bytes: Uint8Array): readonly number[] {
   return decode(GetMetricsResponseSchema, bytes).metricValues.map((value) =>
     toNumber(value.metricName, { whole: value.metricValue, float: value.metricValueFloat }),
@@ -80,17 +78,17 @@ export function decodeMetricValues(bytes: Uint8Array): readonly number[] {
 
 function objectRef({ name, namespace, metadata }: ScaledObjectRef): ScaledObjectRefMessage {
   const message = create(ScaledObjectRefSchema, { name, namespace });
-  message.scalerMetadata = metadata; // as it is: a copy would drop the key `__proto__`
+  message.scalerMetadata = metadata; // not copied, which would drop the key `__proto__`
   return message;
 }
 
-/** Newer scalers give a double. @throws where that is not finite */
+/** Newer scalers send a double. @throws if it is not finite */
 function toNumber(
   name: string,
   { whole, float }: { readonly whole: bigint; readonly float: number },
 ): number {
   const value = float === 0 ? Number(whole) : float;
-  if (!Number.isFinite(value)) throw new Error(`${JSON.stringify(name)} is ${value}, no number`);
+  if (!Number.isFinite(value)) throw new Error(`${JSON.stringify(name)} is ${value}, not a number`);
   return value;
 }
 
@@ -100,14 +98,14 @@ function decode<T extends DescMessage>(schema: T, bytes: Uint8Array): MessageSha
     return fromBinary(schema, bytes, { readUnknownFields: false });
   } catch (cause) {
     if (cause instanceof RangeError)
-      throw new Error(`it is no message of proto3: ${cause.message}`, { cause });
+      throw new Error(`not a valid proto3 message: ${cause.message}`, { cause });
     throw cause;
   }
 }
 
 /**
- * Bounds a message before objects are made of it: 1 MiB has room for half a million empty metrics. Groups, which proto3 has not,
- * nest as deep as a message is long, and the library reads a field of another type than its own as if it were of its own.
+ * Checks a message before objects are created: 1 MiB can contain half a million empty metrics. Rejects groups, which
+ * are not in proto3 and may be deeply nested, and fields of a wrong type, which the library would accept.
  */
 function checkFields(schema: DescMessage, bytes: Uint8Array): void {
   const reader = new BinaryReader(bytes);
@@ -115,12 +113,12 @@ function checkFields(schema: DescMessage, bytes: Uint8Array): void {
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
     if (type === WireType.StartGroup || type === WireType.EndGroup)
-      throw new Error('it is no message of proto3');
+      throw new Error('not a valid proto3 message');
     const field = schema.fields.find((one) => one.number === number);
     if (field && type !== wireTypeOf(field))
-      throw new Error(`it is no message of proto3: field ${field.name} has wire type ${type}`);
+      throw new Error(`not a valid proto3 message: field ${field.name} has wire type ${type}`);
     if (field?.message) {
-      if (++metrics > MAX_METRICS) throw new Error(`it tells more than ${MAX_METRICS} metrics`);
+      if (++metrics > MAX_METRICS) throw new Error(`the response has more than ${MAX_METRICS} metrics`);
       checkFields(field.message, reader.bytes());
     } else if (field?.scalar === ScalarType.STRING) {
       if (reader.bytes().length > MAX_NAME_BYTES)
@@ -129,7 +127,7 @@ function checkFields(schema: DescMessage, bytes: Uint8Array): void {
   }
 }
 
-/** Of the types that responses have. */
+/** For the scalar types of responses. */
 function wireTypeOf({ scalar }: DescField): WireType {
   if (scalar === ScalarType.BOOL || scalar === ScalarType.INT64) return WireType.Varint;
   return scalar === ScalarType.DOUBLE ? WireType.Bit64 : WireType.LengthDelimited;

@@ -10,20 +10,20 @@ import type { ScalerServer } from './scaler-channel.ts';
 interface Entry {
   metrics: readonly ScalerMetric[] | undefined;
   pending: Promise<readonly ScalerMetric[]> | undefined;
-  /** Whether the last request took longer than anybody waits for one. */
+  /** Whether the last request took longer than {@link MAX_WAIT_MS}. */
   isSlow: boolean;
 }
 
-/** How long one request may take. */
+/** Timeout of one request. */
 const TIMEOUT_MS = 5000;
-/** How long anybody waits for it: others are planned by the same workers. */
+/** Maximum time that a caller waits for a request, since callers occupy the workers of a controller. */
 const MAX_WAIT_MS = 1000;
-/** Of all objects, in metrics, for one object may have a hundred: those that were asked for the longest ago are forgotten. */
+/** Cached metrics of all objects; one object may have a hundred. */
 const MAX_METRICS = 10_000;
 
 /**
- * What scalers count for objects, as they told last: a scaler that is down has failing metrics, not none, and one that hangs
- * holds nobody for longer than a second, once.
+ * Caches the last metrics that scalers returned for objects, so that a scaler that is down has failing metrics instead
+ * of none, and one that hangs delays a caller for at most one second, once.
  */
 export class MetricSpecCache {
   readonly #scalers: Pick<ExternalScalers, 'metrics'>;
@@ -38,49 +38,49 @@ export class MetricSpecCache {
     this.#clock = clock;
   }
 
-  /** @throws what the scaler fails by while it has never told */
+  /** @throws the error of the scaler, unless it has returned metrics before */
   async get(
     server: ScalerServer,
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
     const key = digest([serverKey(server), object]);
-    const known = this.#entries.getOrSet(key, () => ({
+    const entry = this.#entries.getOrSet(key, () => ({
       metrics: undefined,
       pending: undefined,
       isSlow: false,
     }));
-    known.pending ??= this.#request(key, known, { server, object });
+    entry.pending ??= this.#request(key, entry, { server, object });
     const wait = new AbortController();
     const slow = () => {
-      known.isSlow = true;
-      wait.abort(new Error(`${server.host}:${server.port} has not told its metrics yet`));
+      entry.isSlow = true;
+      wait.abort(new Error(`${server.host}:${server.port} has not returned its metrics yet`));
     };
-    using _patience = this.#clock.startTimer(known.isSlow ? 0 : MAX_WAIT_MS, slow);
+    using _maxWait = this.#clock.startTimer(entry.isSlow ? 0 : MAX_WAIT_MS, slow);
     try {
-      return await raceAbort(raceAbort(known.pending, wait.signal), signal);
+      return await raceAbort(raceAbort(entry.pending, wait.signal), signal);
     } catch (error) {
-      if (signal.aborted || !known.metrics) throw error;
-      return known.metrics;
+      if (signal.aborted || !entry.metrics) throw error;
+      return entry.metrics;
     }
   }
 
-  /** Goes on when nobody waits any more: the next one finds what it told. */
+  /** Continues without waiting callers; the next caller finds the result. */
   async #request(
     key: string,
-    known: Entry,
+    entry: Entry,
     { server, object }: { readonly server: ScalerServer; readonly object: ScaledObjectRef },
   ): Promise<readonly ScalerMetric[]> {
     const startedAtMs = this.#clock.monotonicMs();
     const expired = () => new Error(`no response within ${TIMEOUT_MS / 1000}s`);
     using deadline = startDeadline(this.#clock, TIMEOUT_MS, { expired });
     try {
-      known.metrics = await this.#scalers.metrics(server, object, deadline.signal);
-      this.#entries.set(key, known);
-      return known.metrics;
+      entry.metrics = await this.#scalers.metrics(server, object, deadline.signal);
+      this.#entries.set(key, entry);
+      return entry.metrics;
     } finally {
-      known.pending = undefined;
-      if (this.#clock.monotonicMs() - startedAtMs < MAX_WAIT_MS) known.isSlow = false;
+      entry.pending = undefined;
+      if (this.#clock.monotonicMs() - startedAtMs < MAX_WAIT_MS) entry.isSlow = false;
     }
   }
 }

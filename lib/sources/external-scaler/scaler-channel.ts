@@ -19,7 +19,6 @@ import type { PooledClient } from '../network/client-pool.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
-/** One call: what is sent, and how what comes is read. */
 export interface ScalerCall<T> {
   readonly method: 'IsActive' | 'StreamIsActive' | 'GetMetricSpec' | 'GetMetrics';
   readonly request: Buffer;
@@ -28,18 +27,18 @@ export interface ScalerCall<T> {
 
 /** A longer message is an error. */
 const MAX_BYTES = 1024 * 1024;
-/** Quicker pings are taken for an attack by servers that are set up as they come. */
+/** Servers with default settings treat more frequent pings as an attack. */
 const KEEPALIVE_MS = 301_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
-/** Of one stream; the rest waits, and so does its sender. */
+/** Per stream; further messages wait, and so does the sender. */
 const MESSAGES = { perSecond: 100, burst: 100 };
 const BROKEN: readonly connectivityState[] = [
   connectivityState.TRANSIENT_FAILURE,
   connectivityState.SHUTDOWN,
 ];
 
-/** A channel of gRPC to addresses that were looked up, and judged, before. */
+/** A gRPC channel to addresses that are already resolved and checked. */
 export class ScalerChannel implements PooledClient {
   readonly #client: Client;
   readonly #clock: Clock;
@@ -85,7 +84,7 @@ export class ScalerChannel implements PooledClient {
     );
   }
 
-  /** Calls once. @throws {ScalerFloodError}; what the server or the connection says of it, or the signal's reason */
+  /** Makes a unary call. @throws {ScalerFloodError}; the error of the server or connection; the signal's reason */
   async call<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): Promise<T> {
     using _frames = this.#sockets.allowCall();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -108,7 +107,7 @@ export class ScalerChannel implements PooledClient {
     }
   }
 
-  /** What the server tells of itself, for as long as it goes on. @throws what ends it but the server's own end */
+  /** Yields the messages of a stream until the server ends it. @throws as {@link call} */
   async *stream<T>({ method, request, decode }: ScalerCall<T>, signal: AbortSignal): AsyncIterable<T> {
     const messages = new TokenBucket({ clock: this.#clock, ...MESSAGES });
     using _frames = this.#sockets.allowCall();
@@ -143,25 +142,24 @@ function buildPath(method: string): string {
   return `/externalscaler.ExternalScaler/${method}`;
 }
 
-/** All that the server wrote: who knows its secrets cuts it. */
+/** Converts an error of gRPC, with the complete and unredacted text of the server. */
 function toError(error: unknown): Error {
   const { details, message } = (error ?? {}) as Partial<ServiceError>;
   return new Error(details || message || 'no response');
 }
 
-/** Options of {@link ChannelSockets}. */
 export interface ChannelSocketsOptions {
   readonly clock: Clock;
-  /** How many servers the channel connects to. */
+  /** Number of servers that the channel connects to. */
   readonly addressCount: number;
 }
 
-/** In frames. Headers cost more, for up to 128 fields are decoded. */
+/** In frames. Headers cost more, since up to 128 fields are decoded. */
 const COST = { frame: 1, headers: 16, connection: 32 } as const;
-/** A response of 1 MiB has 64 frames of data, two of headers, and what estimates the bandwidth. */
+/** A response of 1 MiB has 64 data frames, two headers frames, and frames that estimate the bandwidth. */
 const PER_CALL = 160;
 const PER_MESSAGE = 8;
-/** For keepalive and for changed settings, while there is no call and no message. */
+/** For keepalive and settings, without calls and messages. */
 const PER_SECOND = 10;
 const BURST = 2_000;
 
@@ -170,15 +168,15 @@ const HEADERS_TYPES: readonly number[] = [1, 5, 9];
 const FRAME_HEAD_BYTES = 9;
 
 /**
- * The connections of a channel. gRPC leaves one open for as long as its server does that has accepted it and sends nothing, even
- * when the channel is closed; and it handles frames without end, most of which no flow control counts. So the server may
- * send some frames for each call and each message, and some in each second; beyond that all connections are closed, and none
- * is made any more.
+ * The connections of a channel. gRPC does not close a connection whose server accepts it and sends nothing, even when
+ * the channel is closed, and it processes any number of frames, most of which are not subject to flow control. So the
+ * server may send a number of frames per call, per message and per second; above that all connections are closed and no
+ * new one is opened.
  */
 class ChannelSockets {
   readonly #open = new Set<Duplex>();
   readonly #frames: TokenBucket;
-  /** Frames that the calls under way may have beside these: streams that all begin at once are no flood. */
+  /** Additional frames of running calls: many streams that start at once are not a flood. */
   #allowance = 0;
   #callsUnderWay = 0;
   #flood: ScalerFloodError | undefined;
@@ -188,12 +186,12 @@ class ChannelSockets {
     this.#frames = new TokenBucket({ clock, perSecond: PER_SECOND, burst });
   }
 
-  /** Why the connections were closed, where it was for a flood of frames. */
+  /** Set when the connections were closed because of a flood of frames. */
   get flood(): ScalerFloodError | undefined {
     return this.#flood;
   }
 
-  /** By `connect`, a connection becomes one that can be used, encrypted or not. @throws {ScalerFloodError} */
+  /** Prepares a socket by `connect`, such as by TLS, and meters it. @throws {ScalerFloodError} */
   async connect(
     socket: Socket,
     connect: experimental.SecureConnector['connect'],
@@ -204,7 +202,7 @@ class ChannelSockets {
     return { ...connected, socket: metered as Duplex as Socket };
   }
 
-  /** Allows the frames of one call, until the call ends and disposes of this. */
+  /** Allows the frames of one call until it is disposed of. */
   allowCall(): Disposable {
     this.#callsUnderWay++;
     this.#allow(PER_CALL);
@@ -234,7 +232,7 @@ class ChannelSockets {
     throw this.#flood;
   }
 
-  /** What is more than the calls under way may have counts for the connections. */
+  /** Frames above the limit of the running calls are added to those of the connections. */
   #allow(frames: number): void {
     const maxAllowance = this.#callsUnderWay * PER_CALL;
     const excess = Math.max(0, this.#allowance + frames - maxAllowance);
@@ -242,7 +240,7 @@ class ChannelSockets {
     this.#frames.add(excess);
   }
 
-  /** @returns whether the frames may be handled */
+  /** @returns whether the frames may be processed */
   #take(cost: number): boolean {
     if (this.#flood) return false;
     const allowed = Math.min(cost, this.#allowance);
@@ -250,13 +248,13 @@ class ChannelSockets {
       this.#allowance -= allowed;
       return true;
     }
-    this.#flood = new ScalerFloodError('the server sends more frames than its calls and messages have');
+    this.#flood = new ScalerFloodError('the server sends more frames than its calls and messages need');
     this.destroy();
     return false;
   }
 }
 
-/** Credentials by which every connection of a channel is made, and counted by `sockets`. */
+/** Credentials that register every connection of a channel with `sockets`. */
 class MeteredCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials;
   readonly #sockets: ChannelSockets;
@@ -288,15 +286,15 @@ class MeteredCredentials extends ChannelCredentials {
   }
 }
 
-/** Passes on what a socket receives while its HTTP/2 frames may be handled. */
+/** Passes received data on while its HTTP/2 frames are allowed. */
 class MeteredSocket extends Duplex {
   readonly #socket: Socket;
   readonly #head = Buffer.alloc(FRAME_HEAD_BYTES);
   #headBytes = 0;
-  /** Of the payload of the current frame. */
+  /** Remaining payload of the current frame. */
   #leftBytes = 0;
 
-  /** @param take is called with the cost of all frames that begin in one chunk */
+  /** @param take called with the cost of all frames that start in one chunk */
   constructor(socket: Socket, take: (cost: number) => boolean) {
     super({ allowHalfOpen: true });
     this.#socket = socket;
@@ -348,7 +346,6 @@ class MeteredSocket extends Duplex {
   }
 }
 
-/** Where a scaler is, and how it is called. */
 export interface ScalerServer {
   readonly host: string;
   readonly port: number;

@@ -1,2 +1,2 @@
-/** Why a channel ends whose server sends frames that belong to no call and no message. */
+/** A channel was closed because its server sent more frames than its calls and messages need. */
 export class ScalerFloodError extends Error {}

@@ -2,17 +2,17 @@ import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { Budget } from '../jsonpath/operand.ts';
 
 const MAX_STEPS = 64;
-/** Of a path, to one step of the budget: to take one is cheaper than what expressions do. */
+/** Path steps per step of the budget: they are cheaper than steps of expressions. */
 const PATH_STEPS_PER_STEP = 4;
 const QUERY = /^#\(([^=!<>%]+)(==|!=|<=|>=|<|>)("[^"]*"|[^")]*)\)(#?)$/;
 
 /**
- * The value at a path as in `queues.0.depth`: keys and indexes with dots between, `\` before a dot that is a part of a
- * key, `#` for the length of an array, `#.key` for the values of all its items, `#(key=="value")` for its first item of
- * which that holds, and `#(key>1)#` for all of them.
+ * Finds the value at a path such as `queues.0.depth`: keys and indexes separated by dots, `\` before a dot in a key,
+ * `#` for the length of an array, `#.key` for the values of all its items, `#(key=="value")` for its first matching
+ * item, and `#(key>1)#` for all matching items.
  *
- * @returns `undefined` where nothing is there
- * @throws where the path has too many steps, or takes too many in the document
+ * @returns `undefined` if there is no value
+ * @throws if the path has too many steps, or takes too many in the document
  */
 export function findValueAtPath(document: unknown, path: string): unknown {
   const steps = parseSteps(path);
@@ -21,22 +21,22 @@ export function findValueAtPath(document: unknown, path: string): unknown {
 
 interface Walk {
   readonly steps: readonly Step[];
-  /** Which step is the first. */
+  /** Index of the first step. */
   readonly from: number;
   readonly budget: Budget;
 }
 
-/** A step of a path, read once however many values it is tried on. */
+/** A parsed step of a path. */
 interface Step {
   readonly text: string;
-  /** `undefined` for one that chooses nothing among items. */
+  /** `undefined` for a step without a query. */
   readonly choice: Choice | undefined;
 }
 
 interface Choice {
   readonly key: readonly Step[];
   readonly operator: string;
-  /** What the value under the key is compared with, and whether both are texts. */
+  /** Compared with the value at the key, as strings if `isText`. */
   readonly operand: string | number;
   readonly isText: boolean;
   readonly isOfAll: boolean;
@@ -74,7 +74,7 @@ function collect(items: readonly unknown[], rest: Walk): unknown {
   return items.map((item) => walk(item, rest)).filter((item) => item !== undefined);
 }
 
-/** Lists and objects match nothing: as text, they would cost what is in them. */
+/** Arrays and objects match nothing, since converting them to strings takes time. */
 function compare(value: unknown, { operator, operand, isText }: Choice): boolean {
   if (typeof value === 'object' && value !== null) return false;
   const given = isText || typeof operand === 'string' ? String(value) : value;
@@ -107,7 +107,7 @@ function parseChoice(text: string): Choice | undefined {
   };
 }
 
-/** Splits at dots that neither a backslash nor a parenthesis protects. */
+/** Splits at dots that are not escaped and not in parentheses. */
 function splitSteps(path: string): string[] {
   const steps: string[] = [];
   let step: string[] = [];

@@ -4,20 +4,18 @@ import { readBoundedJson } from '../read-json.ts';
 import { parseDecimal } from '../sample.ts';
 import { findValueAtPath } from './gjson-path.ts';
 
-/** What a response may be. */
 export const VALUE_FORMATS = ['json', 'prometheus', 'xml', 'yaml'] as const;
 export type ValueFormat = (typeof VALUE_FORMATS)[number];
 
 const NANOS = 1e9;
-/** A longer document of YAML would hold up everything else. */
+/** Parsing a longer YAML document would block the event loop. */
 const MAX_YAML_LENGTH = 65_536;
-/** Deeper aliases of YAML than this are an attack. */
 const MAX_ALIASES = 100;
 
 /**
- * The number at a place in a response.
+ * Reads the number at a location of a response.
  *
- * @throws an Error that says that there is none, or no number
+ * @throws an Error if there is no value, or it is not a number
  */
 export function readLocatedValue(
   body: Buffer,
@@ -26,18 +24,18 @@ export function readLocatedValue(
   if (format === 'json') return toNumber(findValueAtPath(readBoundedJson(body), location), location);
   const text = body.toString('utf8');
   if (format === 'prometheus') return readExpositionValue(text, location);
-  if (format === 'xml') throw new Error('format xml is not supported: ask for json, yaml or prometheus');
+  if (format === 'xml') throw new Error('format xml is not supported; use json, yaml or prometheus');
   if (text.length > MAX_YAML_LENGTH)
     throw new Error(`the response is longer than ${MAX_YAML_LENGTH} characters of YAML`);
   return toNumber(findValueAtPath(parseYaml(text), location), location);
 }
 
-/** What the parser says shows lines, and these may repeat what nobody must be told. */
+/** Drops the message of the parser, which quotes lines that may contain secrets. */
 function parseYaml(text: string): unknown {
   try {
     return readYaml(text, { maxAliasCount: MAX_ALIASES });
   } catch {
-    throw new Error('the response is no YAML');
+    throw new Error('the response is not valid YAML');
   }
 }
 
@@ -64,20 +62,20 @@ const SELECTOR_LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(?:=~|!~|!=|=)\s*"((?:[^"\
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
 
 /**
- * The value of the first series of an exposition in Prometheus' text format that has a name and labels.
+ * Reads the value of the first series in Prometheus text format that matches a selector.
  *
- * @param selector as in `queue_depth{queue="a"}`
- * @throws where there is none
+ * @param selector such as `queue_depth{queue="a"}`
+ * @throws if no series matches
  */
 export function readExpositionValue(text: string, selector: string): number {
   const [name = ''] = NAME.exec(selector) ?? [];
-  const wanted = parseLabels(selector, name.length, SELECTOR_LABEL);
+  const expected = parseLabels(selector, name.length, SELECTOR_LABEL);
   let start = 0;
   while (start < text.length) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
     if (name !== '' && text.startsWith(name, start)) {
-      const value = readSeriesLine(text.slice(start, end), name, wanted);
+      const value = readSeriesLine(text.slice(start, end), name, expected);
       if (value !== undefined) return value;
     }
     start = end + 1;
@@ -85,13 +83,17 @@ export function readExpositionValue(text: string, selector: string): number {
   throw new Error(`metric '${selector}' not found`);
 }
 
-function readSeriesLine(line: string, name: string, wanted: ReadonlyMap<string, string>): number | undefined {
+function readSeriesLine(
+  line: string,
+  name: string,
+  expected: ReadonlyMap<string, string>,
+): number | undefined {
   const next = line[name.length];
   if (next !== '{' && next !== ' ' && next !== '\t') return undefined;
   const close = next === '{' ? line.lastIndexOf('}') : name.length;
   if (close === -1) return undefined;
   const labels = next === '{' ? parseLabels(line, name.length, LABEL) : new Map<string, string>();
-  for (const [key, value] of wanted) if (!isSameValue(labels.get(key), value)) return undefined;
+  for (const [key, value] of expected) if (!isSameValue(labels.get(key), value)) return undefined;
   const [number = ''] = line
     .slice(next === '{' ? close + 1 : close)
     .trim()
@@ -99,7 +101,7 @@ function readSeriesLine(line: string, name: string, wanted: ReadonlyMap<string, 
   return parseDecimal(number);
 }
 
-/** The values are as they are written, with their escapes. */
+/** Leaves escapes in the values. */
 function parseLabels(text: string, at: number, label: RegExp): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   if (text[at] !== '{') return labels;
@@ -109,20 +111,21 @@ function parseLabels(text: string, at: number, label: RegExp): ReadonlyMap<strin
   return labels;
 }
 
-/** Whether two values are the same behind their escapes: to write out 4 MiB of escapes would take over a second. */
-function isSameValue(value: string | undefined, wanted: string): boolean {
+/** Compares two escaped values without unescaping, which would take over a second for 4 MiB. */
+function isSameValue(value: string | undefined, expected: string): boolean {
   if (value === undefined) return false;
-  let [at, wantedAt] = [0, 0];
-  while (at < value.length && wantedAt < wanted.length) {
-    const [isEscape, isWantedEscape] = [isEscapeAt(value, at), isEscapeAt(wanted, wantedAt)];
-    if (characterAt(value, at, isEscape) !== characterAt(wanted, wantedAt, isWantedEscape)) return false;
+  let [at, expectedAt] = [0, 0];
+  while (at < value.length && expectedAt < expected.length) {
+    const [isEscape, isExpectedEscape] = [isEscapeAt(value, at), isEscapeAt(expected, expectedAt)];
+    if (characterAt(value, at, isEscape) !== characterAt(expected, expectedAt, isExpectedEscape))
+      return false;
     at += isEscape ? 2 : 1;
-    wantedAt += isWantedEscape ? 2 : 1;
+    expectedAt += isExpectedEscape ? 2 : 1;
   }
-  return at === value.length && wantedAt === wanted.length;
+  return at === value.length && expectedAt === expected.length;
 }
 
-/** A backslash before any other character is one. */
+/** A backslash before any other character is literal. */
 function isEscapeAt(text: string, at: number): boolean {
   const next = text[at + 1];
   return text[at] === '\\' && (next === '"' || next === '\\' || next === 'n');

@@ -15,23 +15,20 @@ import {
 import { connectionPool, expectResponse, type HttpPool } from './http-pool.ts';
 import { type ReceivedResponse, type ReceiveOptions, receiveResponse } from './receive-response.ts';
 
-/** What an HTTP client works with. */
 export interface HttpClientOptions extends NetworkOptions {
   readonly clock: Clock;
   readonly userAgent: string;
-  /** By default none. */
   readonly credentials?: CredentialSource;
   /** By default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Bounds what is held of responses together with other clients, shared by tenants; by default each is bounded alone. */
+  /** Limits the buffered bytes of long responses together with other clients; tenants share the limit fairly. */
   readonly longResponses?: LongResponses;
-  /** By which long responses are handed out one by one, together with those of other clients; by default alone. */
+  /** Limits the work that follows long responses, together with other clients. */
   readonly share?: FairShare | undefined;
-  /** Told of each request before it is sent. */
+  /** Called before each request. */
   readonly onUse?: (client: HttpClient) => void;
 }
 
-/** What is asked. */
 export interface HttpRequest {
   readonly url: URL;
   /** By default GET. */
@@ -40,7 +37,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** A longer response is an error; by default 4 MiB. */
   readonly maxBytes?: number;
-  /** Told how long the response is so far, and waited for before more is read. */
+  /** Called with the bytes received so far; reading pauses until its promise settles. */
   readonly onLength?: ReceiveOptions['onLength'];
   /** By default only the signal bounds the request. */
   readonly timeoutMs?: number;
@@ -49,21 +46,21 @@ export interface HttpRequest {
 /** A response with its whole body. */
 export interface HttpResponse {
   readonly statusCode: number;
-  /** By their names in lower case; of one that came more than once, the first. */
+  /** By lower-case name; the first value of repeated headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** What the server was shown of us: what it writes is told by these. */
+  /** The secrets sent to the server; redact its text with these. */
   readonly secrets: Secrets;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** To read a longer body takes some milliseconds at the worst: nobody else is to wait for several of them. */
+/** Parsing a longer body may take milliseconds, so such responses are returned one at a time. */
 const SMALL_RESPONSE_BYTES = 4 * 1024;
 
 /**
- * Asks servers over HTTP and HTTPS, with bounded responses and without following redirects: where these lead, nobody
- * has allowed.
+ * An HTTP and HTTPS client with bounded responses. Does not follow redirects, whose targets are not checked against the
+ * allowed hosts.
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
@@ -79,22 +76,22 @@ export class HttpClient implements AsyncDisposable {
     this.#share = options.share ?? new FairShare(options.clock);
   }
 
-  /** Tells the credentials of this client from those of others; holds no secret. */
+  /** Identifies the credentials of this client; contains no secret. */
   get credentialName(): string {
     return this.#options.credentials?.name ?? '';
   }
 
   /**
-   * Sends a request and reads its response, whatever its status. Of longer ones that have come, one is handed out at a
-   * time, and others have the event loop for as long as it took to read.
+   * Sends a request and reads the response, whatever its status. Long responses are returned one at a time, so that
+   * parsing them takes at most half of the event loop.
    *
-   * @throws an Error that names the host, with the cause, when there is no response in time or it is too long; the
-   * signal's reason when that aborts
+   * @throws an Error that names the host, with the cause, if the response is late or too long; the signal's reason if
+   * it aborts
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
-    using held = this.#options.longResponses?.begin(currentTenant() ?? url.host);
-    const { onLength = held?.onLength } = request;
+    using buffered = this.#options.longResponses?.begin(currentTenant() ?? url.host);
+    const { onLength = buffered?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs
       ? startDeadline(this.#options.clock, timeoutMs, { signal, expired })
@@ -107,12 +104,12 @@ export class HttpClient implements AsyncDisposable {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof AggregateError ? error.errors[0] : error; // one for each address tried
-      throw new Error(`Cannot ask ${url.host}`, { cause });
+      throw new Error(`Cannot query ${url.host}`, { cause });
     }
   }
 
   /**
-   * The body of a response with status 200.
+   * Returns the body of a response with status 200.
    *
    * @throws as {@link exchange}, and for any other status
    */
@@ -122,7 +119,7 @@ export class HttpClient implements AsyncDisposable {
     return body;
   }
 
-  /** Has the connections closed when the requests under way have ended; the next request makes new ones. */
+  /** Closes the connections when running requests have completed; the next request opens new ones. */
   releaseConnections(): void {
     this.#retire(this.#current?.pool);
     this.#current = undefined;
@@ -163,7 +160,7 @@ export class HttpClient implements AsyncDisposable {
     });
   }
 
-  /** One pool for each version of the credentials: the previous one ends with its last request. */
+  /** Returns the pool of the current credentials; the pool of previous ones closes after its last request. */
   #connectionsFor(credentials: HttpCredentials): { readonly pool: HttpPool; readonly secrets: Secrets } {
     if (this.#isClosed) throw new Error('the client is closed');
     if (this.#current?.credentials === credentials) return this.#current;
@@ -189,19 +186,16 @@ function takeFirstValues({ headers }: ReceivedResponse): Readonly<Record<string,
   );
 }
 
-/** The error of a response that has another status than 200. */
+/** Creates the error of a response with another status than 200. */
 export function unexpectedStatus(url: URL, statusCode: number, why?: string): Error {
-  return new Error(
-    `Cannot ask ${url.host}: it responds with status ${formatStatus(statusCode)}${why ? `: ${why}` : ''}`,
-  );
+  return new Error(`Cannot query ${url.host}: status ${formatStatus(statusCode)}${why ? `: ${why}` : ''}`);
 }
 
-/** A status as errors tell it; of a redirect, that it is not followed. */
+/** Formats a status for errors; mentions that redirects are not followed. */
 export function formatStatus(statusCode: number): string {
-  return isRedirect(statusCode) ? `${statusCode}, and redirects are not followed` : `${statusCode}`;
+  return isRedirect(statusCode) ? `${statusCode} (redirects are not followed)` : `${statusCode}`;
 }
 
-/** Whether a status says that what was asked for is elsewhere. */
 export function isRedirect(statusCode: number): boolean {
   return REDIRECTS.has(statusCode);
 }

@@ -3,20 +3,20 @@ import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
 
-/** What tells one client from another. */
+/** Clients with equal options are shared. */
 export interface HttpClientChoice {
   readonly credentials?: CredentialSource | undefined;
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Of clients that are found again; a query that holds another goes on using it. */
+/** Cached clients; queries continue to use evicted ones. */
 const MAX_CACHED = 256;
-/** Of clients that keep connections. */
+/** Clients with open connections. */
 const MAX_CONNECTED = 64;
 
 /**
- * Clients for whatever credentials configurations hold, of which anybody may write more and more: those that were used
- * longest ago lose their connections, and make new ones when they are used again.
+ * Clients for the credentials of configurations, which untrusted users may write in any number. The least recently used
+ * clients close their connections, and open new ones when they are used again.
  */
 export class HttpClients implements AsyncDisposable {
   readonly #options: HttpClientOptions;
@@ -32,7 +32,7 @@ export class HttpClients implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The same client for equal choices, for as long as it is among those that were used last. */
+  /** Returns the same client for equal choices while it is cached. */
   find({ credentials, connectTimeoutMs }: HttpClientChoice = {}): HttpClient {
     const key = JSON.stringify([credentials?.name, connectTimeoutMs]);
     const make = () =>
@@ -46,7 +46,7 @@ export class HttpClients implements AsyncDisposable {
     return this.#cached.getOrSet(key, make);
   }
 
-  /** How many clients keep connections. */
+  /** Number of clients with open connections. */
   get connectedCount(): number {
     return this.#connected.size;
   }

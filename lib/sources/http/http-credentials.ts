@@ -6,7 +6,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { Secrets } from '../secrets.ts';
 
-/** What proves to a server who asks, as of one moment. */
+/** Credentials for a server, at one time. */
 export interface HttpCredentials {
   /** The value of the Authorization header. */
   readonly authorization?: string | undefined;
@@ -15,19 +15,19 @@ export interface HttpCredentials {
   /** PEM of a client certificate and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Takes any certificate of the server: its user has asked for that. */
+  /** Disables verification of the server certificate, as configured by the user. */
   readonly isUnverified?: boolean | undefined;
 }
 
-/** Credentials that may change under a running program. */
+/** Credentials that may change at run time. */
 export interface CredentialSource {
-  /** The same object for as long as none of it changes. */
+  /** The same object until the credentials change. */
   readonly current: HttpCredentials;
-  /** Tells these credentials from others in keys; holds no secret. */
+  /** Identifies the credentials in keys; contains no secret. */
   readonly name: string;
 }
 
-/** In which files credentials are. */
+/** Paths of credential files. */
 interface CredentialFiles {
   readonly tokenFile?: string | undefined;
   readonly caFile?: string | undefined;
@@ -35,13 +35,12 @@ interface CredentialFiles {
   readonly keyFile?: string | undefined;
 }
 
-/** A token goes into a header, where nothing may follow it. */
+/** Excludes characters that could end the header. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** Nothing is shown to the server. */
 export const NO_CREDENTIALS: CredentialSource = { name: '', current: {} };
 
-/** Credentials that never change. */
+/** Creates credentials that never change. */
 export function fixedCredentials(current: HttpCredentials): CredentialSource {
   const { authorization, ca, cert, key, isUnverified } = current;
   const text = JSON.stringify([authorization, ca, cert, key, isUnverified]);
@@ -49,9 +48,9 @@ export function fixedCredentials(current: HttpCredentials): CredentialSource {
 }
 
 /**
- * Credentials out of files that are read again as they rotate.
+ * Opens credential files, and reads them again when they change.
  *
- * @throws when a file cannot be read, or holds what cannot be used, naming it
+ * @throws an Error that names the file if it is not readable or invalid
  */
 export async function openCredentials(
   files: CredentialFiles,
@@ -59,28 +58,28 @@ export async function openCredentials(
 ): Promise<CredentialSource & AsyncDisposable> {
   const { tokenFile, caFile, certFile, keyFile } = files;
   if (Boolean(certFile) !== Boolean(keyFile))
-    throw new Error('A client certificate and its key need each other');
+    throw new Error('A client certificate and its key must be set together');
   const named = Object.entries({ token: tokenFile, ca: caFile, cert: certFile, key: keyFile }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
   );
   const paths = named.map(([, path]) => path);
   const read = (texts: readonly string[]) =>
     parseCredentials(Object.fromEntries(named.map(([what], index) => [what, texts[index] ?? ''])));
-  const followed = await ReloadingFiles.open({ what: 'the credentials', paths, read, clock, logger });
+  const reloading = await ReloadingFiles.open({ what: 'the credentials', paths, read, clock, logger });
   return {
     name: JSON.stringify(named),
     get current() {
-      return followed.current;
+      return reloading.current;
     },
-    [Symbol.asyncDispose]: () => followed[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => reloading[Symbol.asyncDispose](),
   };
 }
 
 function parseCredentials({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
   if (ca !== undefined) parseCertificate('authority', ca);
-  // While files rotate, one may be new already and the other not.
+  // During rotation, one file may be new and the other old.
   if (cert !== undefined && !parseCertificate('client certificate', cert).checkPrivateKey(parseKey(key)))
-    throw new Error('the client certificate and the key do not belong together');
+    throw new Error('the client certificate and the key do not match');
   if (token === undefined) return { ca, cert, key };
   const trimmed = token.trim();
   if (!TOKEN.test(trimmed)) throw new Error('the token must be one word of printable ASCII');
@@ -103,7 +102,7 @@ function parseKey(pem = '') {
   }
 }
 
-/** Credentials of which one source has the token, say, and another the certificates; `undefined` for none. */
+/** Merges credentials, such as a token and certificates from different sources; `undefined` if there are none. */
 export function joinCredentials(
   ...sources: readonly (CredentialSource | undefined)[]
 ): CredentialSource | undefined {
@@ -125,7 +124,7 @@ function omitUndefined(credentials: HttpCredentials): HttpCredentials {
   return Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined));
 }
 
-/** The token, and of a user and password their encoded and their plain form, and the password alone. */
+/** Returns the token; for basic authentication the encoded and plain forms of the login, and the password. */
 export function collectSecrets({ authorization = '' }: HttpCredentials): Secrets {
   const [scheme = '', word] = authorization.split(' ');
   if (scheme !== 'Basic') return new Secrets([word]);
@@ -133,27 +132,27 @@ export function collectSecrets({ authorization = '' }: HttpCredentials): Secrets
   return new Secrets([word, login, login.slice(login.indexOf(':') + 1)]);
 }
 
-/** As a Secret of type `kubernetes.io/tls` has them. */
+/** The keys of a Secret of type `kubernetes.io/tls`. */
 const FILES = { caFile: 'ca.crt', certFile: 'tls.crt', keyFile: 'tls.key' } as const;
 
 /**
- * Opens a folder in which a Secret is mounted: `ca.crt` has the authorities that vouch for a server, in place of the
- * system's; `tls.crt` and `tls.key` are what it is shown. Either may be missing; they are read again as they rotate.
+ * Opens the folder of a mounted Secret: `ca.crt` has the authorities of the server, instead of the system's; `tls.crt`
+ * and `tls.key` are the client certificate. Either may be missing. The files are read again when they change.
  *
- * @throws when there is nothing of it, or it cannot be used, naming the folder or file
+ * @throws an Error that names the folder or file if there is no file, or one is invalid
  */
 export async function openTlsFolder(
   folder: string,
   environment: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<CredentialSource & AsyncDisposable> {
-  if (!(await exists(folder))) throw new Error(`${folder} does not exist, or may not be read`);
+  if (!(await exists(folder))) throw new Error(`${folder} does not exist or is not readable`);
   const files: Partial<Record<keyof typeof FILES, string>> = {};
   for (const [name, file] of Object.entries(FILES) as [keyof typeof FILES, string][])
     if (await exists(join(folder, file))) files[name] = join(folder, file);
   if (Object.keys(files).length === 0)
-    throw new Error(`${folder} must have ca.crt, or tls.crt and tls.key, or all of them`);
+    throw new Error(`${folder} must have ca.crt, or tls.crt and tls.key, or all three`);
   if (Boolean(files.certFile) !== Boolean(files.keyFile))
-    throw new Error(`${folder} must have both of tls.crt and tls.key, or none`);
+    throw new Error(`${folder} must have both tls.crt and tls.key, or neither`);
   return await openCredentials(files, environment);
 }
 

@@ -6,7 +6,7 @@ import type { ConnectionOptions } from '../network/guarded-socket.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
-/** Makes a connection to an origin; it connects when it is first used. */
+/** Creates a client of an origin that connects when it is first used. */
 type Connect = (origin: string) => Client;
 
 interface Origin {
@@ -15,20 +15,20 @@ interface Origin {
   users: number;
 }
 
-/** To one origin; further requests wait. */
+/** Per origin; further requests wait. */
 const MAX_CONNECTIONS = 32;
 
 /**
- * Kept connections, each lent to one request at a time.
+ * Keep-alive connections, each used by one request at a time.
  *
- * An undici agent takes 20 kB for an origin beside its connections, and looks through all origins whenever one
- * has lost its last connection, which takes seconds where thousands of pods are asked.
+ * An undici agent takes 20 kB per origin in addition to connections, and scans all origins whenever one loses its last
+ * connection, which takes seconds with thousands of pods.
  */
 export class HttpPool {
   readonly #connect: Connect;
   readonly #origins = new Map<string, Origin>();
   readonly #clients = new Set<Client>();
-  /** Those whose connection was lost while they were lent. */
+  /** Clients that lost their connection while in use. */
   readonly #lost = new WeakSet<Client>();
   readonly #ended = Promise.withResolvers<void>();
   #users = 0;
@@ -38,15 +38,16 @@ export class HttpPool {
     this.#connect = connect;
   }
 
-  /** How many connections there are, or begin to be. */
+  /** Number of connections, including those being opened. */
   get connectionCount(): number {
     return this.#clients.size;
   }
 
   /**
-   * Lends a connection for what is done with it. One that was kept and is found to be lost is replaced, once.
+   * Runs `act` with a connection. An idle connection that turns out to be closed is replaced once.
    *
-   * @throws what `act` throws, an Error that says so where the server closed a new connection, and the signal's reason when it aborts before there is a connection
+   * @throws the error of `act`; an Error if the server closes a new connection; the signal's reason if it aborts before
+   * a connection is available
    */
   async use<T>(origin: string, signal: AbortSignal, act: (connection: Dispatcher) => Promise<T>): Promise<T> {
     const of = this.#origins.get(origin) ?? {
@@ -59,12 +60,12 @@ export class HttpPool {
     this.#users++;
     try {
       using _permit = await of.permits.acquire(signal);
-      const kept = findLast(of.idle);
+      const idle = findLast(of.idle);
       try {
-        return await this.#lend(kept ?? this.#open(origin, of), of, act);
+        return await this.#lend(idle ?? this.#open(origin, of), of, act);
       } catch (error) {
         if (signal.aborted || !isLost(error)) throw error;
-        if (!kept) throw closedByServer(error);
+        if (!idle) throw closedByServer(error);
       }
       try {
         return await this.#lend(this.#open(origin, of), of, act);
@@ -79,7 +80,7 @@ export class HttpPool {
     }
   }
 
-  /** Keeps no connection from now on, and waits for the requests under way. */
+  /** Closes idle connections, and waits for running requests. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closing';
     for (const [origin, of] of this.#origins) {
@@ -89,7 +90,7 @@ export class HttpPool {
     if (this.#users > 0) await this.#ended.promise;
   }
 
-  /** Breaks all connections, and makes no other. */
+  /** Breaks all connections and prevents new ones. */
   async destroy(): Promise<void> {
     this.#state = 'destroyed';
     await Promise.all([...this.#clients].map((client) => client.destroy()));
@@ -114,7 +115,7 @@ export class HttpPool {
     this.#clients.add(client);
     client.on('disconnect', () => {
       this.#lost.add(client);
-      if (!of.idle.has(client)) return; // it ends when it is given back
+      if (!of.idle.has(client)) return; // it is closed after its request
       this.#end(client, of.idle);
       this.#removeIfUnused(origin, of);
     });
@@ -139,39 +140,39 @@ function findLast(idle: ReadonlySet<Client>): Client | undefined {
   return last;
 }
 
-/** undici says `other side closed`, whatever side that may be. */
+/** undici reports `other side closed` for either side. */
 function closedByServer(cause: unknown): Error {
   return new Error('the server closed the connection before its response was complete', { cause });
 }
 
-/** Whether the other end closed the connection, as it may at any time while nothing is asked. */
+/** Whether the server closed the connection, which it may do at any time between requests. */
 function isLost(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** How much may still come over a connection for the request under way. */
+/** Bytes that a connection may still receive for the current request. */
 interface WireBound {
   leftBytes: number;
 }
 
-/** undici makes an error of each header that is too many, as long as a piece lasts: of those in 4 KiB. */
+/** undici creates an error for each excess header of a chunk, so chunks are limited to 4 KiB. */
 const PIECE_BYTES = 4 * 1024;
 
 /**
- * Hands out what has come over a socket in small pieces, and breaks it where there is more than may come: what frames a
- * body, its headers and the extensions of its chunks, counts in no bound of undici's.
+ * Reads from a socket in small pieces, and destroys it at the limit. The limits of undici do not count the framing of a
+ * body: headers and chunk extensions.
  */
 export function boundReads(socket: Socket, bound: WireBound): Socket {
   const read = socket.read.bind(socket);
-  socket.read = (asked?: number) => {
-    if (asked !== undefined) return read(asked); // Node itself, which has more come by asking for nothing
+  socket.read = (requested?: number) => {
+    if (requested !== undefined) return read(requested); // Node itself, which triggers more input by read(0)
     if (socket.destroyed) return null;
     const size = Math.min(socket.readableLength, PIECE_BYTES);
     const piece: Buffer | null = size === 0 ? read() : read(size);
     bound.leftBytes -= piece?.length ?? 0;
     if (bound.leftBytes >= 0) return piece;
-    socket.destroy(new Error('the response takes more than twice what it may have'));
+    socket.destroy(new Error('the response exceeds twice its size limit on the wire'));
     return null;
   };
   return socket;
@@ -179,7 +180,7 @@ export function boundReads(socket: Socket, bound: WireBound): Socket {
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** A pool of kept-alive connections that are only ever made to addresses that may be asked. */
+/** Creates a pool of keep-alive connections that connects only to allowed addresses. */
 export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
   const { allowedHosts, connectTimeoutMs } = options;
   const { ca, cert, key, isUnverified = false } = credentials;
@@ -194,7 +195,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
   }) as (...call: Parameters<buildConnector.connector>) => void;
   const connect = (wire: WireBound, [target, callback]: Parameters<buildConnector.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    // An address is dialled as it is, without asking for it.
+    // Addresses are not looked up, so they are checked here.
     if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))
       callback(allowedHosts.refusal(host, [host]), null);
     else
@@ -207,7 +208,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     const wire: WireBound = { leftBytes: 0 };
     const client = new Client(origin, {
       allowH2: false,
-      headersTimeout: 0, // the deadline of the request bounds both, on its own clock
+      headersTimeout: 0, // the deadline of the request limits both
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -219,10 +220,10 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
 }
 
 const WIRES = new WeakMap<Dispatcher, WireBound>();
-/** Of headers and what else stands around a body. */
+/** For headers and other framing of a body. */
 const FRAME_BYTES = 64 * 1024;
 
-/** Has a connection of such a pool take a response of so many bytes, and as much again of what frames it. */
+/** Limits the next response on a connection of such a pool to `maxBytes`, and as much again for framing. */
 export function expectResponse(connection: Dispatcher, maxBytes: number): void {
   const wire = WIRES.get(connection);
   if (wire) wire.leftBytes = 2 * maxBytes + FRAME_BYTES;

@@ -1,22 +1,21 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { type HttpClient, unexpectedStatus } from './http-client.ts';
 
-/** What sends requests over HTTP: a client, or one that is watched. */
+/** An HTTP client, observed or not. */
 export type HttpRequester = Pick<HttpClient, 'credentialName' | 'exchange' | 'read'>;
 
-/** These are told as they are; a server that makes statuses up must not make series without end. */
+/** Reported as they are. Other statuses are grouped, so that a server cannot create any number of series. */
 const USUAL_STATUSES: ReadonlySet<number> = new Set([
   200, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 502, 503, 504,
 ]);
 
-/** Who is told of requests. */
 interface RequestObserver {
   readonly clock: Clock;
-  /** @param status that of the response, of an unusual one its class as in `4xx`; `error` where there was none */
+  /** @param status of the response; `4xx` or the like for an unusual one, `error` without a response */
   readonly onEnded: (status: string, durationMs: number) => void;
 }
 
-/** The same client, of whose requests somebody is told. */
+/** Wraps a client to observe its requests. */
 export function observeRequests(http: HttpRequester, { clock, onEnded }: RequestObserver): HttpRequester {
   const exchange: HttpRequester['exchange'] = async (request, signal) => {
     const startedAtMs = clock.monotonicMs();

@@ -2,11 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '#lib/time/abort-signal.ts';
 
-/** How much of a response is taken, and for how long. */
 export interface ReceiveOptions {
   /** A longer body is an error. */
   readonly maxBytes: number;
-  /** Told how long the body is so far; no more is read before what it returns has settled. */
+  /** Called with the bytes received so far; reading pauses until its promise settles. */
   readonly onLength?: ((bytes: number) => Promise<unknown> | undefined) | undefined;
   /** Breaks the connection when it aborts. */
   readonly signal: AbortSignal;
@@ -19,17 +18,17 @@ export interface ReceivedResponse {
   readonly body: Buffer;
 }
 
-/** Each costs some hundred bytes of memory, and the time of a call. */
+/** Each takes some hundred bytes of memory and a call. */
 const MAX_PIECES = 65_536;
 const MAX_BUFFERED_PIECES = 1_024;
-/** Announcements of the response, as `103 Early Hints` is one. */
+/** Informational responses, such as `103 Early Hints`. */
 const MAX_INFORMATIONAL = 20;
 
 /**
- * Sends a request and takes its response as undici reads it. To have it as a stream would cost twice the CPU: most
- * responses of sources come in one piece.
+ * Sends a request and receives the response by callbacks of undici. A stream would take twice the CPU, since most
+ * responses arrive in one piece.
  *
- * @throws when there is no whole response, or it is longer than allowed, which breaks the connection; the signal's reason
+ * @throws if the response is incomplete or too long, which breaks the connection; the signal's reason if it aborts
  */
 export async function receiveResponse(
   connection: Dispatcher,
@@ -54,17 +53,17 @@ export async function receiveResponse(
       if (signal.aborted) started.abort(signal.reason); // while it was connecting
     },
     onResponseStart(_, status, received) {
-      [statusCode, headers] = [status, received]; // the last of several: those before it are informational
+      [statusCode, headers] = [status, received]; // the last of several; those before it are informational
       if (++starts > MAX_INFORMATIONAL)
-        fail(new Error(`the response begins more than ${MAX_INFORMATIONAL} times`));
+        fail(new Error(`the response starts more than ${MAX_INFORMATIONAL} times`));
     },
     onResponseData(reading, chunk) {
-      if (chunk.length === 0) return; // as undici says when it goes on after a pause: another would follow, and another
+      if (chunk.length === 0) return; // undici reports one after each pause, which must not cause another pause
       small.push(chunk);
       bytes += chunk.length;
       if (bytes > maxBytes) return fail(new Error(`the response is longer than ${maxBytes} bytes`));
       if (++pieces > MAX_PIECES)
-        return fail(new Error(`the response comes in more than ${MAX_PIECES} pieces`));
+        return fail(new Error(`the response arrives in more than ${MAX_PIECES} pieces`));
       if (small.length === MAX_BUFFERED_PIECES) {
         chunks.push(Buffer.concat(small));
         small = [];

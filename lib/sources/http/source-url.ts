@@ -1,6 +1,6 @@
 import { type CredentialSource, fixedCredentials } from './http-credentials.ts';
 
-/** Where a source is, and the credentials that its URL held. */
+/** The URL of a source without credentials, and its credentials. */
 export interface SourceUrl {
   /** Without credentials and fragment. */
   readonly url: URL;
@@ -10,9 +10,9 @@ export interface SourceUrl {
 const MAX_LENGTH = 2048;
 
 /**
- * Reads the URL of a source; what it says of user and password becomes credentials, and is told to nobody.
+ * Parses the URL of a source, and moves its user and password into credentials.
  *
- * @returns the rule that is broken, as in `must be a URL that begins with http:// or https://`, never the URL
+ * @returns the violated rule, such as `must be a URL that begins with http:// or https://`, without the URL
  */
 export function parseSourceUrl(text: string): SourceUrl | string {
   if (text.length > MAX_LENGTH) return `must be no longer than ${MAX_LENGTH} characters`;
@@ -35,7 +35,7 @@ export function parseSourceUrl(text: string): SourceUrl | string {
 
 const RULE = 'must be a URL that begins with http:// or https://';
 
-/** A path below that of a URL, without its query. */
+/** Appends a path to that of a URL, and removes its query. */
 export function pathBelow(url: URL, path: string): URL {
   const below = new URL(url);
   below.pathname = `${url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname}${path}`;

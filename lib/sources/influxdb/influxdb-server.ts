@@ -7,26 +7,24 @@ import { readBoundedJson } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 
-/** What a server is asked with. */
 export interface InfluxdbServerOptions {
   /** Its credentials are a token: `Authorization: Token …`. */
   readonly http: HttpRequester;
   readonly url: URL;
-  /** The organization, by its name. */
+  /** Name of the organization. */
   readonly org: string;
 }
 
-/** By what a result is read. */
 export interface FluxQueryOptions {
-  /** The column that holds the number: the first of these that there is; by default `_value`. */
+  /** The first existing one of these columns has the number; by default `_value`. */
   readonly valueColumns?: readonly string[];
 }
 
 const ERROR = z.object({ message: z.string() });
-/** Of an error: it has a code and a text. */
+/** An error has a code and a message. */
 const MAX_ERROR_VALUES = 100;
 
-/** A server that speaks the HTTP API of InfluxDB 2. */
+/** A server with the HTTP API of InfluxDB 2. */
 export class InfluxdbServer {
   readonly #options: InfluxdbServerOptions;
   readonly #endpoint: URL;
@@ -37,7 +35,7 @@ export class InfluxdbServer {
     this.#endpoint.searchParams.set('org', options.org);
   }
 
-  /** A query in Flux, with a number in each row of what it yields. */
+  /** Creates a Flux query; each row of its result has a number. */
   query(flux: string, { valueColumns = ['_value'] }: FluxQueryOptions = {}): Query {
     const { http } = this.#options;
     return {
@@ -70,7 +68,7 @@ export class InfluxdbServer {
       return readFluxTables(body.toString('utf8'), valueColumns);
     } catch (error) {
       const cause = secrets.redactError(error);
-      throw new Error(`Cannot use what InfluxDB at ${this.#endpoint.host} responds`, { cause });
+      throw new Error(`Cannot read response of InfluxDB at ${this.#endpoint.host}`, { cause });
     }
   }
 }

@@ -5,7 +5,6 @@ import { pathBelow } from '../http/source-url.ts';
 import { type Query, shorten } from '../query.ts';
 import { isObject, readBoundedJson } from '../read-json.ts';
 
-/** Whom and what is asked. */
 interface Influxdb3Options {
   /** Its credentials are a token. */
   readonly http: HttpRequester;
@@ -13,11 +12,11 @@ interface Influxdb3Options {
   readonly database: string;
   readonly language: 'influxql' | 'sql';
   readonly text: string;
-  /** The column that counts. */
+  /** The column with the number. */
   readonly column: string;
 }
 
-/** The number in a column of the last row that a query of InfluxDB 3 gives; 0 where there is none. */
+/** Creates a query of InfluxDB 3 for the number in a column of the last row; 0 if there is no row. */
 export function influxdb3Value({ http, url, database, language, text, column }: Influxdb3Options): Query {
   const endpoint = pathBelow(url, `/api/v3/query_${language}`);
   return {
@@ -35,19 +34,19 @@ export function influxdb3Value({ http, url, database, language, text, column }: 
         return [{ value: readLastRow(response.body, column), labels: {} }];
       } catch (error) {
         const cause = secrets.redactError(error);
-        throw new Error(`Cannot use what InfluxDB at ${endpoint.host} responds`, { cause });
+        throw new Error(`Cannot read response of InfluxDB at ${endpoint.host}`, { cause });
       }
     },
   };
 }
 
-/** Of rows of JSON, one a line, a column of the last. @throws an Error that says why it is no number */
+/** Reads a column of the last row of JSON lines. @throws an Error if it is not a number */
 export function readLastRow(body: Buffer, column: string): number {
   let end = body.length;
   while (end > 0 && isBlank(body[end - 1])) end--;
   if (end === 0) return 0;
   const row = readBoundedJson(body.subarray(body.lastIndexOf('\n', end - 1) + 1, end));
-  if (!isObject(row)) throw new Error('the response is not one of InfluxDB 3');
+  if (!isObject(row)) throw new Error('the response is not a valid response of InfluxDB 3');
   const value = getOwn(row, column);
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   const type = value === null ? 'null' : typeof value;

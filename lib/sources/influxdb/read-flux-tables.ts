@@ -1,7 +1,7 @@
 import { shorten } from '../query.ts';
 import { measuredAt, parseDecimal, type Sample } from '../sample.ts';
 
-/** Columns by which InfluxDB tells tables and times apart: no labels of a value. */
+/** Columns of InfluxDB itself, which are not labels. */
 const OWN_COLUMNS = new Set(['result', 'table', '_start', '_stop', '_time']);
 const NUMBERS = new Set(['long', 'unsignedLong', 'double']);
 const MAX_SAMPLES = 1000;
@@ -13,10 +13,10 @@ interface Table {
 }
 
 /**
- * The numbers in annotated CSV, as InfluxDB 2 responds to Flux, one for each row.
+ * Reads the annotated CSV of a Flux query, one number per row.
  *
- * @param valueColumns the names of the column that holds the number, the first of them that a table has
- * @throws an Error that says why there is no result
+ * @param valueColumns the first existing one of these columns has the number
+ * @throws an Error if there is no result
  */
 export function readFluxTables(text: string, valueColumns: readonly string[]): readonly Sample[] {
   const samples: Sample[] = [];
@@ -26,12 +26,12 @@ export function readFluxTables(text: string, valueColumns: readonly string[]): r
     if (row.length === 0) [types, table] = [[], undefined];
     else if (row[0] === '#datatype') [types, table] = [row, undefined];
     else if (row[0]?.startsWith('#'))
-      table = undefined; // an annotation that was not asked for
+      table = undefined; // an annotation that was not requested
     else if (!table) table = readHeader(row, types);
     else samples.push(readSample(row, table, valueColumns));
-    if (samples.length > MAX_SAMPLES) throw new Error(`the query gives more than ${MAX_SAMPLES} rows`);
+    if (samples.length > MAX_SAMPLES) throw new Error(`the query returned more than ${MAX_SAMPLES} rows`);
   }
-  if (samples.length === 0) throw new Error('the query has no result');
+  if (samples.length === 0) throw new Error('the query returned no result');
   return samples;
 }
 
@@ -47,14 +47,14 @@ function readSample(
 ): Sample {
   const field = (name: string) => row[columns.indexOf(name)];
   if (columns.includes('error') && columns.includes('reference'))
-    throw new Error(`the query fails: ${String(field('error'))}`);
+    throw new Error(`the query failed: ${String(field('error'))}`);
   const valueColumn = valueColumns.find((name) => columns.includes(name));
   if (valueColumn === undefined) throw new Error(`the result has no column ${valueColumns.join(' or ')}`);
   const text = field(valueColumn) ?? '';
   const type = types[columns.indexOf(valueColumn)];
   const value = parseDecimal(text);
   if (value === undefined || (type !== undefined && !NUMBERS.has(type)))
-    throw new Error(`column ${valueColumn} holds ${JSON.stringify(shorten(text))}, which is no number`);
+    throw new Error(`column ${valueColumn} has ${JSON.stringify(shorten(text))}, not a number`);
   return {
     value,
     labels: Object.fromEntries(
@@ -66,14 +66,13 @@ function readSample(
   };
 }
 
-/** Of one row; what is refused for having more need not be read to its end. */
+/** Per row; a longer row is rejected before it is read completely. */
 const MAX_FIELDS = 1_000;
 
 /**
- * The rows of a text of comma-separated values as RFC 4180 has them, one after another; a line without a character
- * is a row without fields.
+ * Parses comma-separated values (RFC 4180) row by row; an empty line is a row without fields.
  *
- * @throws when a quoted field does not end, or a row has too many
+ * @throws if a quoted field is not terminated, or a row has too many fields
  */
 export function* parseCsv(text: string): Generator<readonly string[]> {
   let at = 0;
@@ -97,12 +96,11 @@ export function* parseCsv(text: string): Generator<readonly string[]> {
   }
 }
 
-/** Ends before a comma, or the end of a line. */
 const END = /[,\r\n]/g;
 
 interface Field {
   readonly field: string;
-  /** Behind it. */
+  /** Index after the field. */
   readonly end: number;
 }
 
@@ -116,7 +114,7 @@ function readQuotedField(text: string, start: number): Field {
   const parts: string[] = [];
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);
-    if (quote === -1) throw new Error('a quoted field does not end');
+    if (quote === -1) throw new Error('a quoted field is not terminated');
     parts.push(text.slice(from, quote));
     if (text[quote + 1] !== '"') return { field: parts.join('"'), end: quote + 1 };
     from = quote + 2;

@@ -7,42 +7,41 @@ import type { HttpClient } from '../http/http-client.ts';
 import type { Sample } from '../sample.ts';
 import type { JsonExtract } from './json-query.ts';
 
-/** One of many that are asked the same. */
+/** One of many servers with the same query. */
 export interface FleetMember {
   readonly url: URL;
-  /** Tell its number from those of the others. */
+  /** Identify its number. */
   readonly labels: Readonly<Record<string, string>>;
-  /** As notes call it. */
+  /** For notes. */
   readonly name: string;
 }
 
-/** What members are asked. */
 export interface FleetRequest {
   readonly http: Pick<HttpClient, 'read'>;
   readonly extract: JsonExtract;
-  /** Whose members they are: those of one namespace never keep others from being asked. */
+  /** Members of one namespace do not delay those of another. */
   readonly namespace: string;
-  /** Bounds the request of each member, from when it is sent. */
+  /** Timeout of the request to each member. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly note?: ((text: string) => void) | undefined;
 }
 
-/** Of all who ask together, of which one namespace has half at most; and of one who asks, which leaves others of its namespace some. */
+/** Concurrent requests of all queries, of which a namespace gets half, and of one query. */
 const MAX_CONCURRENT = 100;
 const MAX_PER_QUERY = 40;
 /**
- * What is held of responses: 100 times 256 KiB, and 8 times 4 MiB of those that are longer, is less than 64 MiB. One
- * that must wait for its permit pauses its socket.
+ * Limits the memory of responses: 100 times 256 KiB, and 8 times 4 MiB for longer ones, are less than 64 MiB. A long
+ * response that waits for a permit pauses its socket.
  */
 const SHORT_BYTES = 256 * 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_LONG = 8;
 const MAX_NOTED = 5;
-/** How long a member waits for those before it. */
+/** Maximum time that a member waits for earlier ones. */
 const MAX_WAIT_MS = 15_000;
 
-/** Asks many small servers for their JSON; one that fails or hangs costs its own number alone. */
+/** Queries many small servers for JSON; a failing server affects only its own number. */
 export class JsonFleet {
   readonly #parallel = new FairSemaphore(MAX_CONCURRENT);
   readonly #long = new LongResponses({ shortBytes: SHORT_BYTES, maxConcurrent: MAX_LONG });
@@ -52,21 +51,21 @@ export class JsonFleet {
     this.#clock = clock;
   }
 
-  /** In how long all members have responded or failed. */
+  /** Time after which all members have responded or failed. */
   static maxDurationMs(timeoutMs: number): number {
     return timeoutMs + MAX_WAIT_MS;
   }
 
   /**
-   * The numbers of those that have one.
+   * Returns the numbers of the members that have one.
    *
-   * @throws an Error that says why the first has none, where none of them has
+   * @throws an Error with the cause of the first failure, if no member has a number
    */
   async query(members: readonly FleetMember[], request: FleetRequest): Promise<readonly Sample[]> {
     const own = new Semaphore(MAX_PER_QUERY);
-    const expired = () => new Error('others took too long');
-    const longestMs = JsonFleet.maxDurationMs(request.timeoutMs);
-    using deadline = startDeadline(this.#clock, longestMs, { signal: request.signal, expired });
+    const expired = () => new Error('earlier requests took too long');
+    const maxMs = JsonFleet.maxDurationMs(request.timeoutMs);
+    using deadline = startDeadline(this.#clock, maxMs, { signal: request.signal, expired });
     const attempt = { ...request, own, signal: deadline.signal };
     const results = await Promise.all(members.map((member) => this.#attempt(member, attempt)));
     request.signal.throwIfAborted();
@@ -74,7 +73,9 @@ export class JsonFleet {
     const failures = results.filter((result) => 'error' in result);
     const [first] = failures;
     if (first && samples.length === 0)
-      throw new Error(`None of ${members.length} has a value, not ${first.name}`, { cause: first.error });
+      throw new Error(`None of ${members.length} has a value; the first is ${first.name}`, {
+        cause: first.error,
+      });
     for (const { name, error } of failures.slice(0, MAX_NOTED))
       request.note?.(`${name} has no value: ${describeError(error)}`);
     if (failures.length > MAX_NOTED) request.note?.(`${failures.length} of ${members.length} have no value`);
@@ -97,8 +98,8 @@ export class JsonFleet {
 
   async #readNumber({ url }: FleetMember, request: FleetRequest): Promise<number> {
     const { http, extract, timeoutMs, namespace, signal } = request;
-    using held = this.#long.begin(namespace);
-    const { onLength } = held;
+    using buffered = this.#long.begin(namespace);
+    const { onLength } = buffered;
     return extract.readNumber(await http.read({ url, timeoutMs, maxBytes: MAX_BYTES, onLength }, signal));
   }
 }

@@ -5,7 +5,6 @@ import { type Query, shorten } from '../query.ts';
 import { isArray, type Json, readBoundedJson, typeName } from '../read-json.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
 
-/** What is asked, and what of the response counts. */
 interface JsonEndpoint {
   readonly http: HttpClient;
   readonly url: URL;
@@ -14,7 +13,7 @@ interface JsonEndpoint {
   readonly timeoutMs?: number;
 }
 
-/** A number in the JSON of a URL. */
+/** Creates a query for a number in the JSON of a URL. */
 export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Query {
   return {
     key: JSON.stringify(['json', url.href, http.credentialName, extract.key, timeoutMs]),
@@ -25,31 +24,30 @@ export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Quer
       try {
         return [{ value: extract.readNumber(body), labels: {} }];
       } catch (cause) {
-        throw new Error(`Cannot use what ${url.host} responds`, { cause });
+        throw new Error(`Cannot read response of ${url.host}`, { cause });
       }
     },
   };
 }
 
-/** What makes one number of a JSON document. */
+/** Extracts a number from a JSON document. */
 export interface JsonExtract {
-  /** Tells it from others. */
+  /** Identifies it. */
   readonly key: string;
-  /** The path or expression, for people. */
+  /** The path or expression for messages. */
   readonly text: string;
-  /** @throws an Error that says why there is no number */
+  /** @throws an Error if there is no number */
   readNumber(body: Uint8Array): number;
 }
 
-/** How: by a path, or by an expression. */
 interface JsonExtractOptions {
   readonly form: 'path' | 'expression';
   readonly text: string;
-  /** Needed where there are several numbers. */
+  /** Required if there are several numbers. */
   readonly aggregator?: AggregatorName | undefined;
 }
 
-/** @throws an Error that says what is wrong with the path or expression, as in `must have "$" at character 1` */
+/** @throws an Error with the violated rule, such as `must have "$" at character 1` */
 export function jsonExtract({ form, text, aggregator }: JsonExtractOptions): JsonExtract {
   const valuesIn = form === 'path' ? compilePath(text) : compileExpression(text);
   return {
@@ -71,10 +69,10 @@ function compileExpression(text: string): (document: Json) => readonly Json[] {
 
 function aggregate(values: readonly Json[], aggregator: AggregatorName | undefined): number {
   const [first, ...others] = values;
-  if (first === undefined) throw new Error('the response has no such value');
+  if (first === undefined) throw new Error('the response has no value at the path');
   if (others.length === 0 && !isArray(first)) return checkFinite(toNumber(first));
   const several = others.length === 0 && isArray(first) ? first : values;
-  if (!aggregator) throw new Error('there are several values, and no aggregator');
+  if (!aggregator) throw new Error('several values require an aggregator');
   if (several.length === 0) throw new Error('the array is empty');
   return checkFinite(AGGREGATORS[aggregator](several.map(toNumber)));
 }
@@ -86,5 +84,5 @@ function toNumber(value: Json): number {
 
 function checkFinite(value: number): number {
   if (Number.isFinite(value)) return value;
-  throw new Error(`the value is ${value}, which is no number that can be served`);
+  throw new Error(`the value is ${value}, not a finite number`);
 }

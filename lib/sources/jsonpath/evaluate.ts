@@ -12,16 +12,16 @@ import {
 } from './operand.ts';
 import type { Expression, Path, Selector, Step } from './parse-expression.ts';
 
-/** All values of a document that a path leads to. */
+/** Returns all values of a document that match a path. */
 export function findValues(path: Path, document: Json): readonly Json[] {
   const root: Located = { value: document, key: undefined, parent: undefined };
   return findNodes(path, { root, current: root, budget: new Budget() }).all.map(({ value }) => value);
 }
 
 /**
- * What an expression comes to with a document.
+ * Evaluates an expression with a document.
  *
- * @throws an Error that says which value does not fit, and when it is too much work
+ * @throws an Error if a value has the wrong type, or the work exceeds the budget
  */
 export function evaluate(expression: Expression, document: Json): Json {
   const root: Located = { value: document, key: undefined, parent: undefined };
@@ -44,10 +44,10 @@ function findNodes({ from, steps }: Path, context: Context): Nodes {
   return new Nodes(selectNodes(from === '$' ? root : current, steps, selecting));
 }
 
-/** An error notes where it was thrown, which takes as long as this much else. */
+/** Creating an error with its stack takes as long as this many steps. */
 const STEPS_PER_ERROR = 5;
 
-/** A condition that cannot be judged, as where it compares what is not there, is not met. */
+/** A condition that cannot be evaluated, such as a comparison with a missing value, is not met. */
 function isMet(condition: Expression, context: Context): boolean {
   try {
     return isTrue(evaluateOperand(condition, context), context.budget);
@@ -80,7 +80,7 @@ function evaluateOperand(expression: Expression, context: Context): Operand {
 function evaluateUnary(operator: '-' | '+' | '!', operand: Operand, budget: Budget): Operand {
   if (operator === '!') return !isTrue(operand, budget);
   const value = toJson(operand);
-  if (typeof value !== 'number') throw new Error(`${operator} needs a number`);
+  if (typeof value !== 'number') throw new Error(`${operator} requires a number`);
   return operator === '-' ? -value : value;
 }
 
@@ -103,16 +103,16 @@ function evaluateBinary(
   );
 }
 
-/** What selecting needs of those who evaluate expressions. */
+/** Callbacks of selectors to evaluate expressions. */
 interface Selecting {
   readonly budget: Budget;
-  /** Whether a filter lets a value through. */
+  /** Evaluates a filter for a value. */
   readonly isMet: (condition: Expression, node: Located) => boolean;
-  /** What an expression in brackets names in a value. */
+  /** Evaluates an expression in brackets, which names a member. */
   readonly evaluateKey: (expression: Expression, node: Located) => Json;
 }
 
-/** Goes steps from a value: everything that these lead to, in the order of the document. */
+/** Returns everything that the steps select, in document order. */
 function selectNodes(start: Located, steps: readonly Step[], selecting: Selecting): readonly Located[] {
   let nodes: readonly Located[] = [start];
   for (const { isDeep, selectors } of steps) {
@@ -129,7 +129,7 @@ function selectNodes(start: Located, steps: readonly Step[], selecting: Selectin
   return nodes;
 }
 
-/** A value and all within it, each before what is in it. */
+/** Returns a value and all its descendants, in document order. */
 function listDescendants(start: Located, budget: Budget): readonly Located[] {
   const found: Located[] = [];
   const waiting = [start];
@@ -175,7 +175,7 @@ function evaluateKey(
   return selector.kind === 'index' ? selector.index : evaluate(selector.expression, node);
 }
 
-/** A member by its name or index, counted from the end where that is negative; an array has its `length`, too. */
+/** Finds a member by name or index; negative indexes count from the end. Arrays also have `length`. */
 function findMember(node: Located, key: Json): Located | undefined {
   const { value } = node;
   if (isArray(value)) {

@@ -1,7 +1,6 @@
 import { isArray, isObject, type Json, typeName } from '../read-json.ts';
 import { type Budget, isTrue, type Located, Nodes, type Operand, toJson } from './operand.ts';
 
-/** What an expression may call, with one argument. */
 type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;
 
 const NUMERIC: Readonly<Record<string, (value: number) => number>> = {
@@ -39,7 +38,7 @@ const PREDICATES: Readonly<Record<string, (value: Json) => boolean>> = {
   is_object: isObject,
 };
 
-/** By their names in lower case. */
+/** By lower-case name. */
 export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
   ...Object.entries(NUMERIC).map(
     ([name, apply]) => [name, (operand: Operand) => apply(expectNumber(toJson(operand)))] as const,
@@ -75,23 +74,21 @@ export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string
   ],
 ]);
 
-/** @throws unless it is a number */
 function expectNumber(value: Json): number {
   if (typeof value === 'number') return value;
-  throw new Error(`a number is needed, not ${typeName(value)}`);
+  throw new Error(`must be a number, not ${typeName(value)}`);
 }
 
-/** As long as this, a text costs a step. */
 const CHARACTERS_PER_STEP = 16;
 
 function expectString(operand: Operand, budget: Budget): string {
   const value = toJson(operand);
-  if (typeof value !== 'string') throw new Error(`a text is needed, not ${typeName(value)}`);
+  if (typeof value !== 'string') throw new Error(`must be a string, not ${typeName(value)}`);
   budget.spend(Math.ceil(value.length / CHARACTERS_PER_STEP));
   return value;
 }
 
-/** The members of the one array, or the values of all nodes. */
+/** Returns the members of a single array, or the values of all nodes. */
 function expectList(operand: Operand): readonly Json[] {
   if (operand instanceof Nodes) {
     const [first, ...others] = operand.all;
@@ -99,7 +96,7 @@ function expectList(operand: Operand): readonly Json[] {
     return operand.all.map(({ value }) => value);
   }
   if (isArray(operand)) return operand;
-  throw new Error(`an array is needed, not ${typeName(operand)}`);
+  throw new Error(`must be an array, not ${typeName(operand)}`);
 }
 
 function expectNumbers(operand: Operand, budget: Budget): readonly number[] {
@@ -116,13 +113,13 @@ function size(operand: Operand, budget: Budget): number {
   const value = operand instanceof Nodes && operand.all.length !== 1 ? expectList(operand) : toJson(operand);
   if (typeof value === 'string' || isArray(value)) return value.length;
   if (isObject(value)) return budget.sizeOf(value);
-  throw new Error(`an array, an object or a text is needed, not ${typeName(value)}`);
+  throw new Error(`an array, an object or must be a string, not ${typeName(value)}`);
 }
 
 function expectOneNode(operand: Operand): Located {
   const [first, ...others] = operand instanceof Nodes ? operand.all : [];
   if (first && others.length === 0) return first;
-  throw new Error('one value of the document is needed');
+  throw new Error('must be a single value of the document');
 }
 
 function findRoot(node: Located): Located {
@@ -133,14 +130,14 @@ function findRoot(node: Located): Located {
 
 function expectInteger(value: number): number {
   if (Number.isSafeInteger(value)) return value;
-  throw new Error(`a whole number is needed, not ${value}`);
+  throw new Error(`must be an integer, not ${value}`);
 }
 
 function throwNoValue(what: string): never {
-  throw new Error(`${what} finds no value`);
+  throw new Error(`${what} matches no value`);
 }
 
-/** Applies an operator other than && and ||, whose right side need not be known. */
+/** Applies an operator except && and ||, which may not evaluate their right side. */
 type Operator = (left: Json, right: Json, budget: Budget) => Json;
 
 const arithmetic =
@@ -148,7 +145,7 @@ const arithmetic =
   (left, right) =>
     apply(expectNumber(left), expectNumber(right));
 
-/** Whole numbers of 64 bits, as Go has them. */
+/** 64-bit integers, as in Go. */
 const bitwise =
   (apply: (left: bigint, right: bigint) => bigint): Operator =>
   (left, right) =>
@@ -167,7 +164,6 @@ const ordered =
 
 const MAX_STRING_LENGTH = 64 * 1024;
 
-/** Of texts that are compared. */
 const COMPARED_CHARACTERS_PER_STEP = 64;
 
 const MAX_MATCHED_LENGTH = 4096;
@@ -199,7 +195,7 @@ const MAX_SHIFT = 63n;
 function plus(left: Json, right: Json): Json {
   if (typeof left !== 'string' || typeof right !== 'string') return expectNumber(left) + expectNumber(right);
   if (left.length + right.length > MAX_STRING_LENGTH)
-    throw new Error(`a text is longer than ${MAX_STRING_LENGTH} characters`);
+    throw new Error(`a string is longer than ${MAX_STRING_LENGTH} characters`);
   return left + right;
 }
 
@@ -213,13 +209,13 @@ function isEqual(left: Json, right: Json, budget: Budget): boolean {
   return left === right;
 }
 
-/** Whether a text has a match, by the syntax and in the linear time of RE2. */
+/** Matches with RE2, which takes linear time. */
 function matches(left: Json, right: Json, budget: Budget): boolean {
-  if (typeof left !== 'string' || typeof right !== 'string') throw new Error('=~ needs two texts');
+  if (typeof left !== 'string' || typeof right !== 'string') throw new Error('=~ requires two strings');
   if (left.length > MAX_MATCHED_LENGTH)
-    throw new Error(`=~ takes texts of at most ${MAX_MATCHED_LENGTH} characters`);
+    throw new Error(`=~ requires strings of at most ${MAX_MATCHED_LENGTH} characters`);
   const pattern = budget.compilePattern(right);
-  // Each instruction of the program may be run for each character, which takes as long as a step.
+  // Each instruction of the program may run for each character, which takes as long as a step.
   budget.spend(1 + left.length * pattern.programSize());
   return pattern.matcher(left).find();
 }
@@ -227,7 +223,7 @@ function matches(left: Json, right: Json, budget: Budget): boolean {
 function expectBigInt(value: Json): bigint {
   const number = expectNumber(value);
   if (Number.isSafeInteger(number)) return BigInt(number);
-  throw new Error(`a whole number is needed, not ${number}`);
+  throw new Error(`must be an integer, not ${number}`);
 }
 
 function divisor(value: number): number {

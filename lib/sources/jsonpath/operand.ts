@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { isArray, isObject, type Json } from '../read-json.ts';
 
-/** A value in a document, and the way to it. */
+/** A value in a document, and its location. */
 export interface Located {
   readonly value: Json;
   /** In its parent; `undefined` for the root. */
@@ -9,7 +9,7 @@ export interface Located {
   readonly parent: Located | undefined;
 }
 
-/** What a path leads to. */
+/** The values that a path selects. */
 export class Nodes {
   readonly all: readonly Located[];
 
@@ -18,27 +18,25 @@ export class Nodes {
   }
 }
 
-/** What operators and functions are given. */
 export type Operand = Json | Nodes;
 
-/** The value itself; of several nodes, the list of their values. */
+/** Returns the value of a single node, or the list of the values of several nodes. */
 export function toJson(operand: Operand): Json {
   if (!(operand instanceof Nodes)) return operand;
   const [first, ...others] = operand.all;
-  if (!first) throw new Error('a path leads to no value');
+  if (!first) throw new Error('a path matches no value');
   return others.length === 0 ? first.value : operand.all.map(({ value }) => value);
 }
 
-/** Some 100 ms, during which nobody else has the event loop. */
+/** About 100 ms, which block the event loop. */
 const MAX_STEPS = 100_000;
 const MEMBERS_PER_STEP = 16;
 const MAX_PATTERN_LENGTH = 256;
-/** Of reading a regular expression, which may come out of the document. */
+/** Cost of compiling a regular expression, which may come from the document. */
 const STEPS_PER_PATTERN = 2_000;
 
 /**
- * How much work may be made of one document: who writes expressions and documents must not have us look through them
- * for ever.
+ * Limits the work per document, since expressions and documents are untrusted.
  */
 export class Budget {
   readonly #subject: string;
@@ -46,19 +44,19 @@ export class Budget {
   readonly #patterns = new Map<string, RE2JS>();
   readonly #sizes = new Map<object, number>();
 
-  /** @param subject what takes the steps, as errors name it */
+  /** @param subject named in errors */
   constructor(subject = 'the expression') {
     this.#subject = subject;
   }
 
-  /** @throws when there is no more */
+  /** @throws {BudgetExhaustedError} */
   spend(steps: number): void {
     this.#left -= steps;
     if (!(this.#left >= 0))
       throw new BudgetExhaustedError(`${this.#subject} takes more than ${MAX_STEPS} steps`);
   }
 
-  /** How many members an object has, which are counted once. */
+  /** Returns the number of members of an object, from a cache. */
   sizeOf(object: object): number {
     let size = this.#sizes.get(object);
     if (size === undefined) {
@@ -69,10 +67,10 @@ export class Budget {
     return size;
   }
 
-  /** A regular expression in the syntax of RE2, which takes time linear in the text; read once. */
+  /** Compiles a regular expression of RE2, or returns it from a cache. */
   compilePattern(text: string): RE2JS {
-    const known = this.#patterns.get(text);
-    if (known) return known;
+    const cached = this.#patterns.get(text);
+    if (cached) return cached;
     if (text.length > MAX_PATTERN_LENGTH)
       throw new Error(`a regular expression must be no longer than ${MAX_PATTERN_LENGTH} characters`);
     this.spend(STEPS_PER_PATTERN);
@@ -82,10 +80,10 @@ export class Budget {
   }
 }
 
-/** Is not to be taken for a condition that is not met. */
+/** Distinct from errors of conditions, which mean that a condition is not met. */
 export class BudgetExhaustedError extends Error {}
 
-/** What counts as a condition that is met: what is there and neither false, null, zero nor empty. */
+/** Whether a condition is met: a value exists and is not false, null, zero or empty. */
 export function isTrue(operand: Operand, budget: Budget): boolean {
   if (operand instanceof Nodes) {
     const [first, ...others] = operand.all;

@@ -1,7 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { functions } from './functions.ts';
 
-/** Operators by how they bind, the loosest first; of those that begin alike, the longer one first. */
+/** Operators by precedence, the lowest first; of operators with a common prefix, the longer one first. */
 const LEVELS: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],
@@ -9,7 +9,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['+', '-', '|', '^'],
   ['*', '/', '%', '<<', '>>', '&^', '&'],
 ];
-/** What begins with an operator of a level, and is another one. */
+/** Operators of other levels that start with an operator. */
 const LONGER_OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '|': ['||'],
   '&': ['&&'],
@@ -21,9 +21,9 @@ const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 
 /**
- * Reads a path in Goessner's JSONPath that stands alone.
+ * Parses a standalone path in Goessner's JSONPath.
  *
- * @throws an Error that says what rule is broken where
+ * @throws an Error with the violated rule and its position
  */
 export function parseJsonPath(text: string): Path {
   const scanner = new Scanner(text.trim());
@@ -34,9 +34,9 @@ export function parseJsonPath(text: string): Path {
 }
 
 /**
- * Reads an expression of numbers, texts and paths.
+ * Parses an expression of numbers, strings and paths.
  *
- * @throws an Error that says what rule is broken where
+ * @throws an Error with the violated rule and its position
  */
 export function parseExpression(text: string): Expression {
   const scanner = new Scanner(text);
@@ -103,12 +103,12 @@ function parsePrimary(scanner: Scanner): Expression {
   return word === undefined ? scanner.fail('a value') : parseNamed(scanner, word);
 }
 
-/** A function with its argument, or a constant. */
+/** Parses a function with its argument, or a constant. */
 function parseNamed(scanner: Scanner, word: string): Expression {
   const name = word.toLowerCase();
   scanner.skipSpace();
   if (scanner.tryTake('(')) {
-    if (!functions.has(name)) throw new Error(`must not call ${JSON.stringify(word)}, which is no function`);
+    if (!functions.has(name)) throw new Error(`must not call ${JSON.stringify(word)}: unknown function`);
     const argument = parseNestedExpression(scanner);
     scanner.skipSpace();
     scanner.expect(')');
@@ -116,7 +116,7 @@ function parseNamed(scanner: Scanner, word: string): Expression {
   }
   const value = constants.get(name);
   if (value === undefined)
-    throw new Error(`must not use ${JSON.stringify(word)}, which is neither a path nor a constant`);
+    throw new Error(`must not use ${JSON.stringify(word)}: neither a path nor a constant`);
   return { kind: 'literal', value };
 }
 
@@ -126,7 +126,6 @@ function checkFinite(value: number, scanner: Scanner): number {
 
 const PHI = (1 + Math.sqrt(5)) / 2;
 
-/** What names stand for in expressions. */
 const constants: ReadonlyMap<string, number | boolean | null> = new Map<string, number | boolean | null>([
   ['e', Math.E],
   ['pi', Math.PI],
@@ -144,11 +143,10 @@ const constants: ReadonlyMap<string, number | boolean | null> = new Map<string, 
   ['null', null],
 ]);
 
-/** How a path is read. */
 interface PathContext {
-  /** Reads an expression in brackets. */
+  /** Parses an expression in brackets. */
   readonly parseExpression: (scanner: Scanner) => Expression;
-  /** A path that stands alone has names of more characters than one among operators. */
+  /** A standalone path allows more characters in names than a path among operators. */
   readonly isStandalone: boolean;
 }
 
@@ -156,7 +154,7 @@ const isStandaloneNameCharacter = (character: string) => !'.[]\'"'.includes(char
 const isNameCharacter = (character: string) => /[\p{L}\p{N}_]/u.test(character);
 const INTEGER = /-?\d{1,15}/y;
 
-/** Reads a path in Goessner's JSONPath, behind the `$` or `@` that it begins with. */
+/** Parses a path in Goessner's JSONPath after its `$` or `@`. */
 function parsePath(scanner: Scanner, from: Path['from'], context: PathContext): Path {
   const steps: Step[] = [];
   for (;;) {
@@ -174,14 +172,14 @@ function parsePath(scanner: Scanner, from: Path['from'], context: PathContext): 
   }
 }
 
-/** `*` or a name, behind a dot. */
+/** Parses `*` or a name after a dot. */
 function parseDot(scanner: Scanner, { isStandalone }: PathContext): Selector {
   if (scanner.tryTake('*')) return { kind: 'all' };
   const name = scanner.takeWhile(isStandalone ? isStandaloneNameCharacter : isNameCharacter);
   return name === '' ? scanner.fail('a name or "*"') : { kind: 'name', name };
 }
 
-/** Everything in brackets, behind the opening one. */
+/** Parses the selectors in brackets after the opening one. */
 function parseBracket(scanner: Scanner, context: PathContext): readonly Selector[] {
   return scanner.within(() => {
     const selectors: Selector[] = [];
@@ -222,10 +220,9 @@ function parseInteger(scanner: Scanner): number | undefined {
 
 const SPACE = /\s/;
 const MAX_LENGTH = 4096;
-/** Of parts within parts. */
 const MAX_DEPTH = 64;
 
-/** Goes through the text of an expression, from its beginning to its end. */
+/** Reads the text of an expression from start to end. */
 class Scanner {
   readonly #text: string;
   #at = 0;
@@ -249,26 +246,25 @@ class Scanner {
     while (SPACE.test(this.next)) this.#at++;
   }
 
-  /** Whether a word comes next. */
   startsWith(word: string): boolean {
     return this.#text.startsWith(word, this.#at);
   }
 
-  /** Goes behind a word if it comes next. */
+  /** Skips a word if it is next. */
   tryTake(word: string): boolean {
     const isNext = this.startsWith(word);
     if (isNext) this.#at += word.length;
     return isNext;
   }
 
-  /** Goes behind all characters that match. */
+  /** Reads all matching characters. */
   takeWhile(isMeant: (character: string) => boolean): string {
     const start = this.#at;
     while (!this.isAtEnd && isMeant(this.next)) this.#at++;
     return this.#text.slice(start, this.#at);
   }
 
-  /** Goes behind what a sticky regular expression matches here. */
+  /** Reads the match of a sticky regular expression at the current position. */
   takeMatch(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const [match] = pattern.exec(this.#text) ?? [];
@@ -280,7 +276,7 @@ class Scanner {
     if (!this.tryTake(word)) this.fail(JSON.stringify(word));
   }
 
-  /** Goes behind a text in single or double quotes; a backslash takes the next character as it is. */
+  /** Reads a string in single or double quotes; a backslash escapes the next character. */
   takeQuoted(): string {
     const quote = this.next;
     this.#at++;
@@ -295,7 +291,7 @@ class Scanner {
     return text;
   }
 
-  /** Reads a part within the present one. */
+  /** Parses a nested part. */
   within<T>(read: () => T): T {
     this.#depth++;
     if (this.#depth > MAX_DEPTH) throw new Error(`must not be nested deeper than ${MAX_DEPTH} levels`);
@@ -304,14 +300,13 @@ class Scanner {
     return result;
   }
 
-  /** @throws always, an Error that says what was expected where */
+  /** Always throws an Error with what was expected, and where. */
   fail(expected: string): never {
     const found = this.isAtEnd ? 'the end' : JSON.stringify(this.#text.slice(this.#at, this.#at + 20));
     throw new Error(`must have ${expected} at character ${this.#at + 1}, not ${found}`);
   }
 }
 
-/** What an expression is made of. */
 export type Expression =
   | { readonly kind: 'literal'; readonly value: number | string | boolean | null }
   | { readonly kind: 'path'; readonly path: Path }
@@ -324,20 +319,18 @@ export type Expression =
     }
   | { readonly kind: 'call'; readonly name: string; readonly argument: Expression };
 
-/** Where values are: from the root of the document, or from the value that a filter looks at. */
+/** Starts at the root of the document (`$`), or at the value that a filter evaluates (`@`). */
 export interface Path {
   readonly from: '$' | '@';
   readonly steps: readonly Step[];
 }
 
-/** From values to some of those in them. */
 export interface Step {
-  /** Whether it begins at all values within as well, however deep. */
+  /** Whether it also applies to all descendants. */
   readonly isDeep: boolean;
   readonly selectors: readonly Selector[];
 }
 
-/** Which values within a value. */
 export type Selector =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }

@@ -5,7 +5,7 @@ import type { Query } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
-/** Which subscriptions are meant: one, or all that fit. */
+/** One subscription, or all that match. */
 export type NakadiSubscriptions =
   | { readonly id: string }
   | {
@@ -14,10 +14,9 @@ export type NakadiSubscriptions =
       readonly consumerGroup: string;
     };
 
-/** The longest lag of a partition in seconds, or how many events wait in all. */
+/** The maximum lag of a partition in seconds, or the total number of unconsumed events. */
 export type NakadiMetric = 'consumer-lag-seconds' | 'unconsumed-events';
 
-/** What Nakadi is asked with. */
 export interface NakadiServerOptions {
   readonly http: HttpClient;
   readonly url: URL;
@@ -44,7 +43,7 @@ const STATS = z.object({
   ),
 });
 
-/** Nakadi, an event broker. */
+/** The event broker Nakadi. */
 export class NakadiServer {
   readonly #options: NakadiServerOptions;
 
@@ -76,13 +75,13 @@ export class NakadiServer {
     }
     const eventTypes = stats.flatMap(({ items }) => items);
     if (eventTypes.length === 0)
-      throw new Error(`Nakadi at ${this.#options.url.host} tells of no event type of the subscription`);
+      throw new Error(`Nakadi at ${this.#options.url.host} returned no event type of the subscription`);
     const partitions = eventTypes.flatMap((eventType) => eventType.partitions);
     const numbers = partitions
       .map((one) => (metric === 'consumer-lag-seconds' ? one.consumer_lag_seconds : one.unconsumed_events))
       .filter((number) => number !== undefined);
     if (numbers.length === 0)
-      throw new Error(`Nakadi at ${this.#options.url.host} tells no ${metric} of the subscription`);
+      throw new Error(`Nakadi at ${this.#options.url.host} returned no ${metric} of the subscription`);
     const value =
       metric === 'consumer-lag-seconds'
         ? numbers.reduce((most, one) => Math.max(most, one))
@@ -119,16 +118,16 @@ export class NakadiServer {
     try {
       return readJsonAs(schema, body, 'Nakadi');
     } catch (cause) {
-      throw new Error(`Cannot use what Nakadi at ${url.host} responds`, { cause });
+      throw new Error(`Cannot read response of Nakadi at ${url.host}`, { cause });
     }
   }
 }
 
-/** Where the list goes on; our credentials go nowhere else, whatever a response says. */
+/** Returns the URL of the next page. @throws if it is on another server, which must not receive the credentials */
 function findNextPage(href: string | undefined, first: URL): URL | undefined {
   if (href === undefined || !URL.canParse(href, first.href)) return undefined;
   const next = new URL(href, first.href);
   if (next.origin !== first.origin)
-    throw new Error(`Nakadi at ${first.host} leads to another server for more subscriptions`);
+    throw new Error(`Nakadi at ${first.host} links to another server for more subscriptions`);
   return next;
 }

@@ -5,16 +5,16 @@ import { digest, type Query, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
-/** Which consumer of a stream counts, and where its server tells of itself. */
+/** A consumer of a stream, and the monitoring endpoint of its server. */
 export interface JetstreamConsumer {
   readonly http: HttpRequester;
-  /** Of the monitoring endpoint: scheme, host and port. */
+  /** Scheme, host and port of the monitoring endpoint. */
   readonly endpoint: URL;
-  /** By its name or its id. */
+  /** Name or ID. */
   readonly account: string;
   readonly stream: string;
   readonly consumer: string;
-  /** Of one request; of a cluster, several servers are asked. */
+  /** Of one request; a query of a cluster takes several. */
   readonly timeoutMs: number;
 }
 
@@ -42,14 +42,14 @@ const SERVER = z.object({
   cluster: z.object({ urls: z.array(z.string()).optional() }).optional(),
 });
 
-/** Servers of one cluster that are asked who leads. */
+/** Servers of a cluster that are queried to find the leader. */
 const MAX_SERVERS = 32;
-const SYSTEM = 'a monitoring endpoint of NATS';
+const SYSTEM = 'a NATS monitoring endpoint';
 
-/** What waits for a consumer: messages that it was not sent yet, and those that it has not acknowledged. */
+/** Creates a query for the messages that are not yet delivered to a consumer, or not acknowledged by it. */
 export function jetstreamLag(options: JetstreamConsumer): Query {
   const { http, endpoint, account, stream, consumer, timeoutMs } = options;
-  let leader: URL | undefined; // where the consumer's numbers are up to date, as found last
+  let leader: URL | undefined; // the server with current numbers, as last found
   return {
     key: JSON.stringify([
       'nats-jetstream',
@@ -60,9 +60,9 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
     description: `lag of consumer ${shorten(consumer)} of stream ${shorten(stream)} at ${endpoint.host}`,
     source: endpoint.host,
     async run(signal) {
-      const led = leader && (await readFromLeader(leader, options, signal).catch(() => undefined));
+      const current = leader && (await readFromLeader(leader, options, signal).catch(() => undefined));
       signal.throwIfAborted();
-      if (led !== undefined) return toSamples(led);
+      if (current !== undefined) return toSamples(current);
       leader = undefined;
       const body = await read(http, { url: buildJetstreamUrl(endpoint, account), timeoutMs }, signal);
       const found = readJetstream(body, options);
@@ -74,7 +74,7 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
         leader = server;
         return toSamples(one);
       }
-      found.consumer(); // where there is none, that is the reason
+      found.consumer(); // throws if it does not exist
       throw new Error(`leader node not found for consumer ${shorten(consumer)}`);
     },
   };
@@ -83,9 +83,9 @@ export function jetstreamLag(options: JetstreamConsumer): Query {
 type Consumer = z.infer<typeof CONSUMER>;
 
 /**
- * What a server tells of its streams.
+ * Parses the streams of a server.
  *
- * @throws an Error where it cannot be read; `consumer` throws where there is no such stream or consumer
+ * @throws an Error if the response is invalid; `consumer` throws if the stream or consumer does not exist
  */
 export function readJetstream(
   body: Buffer,
@@ -106,7 +106,7 @@ export function readJetstream(
   };
 }
 
-/** The consumer as a server tells it that leads it. @throws where it does not */
+/** Reads a consumer from its leader. @throws if the server is not the leader */
 async function readFromLeader(
   server: URL,
   options: JetstreamConsumer,
@@ -119,11 +119,11 @@ async function readFromLeader(
   ).consumer();
   const { server_name } = readServer(await read(http, { url: new URL('/varz', server), timeoutMs }, signal));
   if (server_name === undefined || found.cluster?.leader !== server_name)
-    throw new Error(`${server.host} does not lead it`);
+    throw new Error(`${server.host} is not the leader of the consumer`);
   return found;
 }
 
-/** The monitoring endpoints of all servers of a cluster, that which was asked first. */
+/** Returns the monitoring endpoints of all servers of a cluster, the configured one first. */
 async function findServers(
   { endpoint, http, timeoutMs }: JetstreamConsumer,
   signal: AbortSignal,
@@ -146,12 +146,12 @@ async function findServers(
   return [...servers.values()];
 }
 
-/** @throws an Error where a server does not tell who it is */
+/** @throws an Error if the response is invalid */
 export function readServer(body: Buffer): z.infer<typeof SERVER> {
   return readJsonAs(SERVER, body, SYSTEM);
 }
 
-/** Of `HOST:PORT`, which may begin with a scheme. */
+/** Parses the host of `HOST:PORT`, optionally after a scheme. */
 function parseHost(address: string): string {
   const bare = address.slice(0, 300).split('://').at(-1) ?? '';
   const colon = bare.lastIndexOf(':');

@@ -7,19 +7,19 @@ import {
   parseIpAddress,
 } from './ip-address.ts';
 
-/** A name of DNS, or `*.` and the end of one. */
+/** A DNS name, or `*.` and a suffix. */
 const NAME = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/;
 
 const FORBIDDEN_RULE =
-  'it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range';
-const NAMES_RULE = '--allowed-hosts names neither it nor its address';
+  'it resolves to a loopback, link-local, multicast or metadata address, which --allowed-hosts must list as an address or range';
+const NAMES_RULE = '--allowed-hosts lists neither its name nor its address';
 
 /**
- * Which hosts may be asked.
+ * Decides which hosts sources may connect to.
  *
- * What is asked comes out of annotations that many people may write, so a host is judged by the address that is dialled:
- * a name may lead anywhere. Without entries all but {@link isForbidden forbidden} addresses may be asked; with entries
- * only what one of them names, and a forbidden address only where an entry names that very address or a range around it.
+ * The hosts come from annotations of untrusted users, so the resolved address decides: a name may resolve to any
+ * address. Without entries, all but {@link isForbidden forbidden} addresses are allowed. With entries, only listed
+ * hosts are allowed, and a forbidden address only if an entry lists that address or a range that contains it.
  */
 export class AllowedHosts {
   readonly #names = new Set<string>();
@@ -28,20 +28,20 @@ export class AllowedHosts {
   readonly #isOpen: boolean;
 
   /**
-   * @param entries names, `*.SUFFIX`, `*` for any name, addresses and ranges of these
-   * @throws an Error that names the entry that is none of these
+   * @param entries names, `*.SUFFIX`, `*` for any name, addresses and address ranges
+   * @throws an Error that names an invalid entry
    */
   constructor(entries: readonly string[]) {
     this.#isOpen = entries.length === 0 || entries.includes('*');
     for (const entry of entries) this.#add(entry);
   }
 
-  /** Whether an entry is one. */
+  /** Whether an entry is valid. */
   static isEntry(entry: string): boolean {
     return entry === '*' || parseAddressRange(entry) !== undefined || isName(entry);
   }
 
-  /** Whether a host that was asked for by this name may be dialled at this address. */
+  /** Whether a connection to a host is allowed at this address. */
   allows(host: string, address: string): boolean {
     const dialled = parseIpAddress(address);
     if (!dialled) return false;
@@ -49,20 +49,20 @@ export class AllowedHosts {
     return isNamed || (!isForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
   }
 
-  /** Whether an entry names this host, be it a name or an address, wherever it leads. */
+  /** Whether an entry lists this host, a name or an address, regardless of what a name resolves to. */
   names(host: string): boolean {
     const address = parseIpAddress(host.replace(/^\[|\]$/g, ''));
     return address ? this.#hasAddress(address) : this.#isOpen || this.#hasName(host);
   }
 
-  /** The error of a host that must not be asked at any of its addresses; names the flag, and which rule it breaks. */
+  /** Creates the error of a host without allowed addresses; names the flag and the rule. */
   refusal(host: string, addresses: readonly string[]): Error {
     const dialled = addresses.map(parseIpAddress).filter((address) => address !== undefined);
     const isForbiddenEverywhere = dialled.length > 0 && dialled.every(isForbidden);
-    return new Error(`${host} must not be asked: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
+    return new Error(`${host} is not allowed: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
   }
 
-  /** An address is named by the IPv4 addresses in it, too, where all of them are: which of them is dialled, the network decides. */
+  /** An IPv6 address is also listed if all IPv4 addresses that it embeds are; the network decides which one is used. */
   #hasAddress(address: IpAddress): boolean {
     const isNamed = (form: IpAddress) => this.#ranges.some((range) => isInRange(form, range));
     const embedded = findEmbedded(address);
@@ -78,7 +78,7 @@ export class AllowedHosts {
     if (entry === '*') return;
     const range = parseAddressRange(entry);
     if (range) this.#ranges.push(range);
-    else if (!isName(entry)) throw new Error(`"${entry}" is no host name, *.suffix, IP address or CIDR`);
+    else if (!isName(entry)) throw new Error(`"${entry}" is not a host name, *.suffix, IP address or CIDR`);
     else if (entry.startsWith('*.')) this.#suffixes.push(canonicalize(entry).slice(1));
     else this.#names.add(canonicalize(entry));
   }
@@ -86,7 +86,7 @@ export class AllowedHosts {
 
 function isName(entry: string): boolean {
   const name = entry.toLowerCase();
-  // What ends in a number is an address to every resolver, so it must not pass as a name.
+  // Resolvers treat a name that ends in a number as an address.
   return NAME.test(name) && !name.includes('..') && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(name);
 }
 
@@ -95,17 +95,16 @@ function canonicalize(host: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
-/** Finds all addresses of a host name, one at least. @throws when there are none */
+/** Resolves a host name to at least one address. @throws if there is none */
 export type FindAddresses = (host: string) => Promise<readonly string[]>;
 
-/** Which hosts are dialled, and where they are. */
 export interface NetworkOptions {
   readonly allowedHosts: AllowedHosts;
-  /** By default only addresses are dialled, and no names: Node's own lookup lets one silent name server stall all sources. */
+  /** By default names are rejected: with Node's own lookup, one silent name server stalls all sources. */
   readonly findAddresses?: FindAddresses | undefined;
 }
 
-/** Those addresses of a host that may be dialled. @throws when there are none */
+/** Returns the allowed addresses of a host. @throws if there is none */
 export async function findAllowedAddresses(
   host: string,
   { allowedHosts, findAddresses = rejectNames }: NetworkOptions,
@@ -116,17 +115,17 @@ export async function findAllowedAddresses(
   return allowed;
 }
 
-/** A lookup, as Node's sockets take it, that gives only those addresses that may be dialled for the name. */
+/** Creates a lookup function for Node's sockets that returns only allowed addresses. */
 export function createAllowedLookup(network: NetworkOptions): LookupFunction {
   return (host, options, callback) => {
     findAllowedAddresses(host, network).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
         const family = Number(String(options.family ?? 0).replace('IPv', ''));
-        const wanted = family === 0 ? found : found.filter((each) => each.family === family);
-        const [first] = wanted;
+        const matching = family === 0 ? found : found.filter((each) => each.family === family);
+        const [first] = matching;
         if (!first) callback(new Error(`${host} has no IPv${family} address`), '', 0);
-        else if (options.all) callback(null, wanted);
+        else if (options.all) callback(null, matching);
         else callback(null, first.address, first.family);
       },
       (error) => callback(error, '', 0),
@@ -135,20 +134,20 @@ export function createAllowedLookup(network: NetworkOptions): LookupFunction {
 }
 
 async function rejectNames(host: string): Promise<never> {
-  throw new Error(`${host} cannot be resolved: no name resolver is configured`);
+  throw new Error(`Cannot resolve ${host}: no name resolver is configured`);
 }
 
-/** Addresses that only an administrator may name. */
+/** Addresses that only an administrator may allow. */
 interface ForbiddenRange {
   readonly range: string;
   readonly what: string;
-  /** Where that is documented. */
+  /** Documentation of the range. */
   readonly source: string;
 }
 
 /**
- * What is no source unless the administrator names it: this machine itself, its link, groups of machines, and where clouds
- * give machines their metadata and credentials. docs/explanation/security.md has the same table.
+ * Addresses that are forbidden unless an administrator lists them: loopback, link-local, multicast, and the metadata
+ * and credentials services of clouds. docs/explanation/security.md has the same table.
  */
 export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { range: '0.0.0.0/8', what: 'this host, as loopback on Linux', source: 'RFC 1122' },
@@ -188,7 +187,7 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
 
 const FORBIDDEN: readonly AddressRange[] = FORBIDDEN_RANGES.map(({ range }) => parseKnownRange(range));
 
-/** IPv6 addresses that lead to an IPv4 one, and how to find that. */
+/** IPv6 ranges that embed IPv4 addresses, and how to extract these. */
 const EMBEDDINGS: readonly {
   readonly range: AddressRange;
   readonly embedded: (value: bigint) => readonly bigint[];
@@ -198,7 +197,7 @@ const EMBEDDINGS: readonly {
   { range: parseKnownRange('::ffff:0:0:0/96'), embedded: lastBits }, // IPv4-translated, RFC 2765
   { range: parseKnownRange('64:ff9b::/96'), embedded: lastBits }, // NAT64, RFC 6052
   {
-    // NAT64 of a network's own, RFC 8215: behind 96 bits, or behind 48 around the eight bits that are left out
+    // Local-use NAT64, RFC 8215: after 96 bits, or after 48 bits around eight unused bits
     range: parseKnownRange('64:ff9b:1::/48'),
     embedded: (value) => [value, (((value >> 64n) & 0xffffn) << 16n) | ((value >> 40n) & 0xffffn)],
   },
@@ -206,14 +205,14 @@ const EMBEDDINGS: readonly {
   { range: parseKnownRange('2001::/32'), embedded: (value) => [value >> 64n, ~value] }, // Teredo, RFC 4380: server and, inverted, client
 ];
 
-/** Whether an address is dialled only where the administrator names it. */
+/** Whether an address is allowed only if an administrator lists it. */
 function isForbidden(address: IpAddress): boolean {
   return [address, ...findEmbedded(address)].some((form) =>
     FORBIDDEN.some((range) => isInRange(form, range)),
   );
 }
 
-/** The IPv4 addresses that an IPv6 one may lead to. */
+/** Returns the IPv4 addresses that an IPv6 address embeds. */
 function findEmbedded({ family, value }: IpAddress): readonly IpAddress[] {
   if (family === 4) return [];
   return EMBEDDINGS.filter(({ range }) => isInRange({ family, value }, range)).flatMap(({ embedded }) =>
@@ -227,6 +226,6 @@ function lastBits(value: bigint): readonly bigint[] {
 
 function parseKnownRange(text: string): AddressRange {
   const range = parseAddressRange(text);
-  if (!range) throw new Error(`"${text}" is no address range`);
+  if (!range) throw new Error(`"${text}" is not an address range`);
   return range;
 }

@@ -2,26 +2,24 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 
-/** A client that is connected to one system. */
+/** A connected client. */
 export interface PooledClient {
-  /** Whether nothing can be asked over it any more. */
+  /** Whether the connection is unusable. */
   readonly isBroken: boolean;
-  /** Ends it at once, whatever it does. */
+  /** Closes the connection immediately. */
   destroy(): void;
 }
 
-/** What clients are kept with. */
 interface ClientPoolOptions {
   readonly clock: Clock;
-  /** A client that nobody has used for so long is closed; by default 5 min. */
+  /** Idle time after which a client is closed; by default 5 min. */
   readonly idleMs?: number;
-  /** After this long there is no connection; by default 10 s. */
+  /** By default 10 s. */
   readonly connectTimeoutMs?: number;
 }
 
-/** What is done with a client. */
 interface ClientUse<T, R> {
-  /** Makes one; what it has begun it ends with the signal. */
+  /** Creates a client; must stop when the signal aborts. */
   connect(signal: AbortSignal): Promise<T>;
   work(client: T): Promise<R>;
   readonly signal: AbortSignal;
@@ -36,22 +34,23 @@ interface PoolEntry<T> {
 
 const IDLE_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Servers may send on to ever new addresses, as nodes of a Redis cluster do: of more that nobody uses, the oldest are closed. */
+/**
+ * Servers may redirect to any number of addresses, as nodes of a Redis cluster do; the longest idle clients are closed.
+ */
 const MAX_IDLE = 256;
 
 /**
- * Clients of sources that are connected: made when they are needed, shared by all that need the same, closed when nobody has for
- * a while, and when they are broken.
+ * A pool of connected clients, shared by key. Clients are created on demand, and closed when they are idle or broken.
  *
- * What a server refuses breaks nothing. A request that was given up has its connection replaced for those who ask later, for its
- * peer may be gone; those who wait for something on it go on.
+ * An error response of the server does not close a client. After an aborted request, later requests use a new client,
+ * since the server may be unreachable; pending requests continue on the old one.
  */
 export class ClientPool<T extends PooledClient> implements Disposable {
   readonly #options: ClientPoolOptions;
-  readonly #kept = new Map<string, PoolEntry<T>>();
-  /** Keys of those that nobody uses, the one that rests the longest first. */
+  readonly #entries = new Map<string, PoolEntry<T>>();
+  /** Keys of idle clients, the longest idle first. */
   readonly #idle = new Set<string>();
-  /** Replaced, but in use. */
+  /** Replaced, but still in use. */
   readonly #retired = new Set<PoolEntry<T>>();
   #isClosed = false;
 
@@ -59,42 +58,42 @@ export class ClientPool<T extends PooledClient> implements Disposable {
     this.#options = options;
   }
 
-  /** How many there are, with those that are replaced but in use. */
+  /** Number of clients, including replaced ones in use. */
   get size(): number {
-    return this.#kept.size + this.#retired.size;
+    return this.#entries.size + this.#retired.size;
   }
 
   /**
-   * Has a client do something.
+   * Runs work with a client.
    *
-   * @param key the same for those that may share a client
-   * @throws what connecting or the work throws; the signal's reason when that aborts
+   * @param key equal for callers that may share a client
+   * @throws the error of `connect` or `work`; the signal's reason if it aborts
    */
   async use<R>(key: string, { connect, work, signal }: ClientUse<T, R>): Promise<R> {
     if (this.#isClosed) throw new Error('the connections are closed');
-    const kept = this.#kept.get(key) ?? this.#connect(key, connect);
-    kept.expiry?.[Symbol.dispose]();
+    const entry = this.#entries.get(key) ?? this.#connect(key, connect);
+    entry.expiry?.[Symbol.dispose]();
     this.#idle.delete(key);
-    kept.users++;
+    entry.users++;
     try {
-      const client = await raceAbort(kept.client, signal);
+      const client = await raceAbort(entry.client, signal);
       try {
         return await raceAbort(work(client), signal);
       } finally {
-        if (client.isBroken) this.#drop(key, kept);
-        else if (signal.aborted) this.#retire(key, kept);
+        if (client.isBroken) this.#drop(key, entry);
+        else if (signal.aborted) this.#retire(key, entry);
       }
     } finally {
-      kept.users--;
-      if (kept.users === 0) this.#rest(key, kept);
+      entry.users--;
+      if (entry.users === 0) this.#markUnused(key, entry);
     }
   }
 
-  /** Closes all of them. */
+  /** Closes all clients. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    for (const [key, kept] of [...this.#kept]) this.#drop(key, kept);
-    for (const kept of [...this.#retired]) this.#close(kept);
+    for (const [key, entry] of [...this.#entries]) this.#drop(key, entry);
+    for (const entry of [...this.#retired]) this.#close(entry);
   }
 
   #connect(key: string, connect: ClientUse<T, never>['connect']): PoolEntry<T> {
@@ -104,50 +103,50 @@ export class ClientPool<T extends PooledClient> implements Disposable {
     const deadline = startDeadline(clock, connectTimeoutMs, { signal: closing.signal, expired });
     const connecting = connect(deadline.signal);
     const client = raceAbort(connecting, deadline.signal).finally(() => deadline[Symbol.dispose]());
-    const kept: PoolEntry<T> = { client, closing, expiry: undefined, users: 0 };
-    this.#kept.set(key, kept);
+    const entry: PoolEntry<T> = { client, closing, expiry: undefined, users: 0 };
+    this.#entries.set(key, entry);
     client.catch(() => {
-      this.#drop(key, kept);
+      this.#drop(key, entry);
       connecting.then(
         (late) => late.destroy(),
-        () => {}, // told already
+        () => {}, // the callers have the error
       );
     });
-    return kept;
+    return entry;
   }
 
-  #rest(key: string, kept: PoolEntry<T>): void {
-    if (this.#retired.has(kept)) this.#close(kept);
-    if (this.#kept.get(key) !== kept) return;
+  #markUnused(key: string, entry: PoolEntry<T>): void {
+    if (this.#retired.has(entry)) this.#close(entry);
+    if (this.#entries.get(key) !== entry) return;
     const { clock, idleMs = IDLE_MS } = this.#options;
-    kept.expiry = clock.startTimer(idleMs, () => this.#drop(key, kept));
+    entry.expiry = clock.startTimer(idleMs, () => this.#drop(key, entry));
     this.#idle.add(key);
     const [oldest = key] = this.#idle;
-    const rested = this.#kept.get(oldest);
-    if (this.#idle.size > MAX_IDLE && rested) this.#drop(oldest, rested);
+    const longestIdle = this.#entries.get(oldest);
+    if (this.#idle.size > MAX_IDLE && longestIdle) this.#drop(oldest, longestIdle);
   }
 
-  #retire(key: string, kept: PoolEntry<T>): void {
-    if (this.#kept.get(key) !== kept) return;
-    this.#kept.delete(key);
-    this.#retired.add(kept);
+  #retire(key: string, entry: PoolEntry<T>): void {
+    if (this.#entries.get(key) !== entry) return;
+    this.#entries.delete(key);
+    this.#retired.add(entry);
   }
 
-  #drop(key: string, kept: PoolEntry<T>): void {
-    if (this.#kept.get(key) === kept) {
-      this.#kept.delete(key);
+  #drop(key: string, entry: PoolEntry<T>): void {
+    if (this.#entries.get(key) === entry) {
+      this.#entries.delete(key);
       this.#idle.delete(key);
     }
-    this.#close(kept);
+    this.#close(entry);
   }
 
-  #close(kept: PoolEntry<T>): void {
-    this.#retired.delete(kept);
-    kept.expiry?.[Symbol.dispose]();
-    kept.closing.abort(new Error('the connections are closed'));
-    kept.client.then(
+  #close(entry: PoolEntry<T>): void {
+    this.#retired.delete(entry);
+    entry.expiry?.[Symbol.dispose]();
+    entry.closing.abort(new Error('the connections are closed'));
+    entry.client.then(
       (client) => client.destroy(),
-      () => {}, // it never was
+      () => {}, // it did not connect
     );
   }
 }

@@ -5,27 +5,26 @@ import { onAbort } from '#lib/time/abort-signal.ts';
 import { createAllowedLookup, type NetworkOptions } from './allowed-hosts.ts';
 import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
 
-/** How much a server may send. */
 interface ReceiveLimits {
   readonly bytes: number;
-  /** As its client counts them, by {@link GuardedSocket.countMessage}: a message of a few bytes takes some microseconds. */
+  /** Counted by {@link GuardedSocket.countMessage}: even a message of a few bytes takes microseconds. */
   readonly messages: number;
 }
 
-/** For one statement, the result of which has at most 1,001 rows and 4,096 columns. */
+/** For one statement, whose result has at most 1,001 rows and 4,096 columns. */
 const STATEMENT_LIMITS: ReceiveLimits = { bytes: 4 * 1024 * 1024, messages: 8_192 };
-/** While there is no statement: notices, and why the server ends. */
+/** Between statements: notices, and the reason for which the server closes. */
 export const IDLE_LIMITS: ReceiveLimits = { bytes: 64 * 1024, messages: 256 };
-/** How often it is looked how much has come. */
+/** Interval of checks of the received bytes. */
 const CHECK_INTERVAL_MS = 50;
 
-/** A bound on what comes over a connection, which is looked after until it is disposed of. */
+/** A limit on the received data, enforced until it is disposed of. */
 interface ResponseLimit extends Disposable {
-  /** Looks at once. @throws an Error when more has come than may: a fast peer is done between two looks */
+  /** Checks the limit immediately, since a fast server may complete between two checks. @throws if it is exceeded */
   check(): void;
 }
 
-/** A connection that is only ever made to an address that may be asked, and bounds what comes for a statement. */
+/** A socket that connects only to allowed addresses, and limits the data received per statement. */
 export class GuardedSocket extends Socket {
   readonly #network: NetworkOptions;
   #failure: Error | undefined;
@@ -37,46 +36,46 @@ export class GuardedSocket extends Socket {
     this.#network = network;
   }
 
-  /** Why we broke it off ourselves, whatever its user makes of that. */
+  /** The reason of {@link fail}; the client library may report another error. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Begins to connect; a host that must not be asked is an error of the socket. */
+  /** Connects; emits an error if the host is not allowed. */
   dial(port: number, host: string): this {
     const { allowedHosts } = this.#network;
     if (isIP(host) === 0) return super.connect({ port, host, lookup: createAllowedLookup(this.#network) });
     if (!allowedHosts.allows(host, host)) return this.destroy(allowedHosts.refusal(host, [host]));
-    // A certificate is verified for what was dialled where TLS has no name of its own for it, as mysql2 has none for an
-    // address. Node remembers that of a name alone, so the address is dialled as a fully qualified one, and is what it resolves to.
+    // Without a TLS server name, as mysql2 has none for an address, Node verifies the certificate for the host that it
+    // looked up, but stores the host only for names. So the address is written as a fully qualified name that resolves to it.
     return super.connect({ port, host: `${host}.`, lookup: createFixedLookup(host) });
   }
 
-  /** Breaks the connection off for what came over it. */
+  /** Destroys the connection because of invalid data from the server. */
   fail(why: Error): void {
     this.#failure ??= why;
     this.destroy(this.#failure);
   }
 
-  /** Counts a message of the server, and breaks the connection when there are more than the latest bound allows. */
+  /** Counts a message of the server; fails the connection above the current limit. */
   countMessage(): void {
     if (++this.#messageCount > this.#maxMessages)
       this.fail(new Error(`the response has more than ${this.#maxMessages} messages`));
   }
 
-  /** Breaks the connection, until disposed of, when the server sends more than the limits; by default those of one statement. */
+  /** Fails the connection if the server exceeds the limits, by default those of one statement, until disposed of. */
   limitResponse({ bytes, messages }: ReceiveLimits = STATEMENT_LIMITS): ResponseLimit {
     const before = this.bytesRead;
     this.#maxMessages = messages;
     this.#messageCount = 0;
-    const look = () => {
+    const check = () => {
       if (this.bytesRead - before <= bytes) return;
       this.fail(new Error(`the response is longer than ${bytes} bytes`));
     };
-    const timer = setInterval(look, CHECK_INTERVAL_MS);
+    const timer = setInterval(check, CHECK_INTERVAL_MS);
     return {
       check: () => {
-        look();
+        check();
         if (this.#failure) throw this.#failure;
       },
       [Symbol.dispose]: () => clearInterval(timer),
@@ -84,14 +83,13 @@ export class GuardedSocket extends Socket {
   }
 }
 
-/** Resolves to one address without a query. */
+/** Resolves any name to one address without a query. */
 function createFixedLookup(address: string): LookupFunction {
   const family = isIP(address);
   return (_, { all }, callback) =>
     queueMicrotask(() => (all ? callback(null, [{ address, family }]) : callback(null, address, family)));
 }
 
-/** Whom to dial. */
 export interface DialOptions extends NetworkOptions {
   readonly host: string;
   readonly port: number;
@@ -99,14 +97,13 @@ export interface DialOptions extends NetworkOptions {
   readonly tls: SourceTls | undefined;
 }
 
-/** A connection, encrypted or not. */
 export interface Dialled {
   readonly socket: Socket;
-  /** Breaks it off. */
+  /** Closes the connection, including the socket below TLS. */
   readonly destroy: () => void;
 }
 
-/** Connects to a host that may be asked. @throws when it cannot, or the signal's reason */
+/** Connects to an allowed host. @throws the connection error, or the signal's reason */
 export async function dial(options: DialOptions, signal: AbortSignal): Promise<Dialled> {
   signal.throwIfAborted();
   const { host, port, tls } = options;
@@ -129,7 +126,7 @@ export async function dial(options: DialOptions, signal: AbortSignal): Promise<D
   return { socket, destroy };
 }
 
-/** TLS of Node takes over what it is given, and says in an error of its own what broke it. */
+/** Starts TLS on a socket; errors of the socket become errors of the TLS socket. */
 function startTls(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
   const socket = connectTls({
     ...{ socket: raw, host, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: !isUnverified },
@@ -137,11 +134,10 @@ function startTls(raw: Socket, host: string, { isUnverified, ...files }: SourceT
     ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
   });
   raw.on('error', (error) => socket.destroy(error));
-  socket.on('error', () => {}); // that of the connection below comes up twice, and dialling waits for the first
+  socket.on('error', () => {}); // errors of the socket below are emitted twice; dial handles the first
   return socket;
 }
 
-/** How connections to sources are made. */
 export interface ConnectionOptions extends NetworkOptions {
   readonly connectTimeoutMs: number;
 }

@@ -1,12 +1,12 @@
 import net from 'node:net';
 
-/** An IP address as a number, so that it can be compared with ranges. */
+/** An IP address as a number, for comparison with ranges. */
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly value: bigint;
 }
 
-/** All addresses that begin with the same bits. */
+/** All addresses with a common prefix. */
 export interface AddressRange {
   readonly first: IpAddress;
   readonly prefixLength: number;
@@ -15,7 +15,7 @@ export interface AddressRange {
 const BITS = { 4: 32, 6: 128 } as const;
 const GROUPS = 8;
 
-/** Reads an address of either family, without brackets; a zone is left away. `undefined` for what is no address. */
+/** Parses an address of either family, without brackets; ignores a zone. `undefined` if the text is not an address. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (net.isIPv4(text)) return { family: 4, value: joinBits(text.split('.').map(Number), 8) };
   if (!net.isIPv6(text)) return undefined;
@@ -28,7 +28,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return { family: 6, value: joinBits([...before, ...zeros, ...after], 16) };
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8`, or one address as the range of itself; `undefined` for anything else. */
+/** Parses `10.0.0.0/8`, `fd00::/8`, or a single address as its own range; `undefined` for other text. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const slash = text.indexOf('/');
   const first = parseIpAddress(slash === -1 ? text : text.slice(0, slash));

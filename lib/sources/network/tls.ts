@@ -1,30 +1,28 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
 
 /**
- * What connections to sources offer: Node's own list without key exchange by Diffie-Hellman over numbers that the server
- * chooses. With numbers of 10,000 bits, which it may choose, each connection would take a second of the event loop. Over curves,
- * and over the numbers that TLS 1.3 has, it costs next to nothing, and servers that can do neither take the one by RSA.
+ * Ciphers for connections to sources: Node's defaults without finite-field Diffie-Hellman (DHE) of TLS 1.2. There the
+ * server chooses the prime, and with 10,000 bits each connection would block the event loop for a second. Elliptic
+ * curves and the groups of TLS 1.3 are cheap, and servers without them use RSA key exchange.
  */
 export const CIPHERS_WITHOUT_DHE = `${DEFAULT_CIPHERS}:!DHE`;
 
-/** How a connection is encrypted. */
 export interface SourceTls {
   /** PEM; by default the system's authorities are trusted. */
   readonly ca?: string | undefined;
   /** PEM of a client certificate and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Takes any certificate of the server: its user has asked for that. */
+  /** Disables verification of the server certificate, as configured by the user. */
   readonly isUnverified: boolean;
 }
 
-/** How connections are encrypted. */
 export interface SqlTls {
   /** PEM; by default the system's authorities are trusted. */
   readonly ca?: string | undefined;
   /** PEM of a client certificate and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Takes any certificate of the server: its user has asked for that. */
+  /** Disables verification of the server certificate, as configured by the user. */
   readonly isUnverified?: boolean | undefined;
 }

@@ -8,17 +8,16 @@ import { type Query, shorten } from '../query.ts';
 import type { Sample } from '../sample.ts';
 import { readQueryError, readQueryResponse } from './read-query-response.ts';
 
-/** What a server is asked with. */
 export interface PrometheusServerOptions {
   readonly http: HttpClient;
-  /** Of the server, with the path that its API is below. */
+  /** Base URL of the API. */
   readonly url: URL;
 }
 
-/** By these a server or a proxy before it says that it takes no POST. */
+/** Statuses by which a server or proxy rejects POST. */
 const POST_REFUSED = [405, 501];
 
-/** A server that speaks the HTTP API of Prometheus. */
+/** A server with the HTTP API of Prometheus. */
 export class PrometheusServer {
   readonly #options: PrometheusServerOptions;
   readonly #endpoint: URL;
@@ -30,7 +29,7 @@ export class PrometheusServer {
     this.#endpoint.pathname = `${options.url.pathname.replace(/\/$/, '')}/api/v1/query`;
   }
 
-  /** An instant query of the server, evaluated when it is asked. */
+  /** Creates an instant query, which is evaluated when it is run. */
   query(text: string): Query {
     const { http } = this.#options;
     return {
@@ -51,7 +50,7 @@ export class PrometheusServer {
       return readQueryResponse(body);
     } catch (error) {
       const cause = secrets.redactError(error);
-      throw new Error(`Cannot use what Prometheus at ${this.#endpoint.host} responds`, { cause });
+      throw new Error(`Cannot read response of Prometheus at ${this.#endpoint.host}`, { cause });
     }
   }
 

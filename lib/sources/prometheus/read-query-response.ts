@@ -3,10 +3,10 @@ import { isArray, isObject, type Json, readBoundedJson } from '../read-json.ts';
 import { measuredAt, parseDecimal, type Sample } from '../sample.ts';
 
 /**
- * The samples in the response to an instant query, as numbers that count. What it is made of is looked at by hand, up to
- * the first that is wrong: a schema has a list made of everything that is.
+ * Parses the response to an instant query. Written by hand instead of with a schema, which would list all problems of
+ * an invalid response.
  *
- * @throws an Error that says why there is no result: an empty one, NaN and infinities are none
+ * @throws an Error if there is no result, or it has NaN or an infinity
  */
 export function readQueryResponse(body: Uint8Array): readonly Sample[] {
   const response = readBoundedJson(body);
@@ -14,19 +14,19 @@ export function readQueryResponse(body: Uint8Array): readonly Sample[] {
   if (!isObject(data)) throw unexpectedFormat();
   const { resultType, result } = data;
   if (resultType === 'matrix' || resultType === 'string')
-    throw new Error(`the query gives a ${resultType}, not a vector or scalar`);
+    throw new Error(`the query returned a ${resultType}, not a vector or scalar`);
   if (resultType === 'scalar') return [readSample(result, {})];
   if (resultType !== 'vector' || !isArray(result)) throw unexpectedFormat();
-  if (result.length === 0) throw new Error('the query has no result');
+  if (result.length === 0) throw new Error('the query returned no result');
   return result.map((one) => {
     if (!isObject(one)) throw unexpectedFormat();
     const labels = readLabels(one.metric);
-    if (one.value === undefined) throw new Error('the query gives a histogram, not a number');
+    if (one.value === undefined) throw new Error('the query returned a histogram, not a number');
     return readSample(one.value, labels);
   });
 }
 
-/** What Prometheus says is wrong with a query, in full; `undefined` where it does not say. */
+/** Returns the complete error message of Prometheus; `undefined` if the response has none. */
 export function readQueryError(body: Uint8Array): string | undefined {
   try {
     const response = readBoundedJson(body);
@@ -43,15 +43,15 @@ function readLabels(metric: Json | undefined): Readonly<Record<string, string>> 
   return metric as Readonly<Record<string, string>>;
 }
 
-/** @param point seconds since the epoch, and a number as text */
+/** @param point seconds since the Unix epoch, and a number as a string */
 function readSample(point: Json | undefined, labels: Readonly<Record<string, string>>): Sample {
   const [seconds, text, ...more] = isArray(point) ? point : [];
   if (typeof seconds !== 'number' || typeof text !== 'string' || more.length > 0) throw unexpectedFormat();
   const value = parseDecimal(text);
   if (value !== undefined) return { value, labels, ...measuredAt(seconds * 1000) };
-  throw new Error(`the query gives ${JSON.stringify(shorten(text))}, which is no result`);
+  throw new Error(`the query returned ${JSON.stringify(shorten(text))}, not a finite number`);
 }
 
 function unexpectedFormat(): Error {
-  return new Error('the response is not one of the Prometheus HTTP API');
+  return new Error('the response is not a valid response of the Prometheus HTTP API');
 }

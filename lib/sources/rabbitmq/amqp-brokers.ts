@@ -5,7 +5,6 @@ import type { SourceTls } from '../network/tls.ts';
 import { digest, type Query, shorten } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 
-/** Where a broker is, and who asks it. */
 export interface AmqpBroker extends AmqpAccess {
   readonly host: string;
   readonly port: number;
@@ -13,12 +12,11 @@ export interface AmqpBroker extends AmqpAccess {
   readonly tls: SourceTls | undefined;
 }
 
-/** What brokers are asked with. */
 export interface AmqpBrokersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 
-/** Brokers that speak AMQP 0-9-1, over connections that are kept and shared. */
+/** Queries brokers by AMQP 0-9-1 over pooled connections. */
 export class AmqpBrokers implements Disposable {
   readonly #options: AmqpBrokersOptions;
   readonly #connections: ClientPool<AmqpConnection>;
@@ -28,7 +26,7 @@ export class AmqpBrokers implements Disposable {
     this.#connections = new ClientPool(options);
   }
 
-  /** How many messages of a queue are ready. */
+  /** Creates a query for the number of ready messages in a queue. */
   queueLength(broker: AmqpBroker, queue: string): Query {
     const { host, port, vhost, login, tls } = broker;
     const key = JSON.stringify([host, port, vhost, digest([login, tls])]);
@@ -36,7 +34,7 @@ export class AmqpBrokers implements Disposable {
     return {
       key: JSON.stringify(['amqp', key, queue]),
       description: `length of queue ${shorten(queue)} at ${host}:${port}`,
-      source: key, // who shares a connection waits for one another
+      source: key, // requests on one connection wait for each other
       run: async (signal) => {
         try {
           const value = await this.#connections.use(key, {
@@ -48,7 +46,7 @@ export class AmqpBrokers implements Disposable {
           return [{ value, labels: {} }];
         } catch (cause) {
           if (signal.aborted) throw signal.reason;
-          throw new Error(`Cannot get the length of queue ${shorten(queue)} at ${host}:${port}`, { cause });
+          throw new Error(`Cannot read the length of queue ${shorten(queue)} at ${host}:${port}`, { cause });
         }
       },
     };

@@ -3,14 +3,13 @@ import type { PooledClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 
-/** Who asks a broker, and where it looks. */
 export interface AmqpAccess {
-  /** `undefined` where the client certificate says it. */
+  /** `undefined` to authenticate by the client certificate. */
   readonly login: { readonly username: string; readonly password: string } | undefined;
   readonly vhost: string;
 }
 
-/** What a broker is told of us. */
+/** Client properties. */
 const PROPERTIES = {
   product: 'autoscaler',
   connection_name: 'autoscaler',
@@ -18,12 +17,12 @@ const PROPERTIES = {
 } as const;
 const CHANNEL = 1;
 const PASSIVE = Buffer.from([1]);
-/** More than this for one request, or without one, is an attack. */
+/** Limit per request, and of data without a request. */
 const MAX_BYTES = 1024 * 1024;
-/** Requests that wait for others; more are refused. */
+/** Further requests fail. */
 const MAX_PENDING = 10_000;
 
-/** A connection to a broker, with one channel on which one request is under way at a time. */
+/** A connection to a broker, with one channel that processes one request at a time. */
 export class AmqpConnection implements PooledClient {
   readonly #dialled: Dialled;
   readonly #decoder = new AmqpDecoder();
@@ -41,10 +40,10 @@ export class AmqpConnection implements PooledClient {
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the connection was closed')));
+    socket.on('close', () => this.#fail(new Error('the connection is closed')));
   }
 
-  /** Connects, and says who asks. @throws when it cannot, or when the broker does not let it */
+  /** Connects and authenticates. @throws the connection error, or that of the broker */
   static async connect(options: AmqpAccess & DialOptions, signal: AbortSignal): Promise<AmqpConnection> {
     const { login, vhost } = options;
     const connection = new AmqpConnection(await dial(options, signal), options);
@@ -54,13 +53,13 @@ export class AmqpConnection implements PooledClient {
       const [mechanism, response] = login
         ? ['PLAIN', `\0${login.username}\0${login.password}`]
         : ['EXTERNAL', ''];
-      const who = [
+      const client = [
         encodeTable(PROPERTIES),
         encodeShortString(mechanism),
         encodeLongString(response),
         encodeShortString('en_US'),
       ];
-      await connection.#exchange(encodeMethod(0, METHODS.startOk, ...who), METHODS.tune);
+      await connection.#exchange(encodeMethod(0, METHODS.startOk, ...client), METHODS.tune);
       const limits = [u16(CHANNEL), u32(MAX_FRAME_BYTES), u16(0)];
       connection.#write(encodeMethod(0, METHODS.tuneOk, ...limits));
       const open = encodeMethod(
@@ -82,13 +81,13 @@ export class AmqpConnection implements PooledClient {
     return this.#failure !== undefined;
   }
 
-  /** How many messages of a queue are ready. @throws what the broker says, as where there is no such queue */
+  /** Returns the number of ready messages in a queue. @throws the error of the broker, such as for a missing queue */
   async messageCount(queue: string): Promise<number> {
-    if (this.#pending >= MAX_PENDING) throw new Error('too many requests wait for their responses');
+    if (this.#pending >= MAX_PENDING) throw new Error('too many pending requests');
     this.#pending++;
     try {
       const count = this.#last.then(() => this.#declare(queue));
-      this.#last = count.catch(() => {}); // told to who asked
+      this.#last = count.catch(() => {}); // the caller has the error
       return await count;
     } finally {
       this.#pending--;
@@ -96,10 +95,10 @@ export class AmqpConnection implements PooledClient {
   }
 
   destroy(): void {
-    this.#fail(new Error('the connection was closed'));
+    this.#fail(new Error('the connection is closed'));
   }
 
-  /** A passive declaration tells of a queue and changes nothing; for one that is missing the broker closes the channel. */
+  /** Declares the queue passively, which changes nothing. The broker closes the channel if the queue is missing. */
   async #declare(queue: string): Promise<number> {
     if (!this.#isChannelOpen) {
       const open = encodeMethod(CHANNEL, METHODS.channelOpen, encodeShortString(''));
@@ -111,7 +110,7 @@ export class AmqpConnection implements PooledClient {
     return readMessageCount(await this.#exchange(declare, METHODS.queueDeclareOk));
   }
 
-  /** @throws why a channel or the connection was closed instead */
+  /** @throws the reason for which the broker closed the channel or connection instead */
   async #exchange(bytes: Buffer, expected: string): Promise<AmqpMethod> {
     if (this.#failure) throw this.#failure;
     const waiting = Promise.withResolvers<AmqpMethod>();
@@ -121,7 +120,7 @@ export class AmqpConnection implements PooledClient {
     const method = await waiting.promise;
     if (method.id === expected) return method;
     if (method.id === METHODS.channelClose) throw this.#closeError(method);
-    const error = new Error('the broker responds to what nobody asked');
+    const error = new Error('unexpected frame: no pending request');
     this.#fail(error);
     throw error;
   }
@@ -150,7 +149,7 @@ export class AmqpConnection implements PooledClient {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) waiting.resolve(method);
-    else if (method.id !== METHODS.channelClose) throw new Error('the broker responds to what nobody asked');
+    else if (method.id !== METHODS.channelClose) throw new Error('unexpected frame: no pending request');
   }
 
   #closeError(method: AmqpMethod): Error {
@@ -165,15 +164,15 @@ export class AmqpConnection implements PooledClient {
   }
 }
 
-/** A method of AMQP 0-9-1 as it came, by the numbers of its class and itself. */
+/** A received method of AMQP 0-9-1. */
 export interface AmqpMethod {
   readonly channel: number;
-  /** `CLASS.METHOD`, as in `10.30`. */
+  /** Class and method numbers, such as `10.30`. */
   readonly id: string;
   readonly content: Buffer;
 }
 
-/** Of methods that are sent or understood. */
+/** IDs of the supported methods. */
 export const METHODS = {
   start: '10.10',
   startOk: '10.11',
@@ -191,22 +190,21 @@ export const METHODS = {
   queueDeclareOk: '50.11',
 } as const;
 
-/** What a connection begins with. */
 const PROTOCOL_HEADER = Buffer.from([...Buffer.from('AMQP'), 0, 0, 9, 1]);
-/** A longer frame is an error; a broker is told so. */
+/** Negotiated with the broker; a longer frame is an error. */
 const MAX_FRAME_BYTES = 131_072;
 
 const [METHOD, HEARTBEAT, END] = [1, 8, 0xce];
 const HEADER_BYTES = 7;
 const MAX_SHORT_BYTES = 255;
 
-/** Takes frames apart as they come in, each within a bound, in time linear in what comes. */
+/** Decodes a stream of bounded frames in linear time. */
 export class AmqpDecoder {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #needed = HEADER_BYTES;
 
-  /** The methods that are whole with these bytes. @throws an Error that says what cannot be read */
+  /** Returns the methods that are complete with these bytes. @throws an Error if they are invalid */
   decode(chunk: Buffer): readonly AmqpMethod[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -232,7 +230,7 @@ export class AmqpDecoder {
   }
 }
 
-/** A method as it is sent. */
+/** Encodes a method frame. */
 export function encodeMethod(channel: number, id: string, ...fields: readonly Buffer[]): Buffer {
   const [classId = 0, methodId = 0] = id.split('.').map(Number);
   const content = Buffer.concat([u16(classId), u16(methodId), ...fields]);
@@ -245,7 +243,7 @@ export function encodeMethod(channel: number, id: string, ...fields: readonly Bu
   ]);
 }
 
-/** @throws for what is longer than a short text may be */
+/** @throws if the string is longer than 255 bytes */
 export function encodeShortString(text: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_SHORT_BYTES)
@@ -257,7 +255,7 @@ export function encodeLongString(bytes: string | Buffer): Buffer {
   return Buffer.concat([u32(Buffer.byteLength(bytes)), Buffer.from(bytes)]);
 }
 
-/** A table of texts, booleans and tables. */
+/** Encodes a table of strings, booleans and tables. */
 export function encodeTable(
   fields: Readonly<Record<string, string | true | Readonly<Record<string, true>>>>,
 ): Buffer {
@@ -284,21 +282,21 @@ export function u32(value: number): Buffer {
   return bytes;
 }
 
-/** How many messages a queue has, as `queue.declare-ok` tells: its name, messages, consumers. */
+/** Reads the message count of `queue.declare-ok`, which has name, message count and consumer count. */
 export function readMessageCount({ content }: AmqpMethod): number {
   const at = 1 + (content[0] ?? 0);
-  if (content.length < at + 4) throw new Error('the broker responds with no count');
+  if (content.length < at + 4) throw new Error('the broker returned no message count');
   return content.readUInt32BE(at);
 }
 
-/** Why a channel or connection was closed: a code and a text. */
+/** Reads the reason for closing a channel or connection: a code and a text. */
 export function readCloseReason({ content }: AmqpMethod): string {
-  if (content.length < 3) return 'the broker closes without a reason';
+  if (content.length < 3) return 'the broker gave no reason';
   const text = content.subarray(3, 3 + (content[2] ?? 0)).toString('utf8');
   return `${content.readUInt16BE(0)} ${text}`;
 }
 
-/** @returns `undefined` for what is no method: a heartbeat */
+/** @returns `undefined` for a heartbeat */
 function readMethod(frame: Buffer): AmqpMethod | undefined {
   const type = frame[0];
   if (frame.at(-1) !== END || (type !== METHOD && type !== HEARTBEAT)) throw unreadable(frame, 0);
@@ -312,8 +310,10 @@ function readMethod(frame: Buffer): AmqpMethod | undefined {
   };
 }
 
-/** A broker that speaks another version says which, in place of a frame. */
+/** A broker with another protocol version sends its protocol header instead of a frame. */
 function unreadable(bytes: Buffer, at: number): Error {
   const isVersion = bytes.subarray(at, at + 4).equals(PROTOCOL_HEADER.subarray(0, 4));
-  return new Error(isVersion ? 'the broker does not speak AMQP 0-9-1' : 'the response is none of AMQP 0-9-1');
+  return new Error(
+    isVersion ? 'the broker does not speak AMQP 0-9-1' : 'the response is not valid AMQP 0-9-1',
+  );
 }

@@ -6,28 +6,27 @@ import { type Query, shorten } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
-/** What is asked of the management plugin of RabbitMQ. */
+/** The management plugin of RabbitMQ. */
 export interface ManagementApiOptions {
   readonly http: HttpRequester;
-  /** Where the plugin is, without `/api`. */
+  /** Base URL of the plugin, without `/api`. */
   readonly url: URL;
   readonly vhost: string;
   readonly timeoutMs: number;
 }
 
-/** Which queues count, and how. */
 export interface QueuesOptions {
-  /** The name of one, or a regular expression that the broker reads. */
+  /** A queue name, or a regular expression that the broker evaluates. */
   readonly name: string;
   readonly isExpression: boolean;
   readonly pageSize: number;
-  /** What several come to. */
+  /** Aggregates several queues. */
   readonly operation: 'sum' | 'avg' | 'max';
-  /** Whether messages that were delivered, but not acknowledged, count. */
+  /** Whether to count delivered messages that are not acknowledged. */
   readonly countsUnacknowledged: boolean;
 }
 
-/** What a sample tells, by its label `what`. */
+/** The label `what` of a sample. */
 export type QueueFigure = 'messages' | 'published' | 'delivered';
 
 const RATE = z.object({ rate: z.number().nonnegative().optional() }).optional();
@@ -41,7 +40,7 @@ const QUEUES = z.object({ items: z.array(QUEUE), page_count: z.number() });
 
 type FoundQueue = z.infer<typeof QUEUE>;
 
-/** The figures of queues: messages, and what is published and delivered a second. */
+/** Creates a query for the messages of queues, and their publish and delivery rates per second. */
 export function queueFigures(options: ManagementApiOptions, queues: QueuesOptions): Query {
   const { http, timeoutMs } = options;
   const url = buildUrl(options, queues);
@@ -56,16 +55,16 @@ export function queueFigures(options: ManagementApiOptions, queues: QueuesOption
         return readQueueFigures(body, queues);
       } catch (error) {
         const cause = secrets.redactError(error);
-        throw new Error(`Cannot use what RabbitMQ at ${url.host} responds`, { cause });
+        throw new Error(`Cannot read response of RabbitMQ at ${url.host}`, { cause });
       }
     },
   };
 }
 
 /**
- * The figures in a response about one queue, or about those that an expression matches.
+ * Parses a response about one queue, or about those that match an expression.
  *
- * @throws an Error that says why there are none
+ * @throws an Error if it is invalid or incomplete
  */
 export function readQueueFigures(
   body: Buffer,
@@ -91,10 +90,10 @@ export function readQueueFigures(
   ];
 }
 
-/** Of a queue that has just been declared, the broker does not know them yet. */
+/** The broker has no counts yet for a queue that was just declared. */
 function countMessages(queue: FoundQueue, countsUnacknowledged: boolean): number {
   const count = countsUnacknowledged ? queue.messages : queue.messages_ready;
-  if (count === undefined) throw new Error(`the messages of queue ${queue.name} are not known yet`);
+  if (count === undefined) throw new Error(`the messages of queue ${queue.name} are not available yet`);
   return count;
 }
 
@@ -120,7 +119,7 @@ function buildUrl(
   const queues = `/api/queues/${encodeURIComponent(vhost)}`;
   if (!isExpression) return pathBelow(url, `${queues}/${encodeURIComponent(name)}`);
   const address = pathBelow(url, queues);
-  const asked = { page: '1', use_regex: 'true', pagination: 'false', name, page_size: `${pageSize}` };
-  for (const [key, value] of Object.entries(asked)) address.searchParams.set(key, value);
+  const parameters = { page: '1', use_regex: 'true', pagination: 'false', name, page_size: `${pageSize}` };
+  for (const [key, value] of Object.entries(parameters)) address.searchParams.set(key, value);
   return address;
 }

@@ -3,17 +3,16 @@ import type { PooledClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
 import { Secrets } from '../secrets.ts';
 
-/** Who asks a server, and what. */
 export interface RedisAccess {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly database: number;
 }
 
-/** Commands that wait for their response; more are refused. */
+/** Further commands fail. */
 const MAX_PENDING = 10_000;
 
-/** A connection to one server of Redis: commands go out as they come, responses come in their order. */
+/** A connection to a Redis server with pipelined commands. */
 export class RedisConnection implements PooledClient {
   readonly #dialled: Dialled;
   readonly #decoder = new RespDecoder();
@@ -27,10 +26,10 @@ export class RedisConnection implements PooledClient {
     const { socket } = dialled;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the connection was closed')));
+    socket.on('close', () => this.#fail(new Error('the connection is closed')));
   }
 
-  /** Connects, and says who asks. @throws when it cannot, or when the server does not know who asks */
+  /** Connects and authenticates. @throws the connection error, or that of the server */
   static async connect(options: RedisAccess & DialOptions, signal: AbortSignal): Promise<RedisConnection> {
     const { username, password, database } = options;
     const connection = new RedisConnection(await dial(options, signal), options);
@@ -51,10 +50,10 @@ export class RedisConnection implements PooledClient {
     return this.#failure !== undefined;
   }
 
-  /** Sends one command. @throws what the server refuses, or why nothing can be asked any more */
+  /** Sends one command. @throws the error of the server or the connection */
   async send(...words: readonly string[]): Promise<RespValue> {
     if (this.#failure) throw this.#failure;
-    if (this.#pending.length >= MAX_PENDING) throw new Error('too many commands wait for their responses');
+    if (this.#pending.length >= MAX_PENDING) throw new Error('too many pending commands');
     const response = Promise.withResolvers<RespValue>();
     this.#pending.push(response);
     this.#dialled.socket.write(encodeCommand(words));
@@ -64,7 +63,7 @@ export class RedisConnection implements PooledClient {
   }
 
   destroy(): void {
-    this.#fail(new Error('the connection was closed'));
+    this.#fail(new Error('the connection is closed'));
   }
 
   #receive(chunk: Buffer): void {
@@ -72,7 +71,7 @@ export class RedisConnection implements PooledClient {
     try {
       for (const value of this.#decoder.decode(chunk)) {
         const waiting = this.#pending.shift();
-        if (!waiting) throw new Error('the server responds to what nobody asked');
+        if (!waiting) throw new Error('unexpected response: no pending command');
         waiting.resolve(value);
       }
     } catch (error) {
@@ -92,10 +91,10 @@ function encodeCommand(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** What a server of Redis responds in RESP2; what it refuses is an error inside of it. */
+/** A response in RESP2; it may contain errors. */
 export type RespValue = string | number | null | RespError | readonly RespValue[];
 
-/** What a server refuses, in all of its own words. */
+/** An error response, with the unredacted text of the server. */
 export class RespError extends Error {}
 
 interface Open {
@@ -103,26 +102,26 @@ interface Open {
   left: number;
 }
 
-/** A longer response is an error: a count takes a few bytes, and the groups of a stream some hundred each. */
+/** A longer response is an error. A count takes a few bytes, the groups of a stream some hundred each. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 8;
 const INTEGER = /^[+-]?\d{1,19}$/;
 const [CR, LF] = [13, 10];
 
-/** Takes responses apart as they come in, each within a bound, in time linear in what comes. */
+/** Decodes a stream of bounded responses in linear time. */
 export class RespDecoder {
   #buffer = Buffer.alloc(0);
-  /** Of the buffer, how much is known to hold no end of a line. */
+  /** Number of buffered bytes that contain no line end. */
   #scanned = 0;
-  /** The length of the text that is expected next; `undefined` for a line. */
+  /** Length of the bulk string that is expected next; `undefined` for a line. */
   #textLength: number | undefined;
   #responseBytes = 0;
   readonly #open: Open[] = [];
 
   /**
-   * The responses that are whole with these bytes.
+   * Returns the responses that are complete with these bytes.
    *
-   * @throws an Error that says what cannot be read; nothing can be told apart then any more
+   * @throws an Error if they are invalid; the decoder is unusable then
    */
   decode(chunk: Buffer): readonly RespValue[] {
     const whole: RespValue[] = [];
@@ -152,7 +151,7 @@ export class RespDecoder {
     const store = this.#buffer.buffer;
     const end = this.#buffer.byteOffset + length;
     if (length > 0 && store.byteLength >= end + chunk.length) {
-      // There is space behind what is kept: it is written there, or each byte would be copied with every chunk.
+      // Use the space after the buffered bytes; otherwise each byte would be copied with every chunk.
       const grown = Buffer.from(store, this.#buffer.byteOffset, bytes);
       chunk.copy(grown, length);
       this.#buffer = grown;
@@ -164,7 +163,7 @@ export class RespDecoder {
     this.#buffer = grown;
   }
 
-  /** Where the next token ends, with its CR and LF. */
+  /** Returns the end of the next token, including its CR and LF; `undefined` if it is incomplete. */
   #findEnd(at: number): number | undefined {
     if (this.#textLength !== undefined) {
       const end = at + this.#textLength + 2;
@@ -181,7 +180,7 @@ export class RespDecoder {
     return lineFeed + 1;
   }
 
-  /** @returns `undefined` for the beginning of something */
+  /** @returns `undefined` for the start of a bulk string or list */
   #readToken(bytes: Buffer): RespValue | undefined {
     if (this.#textLength !== undefined) {
       this.#textLength = undefined;
@@ -204,7 +203,7 @@ export class RespDecoder {
         const length = parseLength(line);
         if (length === null) return null;
         if (length === 0) return [];
-        if (this.#open.length === MAX_DEPTH) throw new Error(`the response is nested too deep`);
+        if (this.#open.length === MAX_DEPTH) throw new Error(`the response is nested too deeply`);
         this.#open.push({ items: [], left: length });
         return undefined;
       }
@@ -213,7 +212,7 @@ export class RespDecoder {
     }
   }
 
-  /** Puts a value where it belongs. @returns the response that is whole with it */
+  /** Adds a value to the open list, if any. @returns the response that is complete with it */
   #add(value: RespValue): RespValue | undefined {
     let closed = value;
     for (let list = this.#open.at(-1); list; list = this.#open.at(-1)) {
@@ -232,7 +231,7 @@ function parseInteger(line: string): number {
   return Number(line);
 }
 
-/** @returns `null` for what there is not */
+/** @returns `null` for a null value */
 function parseLength(line: string): number | null {
   const length = parseInteger(line);
   if (length === -1) return null;
@@ -246,5 +245,5 @@ function tooLong(): Error {
 }
 
 function unreadable(): Error {
-  return new Error('the response is none of Redis');
+  return new Error('the response is not valid RESP');
 }

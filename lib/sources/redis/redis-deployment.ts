@@ -2,7 +2,6 @@ import { digest } from '../query.ts';
 import type { RespValue } from './redis-client.ts';
 import type { RedisCommand, RedisServerOptions, RedisServers } from './redis-servers.ts';
 
-/** One of the addresses of servers that belong together. */
 interface RedisAddress {
   readonly host: string;
   readonly port: number;
@@ -10,7 +9,7 @@ interface RedisAddress {
 
 type Access = Omit<RedisServerOptions, keyof RedisAddress>;
 
-/** Where keys are: on one server, on that which sentinels name, or on one of a cluster. */
+/** A single server, a cluster, or a master that sentinels report. */
 export type RedisDeployment =
   | { readonly kind: 'server'; readonly addresses: readonly RedisAddress[]; readonly access: Access }
   | { readonly kind: 'cluster'; readonly addresses: readonly RedisAddress[]; readonly access: Access }
@@ -22,45 +21,50 @@ export type RedisDeployment =
       readonly master: string;
     };
 
-/** Tells places, and who asks there, apart; holds no secret. */
-export function deploymentKey(place: RedisDeployment): string {
-  const { kind, addresses } = place;
-  return JSON.stringify([kind, addresses, digest(place)]);
+/** Identifies a deployment and its credentials; contains no secret. */
+export function deploymentKey(deployment: RedisDeployment): string {
+  const { kind, addresses } = deployment;
+  return JSON.stringify([kind, addresses, digest(deployment)]);
 }
 
-/** Asks by some commands about one key, wherever it is. @throws what the last of the servers that were tried fails by */
+/** Runs commands about one key on the server that has it. @throws the error of the last server that was tried */
 export async function queryDeployment<R>(
   servers: RedisServers,
-  { place, work }: { readonly place: RedisDeployment; readonly work: (send: RedisCommand) => Promise<R> },
+  {
+    deployment,
+    work,
+  }: { readonly deployment: RedisDeployment; readonly work: (send: RedisCommand) => Promise<R> },
   signal: AbortSignal,
 ): Promise<R> {
-  const { addresses, access } = place;
-  if (place.kind === 'server')
+  const { addresses, access } = deployment;
+  if (deployment.kind === 'server')
     return await tryAddresses(addresses.slice(0, 1), signal, (at) =>
       servers.use({ ...at, ...access }, work, signal),
     );
-  if (place.kind === 'cluster')
+  if (deployment.kind === 'cluster')
     return await tryAddresses(addresses, signal, (at) =>
       work(followRedirections(servers, { at, access, signal })),
     );
-  const master = await tryAddresses(addresses, signal, (at) => findMaster(servers, { at, place, signal }));
+  const master = await tryAddresses(addresses, signal, (at) =>
+    findMaster(servers, { at, deployment, signal }),
+  );
   return await servers.use({ ...master, ...access }, work, signal);
 }
 
-/** @throws the error of the last address where none gives a result */
+/** @throws the error of the last address if none succeeds */
 async function tryAddresses<R>(
   addresses: readonly RedisAddress[],
   signal: AbortSignal,
-  ask: (at: RedisAddress) => Promise<R>,
+  run: (at: RedisAddress) => Promise<R>,
 ): Promise<R> {
   let last: unknown = new Error('there is no address');
   for (const at of addresses) {
     try {
-      return await ask(at);
+      return await run(at);
     } catch (error) {
       signal.throwIfAborted();
       last = error;
-      if (!isUnreachable(error)) break; // another one would say the same
+      if (!isUnreachable(error)) break; // other servers would respond the same
     }
   }
   throw last;
@@ -79,17 +83,17 @@ async function findMaster(
   servers: RedisServers,
   {
     at,
-    place,
+    deployment,
     signal,
-  }: { at: RedisAddress; place: Extract<RedisDeployment, { kind: 'sentinel' }>; signal: AbortSignal },
+  }: { at: RedisAddress; deployment: Extract<RedisDeployment, { kind: 'sentinel' }>; signal: AbortSignal },
 ): Promise<RedisAddress> {
-  const { master, sentinelAccess } = place;
-  const ask = (send: RedisCommand) => send('SENTINEL', 'get-master-addr-by-name', master);
-  const told = await servers.use({ ...at, ...sentinelAccess }, ask, signal);
-  const address = Array.isArray(told) ? parseAddress(`${told[0]}:${told[1]}`, at) : undefined;
+  const { master, sentinelAccess } = deployment;
+  const work = (send: RedisCommand) => send('SENTINEL', 'get-master-addr-by-name', master);
+  const reply = await servers.use({ ...at, ...sentinelAccess }, work, signal);
+  const address = Array.isArray(reply) ? parseAddress(`${reply[0]}:${reply[1]}`, at) : undefined;
   if (!address)
     throw new UnknownMasterError(
-      `the sentinel at ${at.host}:${at.port} knows no master ${JSON.stringify(master)}`,
+      `the sentinel at ${at.host}:${at.port} has no master ${JSON.stringify(master)}`,
     );
   return address;
 }
@@ -97,7 +101,7 @@ async function findMaster(
 const MAX_REDIRECTIONS = 5;
 const REDIRECTION = /^(MOVED|ASK) \d{1,5} (\S{1,300})$/;
 
-/** Sends commands to one server of a cluster, and from then on to where that says that the key is. */
+/** Sends commands to a server of a cluster, and follows its redirections to the server that has the key. */
 function followRedirections(
   servers: RedisServers,
   {
@@ -108,10 +112,10 @@ function followRedirections(
 ): RedisCommand {
   let current = at;
   return async (...words) => {
-    let isAsked = false;
+    let isAsking = false;
     for (let left = MAX_REDIRECTIONS; ; left--) {
       const work = async (send: RedisCommand): Promise<RespValue> => {
-        if (!isAsked) return await send(...words);
+        if (!isAsking) return await send(...words);
         const [, value = null] = await Promise.all([send('ASKING'), send(...words)]);
         return value;
       };
@@ -122,14 +126,14 @@ function followRedirections(
         const [, kind, text = ''] = REDIRECTION.exec(error instanceof Error ? error.message : '') ?? [];
         const next = parseAddress(text, current);
         if (!next || left === 0) throw error;
-        isAsked = kind === 'ASK';
+        isAsking = kind === 'ASK';
         current = next;
       }
     }
   };
 }
 
-/** Of `HOST:PORT`; without a host, that of who said it. */
+/** Parses `HOST:PORT`; an empty host means that of the responding server. */
 function parseAddress(text: string, from: RedisAddress): RedisAddress | undefined {
   const colon = text.lastIndexOf(':');
   const port = Number(text.slice(colon + 1));

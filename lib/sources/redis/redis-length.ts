@@ -3,7 +3,7 @@ import type { RedisCommand } from './redis-servers.ts';
 
 const LENGTH: Readonly<Record<string, string>> = { zset: 'ZCARD', set: 'SCARD', hash: 'HLEN', list: 'LLEN' };
 
-/** How many elements a list, set, sorted set or hash has; an absent one has none. @throws for any other key */
+/** Returns the number of elements of a list, set, sorted set or hash; 0 if it is missing. @throws for other types */
 export async function readLength(send: RedisCommand, key: string): Promise<number> {
   const type = String(await send('TYPE', key));
   if (type === 'none') return 0;
@@ -12,17 +12,16 @@ export async function readLength(send: RedisCommand, key: string): Promise<numbe
   return toCount(await send(command, key));
 }
 
-/** What of a stream counts. */
 export interface StreamCount {
   readonly stream: string;
   readonly group: string | undefined;
-  /** Entries that are pending, the lag of the group, or all entries. */
+  /** Pending entries, the lag of the group, or all entries. */
   readonly counted: 'pending' | 'lag' | 'length';
 }
 
 const LAG_VERSION = 7;
 
-/** How many entries of a stream count. */
+/** Counts entries of a stream. */
 export async function readStreamCount(
   send: RedisCommand,
   { stream, group, counted }: StreamCount,
@@ -40,7 +39,7 @@ export async function readStreamCount(
     const fields = toFields(one);
     if (String(fields.get('name')) !== group) continue;
     const lag = fields.get('lag');
-    if (lag === null || lag === undefined) throw new Error(`the lag of group ${group} cannot be told`);
+    if (lag === null || lag === undefined) throw new Error(`the lag of group ${group} is unknown`);
     return toCount(lag);
   }
   return toCount(await send('XLEN', stream));
@@ -56,5 +55,5 @@ function toFields(value: unknown): ReadonlyMap<string, unknown> {
 function toCount(value: unknown): number {
   const count = typeof value === 'number' ? value : Number(value);
   if (value !== null && value !== '' && Number.isSafeInteger(count) && count >= 0) return count;
-  throw new Error('the server responds with no count');
+  throw new Error('the server returned no count');
 }

@@ -6,7 +6,6 @@ import { digest } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection, type RespValue } from './redis-client.ts';
 
-/** Where a Redis server is, and who asks it. */
 export interface RedisServerOptions extends RedisAccess {
   readonly host: string;
   readonly port: number;
@@ -14,18 +13,17 @@ export interface RedisServerOptions extends RedisAccess {
   readonly tls: SourceTls | undefined;
 }
 
-/** Sends one command; what comes back is bounded, but not checked. */
+/** Sends one command. The response is bounded, but not validated. */
 export type RedisCommand = (...words: readonly string[]) => Promise<RespValue>;
 
-/** What servers are asked with. */
 export interface RedisServersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 
-/** Of several servers that are tried, the others must have their time. */
+/** Short, since several servers may be tried within the timeout of a query. */
 const CONNECT_TIMEOUT_MS = 4000;
 
-/** Redis servers, over connections that are kept and shared. */
+/** Queries Redis servers over pooled connections. */
 export class RedisServers implements Disposable {
   readonly #clients: ClientPool<RedisConnection>;
   readonly #options: RedisServersOptions;
@@ -36,9 +34,9 @@ export class RedisServers implements Disposable {
   }
 
   /**
-   * Asks a server by some commands.
+   * Runs commands on a server.
    *
-   * @throws an Error that begins with `connection to redis failed` where there is no connection
+   * @throws an Error that starts with `connection to redis failed` if it cannot connect
    */
   async use<R>(
     server: RedisServerOptions,
@@ -62,7 +60,7 @@ export class RedisServers implements Disposable {
     try {
       return await RedisConnection.connect({ ...server, allowedHosts, findAddresses }, signal);
     } catch (error) {
-      // Other servers may have said where it is, and know who asks.
+      // Another server may have sent the address, and has the credentials.
       const secrets = new Secrets([server.password]);
       const cause = secrets.redactError(error);
       throw new Error(`connection to redis failed: ${secrets.redact(`${host}:${port}: ${cause.message}`)}`, {
@@ -72,7 +70,7 @@ export class RedisServers implements Disposable {
   }
 }
 
-/** Tells servers, and who asks them, apart; holds no secret. */
+/** Identifies a server and its credentials; contains no secret. */
 function serverKey(server: RedisServerOptions): string {
   const { host, port, database, username, password, tls } = server;
   return JSON.stringify([host, port, database, digest([username, password, tls ?? null])]);

@@ -10,12 +10,12 @@ import {
   STATEMENT_TIMEOUT_MS,
 } from './sql-connection.ts';
 
-/** What reads; all else, such as SET and CALL, would outlast the transaction. */
+/** Statements that only read. The effects of others, such as SET and CALL, would outlast the transaction. */
 const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;
 
-/** Connects to MySQL or MariaDB. @throws when it cannot */
+/** Connects to MySQL or MariaDB. @throws the connection error */
 export async function connectMysql(options: DatabaseOptions): Promise<SqlConnection> {
-  const { default: mysql } = await import('mysql2'); // which is all that a bundle has of CommonJS
+  const { default: mysql } = await import('mysql2'); // a bundle has only the default export of CommonJS
   const { host, port, user, password, database, tls } = options;
   const socket = new GuardedSocket(options);
   const connection = mysql.createConnection({
@@ -35,7 +35,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     flags: ['-LOCAL_FILES'],
     disableEval: true,
     rowsAsArray: true,
-    typeCast: (field) => field.string('utf8'), // told no encoding, it warns of JSON on the console
+    typeCast: (field) => field.string('utf8'), // without an encoding it prints warnings about JSON
   });
   checkPacketOrder(connection, socket);
   limitLogin(connection, socket);
@@ -43,7 +43,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     connection.destroy();
     socket.destroy();
   };
-  connection.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
+  connection.on('error', destroy); // an idle connection may break
   using _bound = socket.limitResponse();
   socket.dial(port, host);
   try {
@@ -68,31 +68,34 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
   };
 }
 
-/** What the client has for each packet, which is none of its published interface. */
+/** Undocumented interface of the client. */
 interface PacketHandler {
   readonly sequenceId: number;
-  /** Whether the server has let us in. */
+  /** Whether the login has succeeded. */
   readonly authorized: boolean;
   handlePacket(packet?: { readonly sequenceId: number }): void;
 }
 
-/** Counts packets, and ends a connection where they come out of order; the client itself writes a line to the console for each, and goes on. */
+/**
+ * Counts packets, and fails the connection if they are out of order. The client would print a line for each and
+ * continue.
+ */
 function checkPacketOrder(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
   const handle = client.handlePacket;
   client.handlePacket = (packet) => {
     if (packet !== undefined) socket.countMessage();
     if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
-    else socket.fail(new Error('the packets of the response come out of order'));
+    else socket.fail(new Error('the packets of the response are out of order'));
   };
 }
 
-/** Of three passwords, each asked for in the longest way, there are thirteen. */
+/** Three passwords by the longest exchange take thirteen packets. */
 const MAX_LOGIN_PACKETS = 16;
 
 /**
- * Ends a connection whose server never comes to an end of letting us in. It may ask for the password again and again, encrypted
- * by a key of its own, and one that takes 10 ms of the event loop has 1 KB.
+ * Fails a connection whose server does not complete the login. It may request the password repeatedly, encrypted with
+ * its own key; a key of 1 KB takes 10 ms of the event loop.
  */
 function limitLogin(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
@@ -101,11 +104,11 @@ function limitLogin(connection: object, socket: GuardedSocket): void {
   client.handlePacket = (packet) => {
     if (packet === undefined || client.authorized || ++count <= MAX_LOGIN_PACKETS)
       handle.call(client, packet);
-    else socket.fail(new Error(`the server sends more than ${MAX_LOGIN_PACKETS} packets to log in`));
+    else socket.fail(new Error(`the server sends more than ${MAX_LOGIN_PACKETS} login packets`));
   };
 }
 
-/** For how long a statement may run is told in seconds to MariaDB, and in milliseconds to MySQL. */
+/** MariaDB takes the statement timeout in seconds, MySQL in milliseconds. */
 function buildLimits(version: string): string {
   const time = version.includes('MariaDB')
     ? `max_statement_time = ${STATEMENT_TIMEOUT_MS / 1000}`

@@ -9,21 +9,21 @@ import {
   STATEMENT_TIMEOUT_MS,
 } from './sql-connection.ts';
 
-/** Whatever happened before on the connection, now it reads, and not for long. */
+/** Independent of earlier settings of the connection. */
 const BEGIN = `BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
-/** Values as the server writes them. */
+/** Returns values as the text of the server. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
-/** Connects to PostgreSQL, or to what speaks as it does. @throws when it cannot */
+/** Connects to PostgreSQL or a compatible server. @throws the connection error */
 export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
   const { default: pg } = await import('pg');
   const { host, port, user, password, database, tls } = options;
   const socket = new GuardedSocket(options);
-  // The client dials by `connect`, which does not say who may be dialled.
+  // The client connects by `connect`, which does not check the allowed hosts.
   Object.defineProperty(socket, 'connect', { value: socket.dial });
   const client = new pg.Client({
     ...{ host, port, user, database },
-    // The client takes an empty one, or TLS that is left out, from the environment or a file of this process.
+    // The client reads an empty password or missing TLS options from the environment or files of this process.
     password: () => password,
     stream: () => socket,
     ssl: tls
@@ -38,7 +38,7 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
   rejectRepeatedSteps(client, socket);
   countMessages(client, socket);
   const destroy = () => void socket.destroy();
-  client.on('error', destroy); // a connection that breaks while nobody uses it is simply gone
+  client.on('error', destroy); // an idle connection may break
   using _bound = socket.limitResponse();
   try {
     await client.connect();
@@ -50,7 +50,7 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     ...{ socket, destroy },
     async read(text) {
       await client.query(BEGIN);
-      // A cursor takes nothing but a query, and the extended protocol no second statement behind it.
+      // A cursor allows only a query, and the extended protocol only one statement.
       const cursor = { text: `DECLARE result NO SCROLL CURSOR FOR ${text}`, queryMode: 'extended' };
       await client.query(cursor);
       const { fields, rows }: QueryResult<(string | null)[]> = await client.query({
@@ -64,12 +64,12 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
   };
 }
 
-/** Notices, parameters and notifications cost as much as rows, and the client accepts them at any time. */
+/** Counts all messages: notices, parameters and notifications take as much time as rows, and may arrive at any time. */
 function countMessages({ connection }: Client, socket: GuardedSocket): void {
   connection.on('message', () => socket.countMessage());
 }
 
-/** The messages by which a server requests the password or a proof of it. */
+/** Messages that request the password or a proof of it. */
 const LOGIN_STEPS = [
   'authenticationCleartextPassword',
   'authenticationMD5Password',
@@ -79,13 +79,13 @@ const LOGIN_STEPS = [
 ] as const;
 
 /**
- * Ends a connection whose server requests a step of logging in again. The client begins all that is requested at once,
- * and 4 MiB contain requests for an hour of work, which goes on when the connection is broken, in the threads that look names up and read files.
+ * Fails a connection whose server repeats a login step. The client starts all requested steps at once; 4 MiB can
+ * request an hour of work, which continues after the connection is closed, in the threads that also read files.
  */
 function rejectRepeatedSteps({ connection }: Client, socket: GuardedSocket): void {
   for (const step of LOGIN_STEPS)
     connection.prependOnceListener(step, () => {
-      connection.removeAllListeners(step); // the client's own takes this message, and no other
-      connection.on(step, () => socket.fail(new Error('the server asks for one step of logging in twice')));
+      connection.removeAllListeners(step); // the listener of the client handles only this message
+      connection.on(step, () => socket.fail(new Error('the server requests a login step twice')));
     });
 }

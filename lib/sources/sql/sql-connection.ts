@@ -2,7 +2,6 @@ import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import type { GuardedSocket } from '../network/guarded-socket.ts';
 import type { SqlTls } from '../network/tls.ts';
 
-/** Where a database is, and who asks it. */
 export interface DatabaseOptions extends NetworkOptions {
   readonly system: SqlSystem;
   readonly host: string;
@@ -14,37 +13,33 @@ export interface DatabaseOptions extends NetworkOptions {
   readonly tls: SqlTls | undefined;
 }
 
-/** The kinds of databases that can be asked: `mysql` is MariaDB, too. */
+/** Supported databases; `mysql` includes MariaDB. */
 export const SQL_SYSTEMS = ['mysql', 'postgres'] as const;
 
-/** One of them. */
 export type SqlSystem = (typeof SQL_SYSTEMS)[number];
 
-/** What a database says to a query, as text. */
+/** The result of a statement, as text. */
 export interface SqlRows {
   readonly columns: readonly string[];
-  /** `null` where a value is NULL. */
+  /** `null` for NULL. */
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** A connection to a database. */
 export interface SqlConnection {
-  /** Over which the database speaks. */
   readonly socket: GuardedSocket;
   /**
-   * Reads by one statement, in a transaction that changes nothing.
+   * Runs one statement in a read-only transaction.
    *
-   * @returns no more than {@link MAX_ROWS} rows and one
+   * @returns at most {@link MAX_ROWS} + 1 rows
    * @throws the database's own error
    */
   read(text: string): Promise<SqlRows>;
-  /** Breaks it off, whatever goes on. */
+  /** Closes the connection immediately. */
   destroy(): void;
 }
 
-/** A result of more rows is none. */
+/** A result with more rows is an error. */
 export const MAX_ROWS = 1000;
-/** After this long the database itself gives a statement up. */
+/** Enforced by the database. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
-/** After this long without one, there is no connection. */
 export const CONNECT_TIMEOUT_MS = 10_000;

@@ -22,7 +22,7 @@ const CONNECT: Readonly<Record<SqlSystem, (options: DatabaseOptions) => Promise<
   postgres: connectPostgres,
 };
 
-/** A database that is asked by SQL, read-only, over a few connections that all its users share. */
+/** Queries a database by SQL, read-only, over a few shared connections. */
 export class SqlDatabase implements Disposable {
   readonly #options: DatabaseOptions;
   readonly #pool: SqlPool;
@@ -40,15 +40,15 @@ export class SqlDatabase implements Disposable {
     this.#identity = createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
-  /** The same for databases that are asked in the same way with the same credentials; holds no secret. */
+  /** Identifies the database and its credentials; contains no secret. */
   get key(): string {
     return this.#identity;
   }
 
   /**
-   * What one statement reads.
+   * Runs one statement.
    *
-   * @throws an Error that names the database, with the cause; the signal's reason when that aborts
+   * @throws an Error that names the database, with the cause; the signal's reason if it aborts
    */
   async rows(text: string, signal: AbortSignal): Promise<SqlRows> {
     try {
@@ -56,11 +56,11 @@ export class SqlDatabase implements Disposable {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const cause = this.#secrets.redactError(error);
-      throw new Error(`Cannot ask database ${this.#options.database} at ${this.#address}`, { cause });
+      throw new Error(`Cannot query database ${this.#options.database} at ${this.#address}`, { cause });
     }
   }
 
-  /** A query for numbers: one, or rows of labels and a number. */
+  /** Creates a query for one number, or for rows of labels and a number. */
   query(text: string): Query {
     const { database } = this.#options;
     return {
@@ -72,7 +72,7 @@ export class SqlDatabase implements Disposable {
           return toSamples(rows);
         } catch (error) {
           const cause = this.#secrets.redactError(error);
-          throw new Error(`Cannot use what database ${database} at ${this.#address} responds`, { cause });
+          throw new Error(`Cannot read response of database ${database} at ${this.#address}`, { cause });
         }
       },
     };
@@ -85,7 +85,7 @@ export class SqlDatabase implements Disposable {
 
 const SHOWN_LENGTH = 200;
 
-/** The first column of the first row that a statement reads, as a number. */
+/** Creates a query for the number in the first column of the first row. */
 export function sqlQuery(
   database: SharedDatabase,
   { text, error }: { readonly text: string; readonly error: string },
@@ -110,21 +110,21 @@ export function sqlQuery(
 function parseFirstValue(value: string | null | undefined): number {
   if (value === undefined) throw new Error('no rows in result set');
   const number = value === null ? undefined : parseDecimal(value);
-  if (number === undefined) throw new Error('the value is no number');
+  if (number === undefined) throw new Error('the value is not a number');
   return number;
 }
 
-/** By this name the column of the number is known; else it is the last one. */
+/** Name of the column with the number; by default the last column. */
 const VALUE_COLUMN = 'value';
 
 /**
- * Makes samples of rows: one number each, and what is in the other columns as labels; NULL is no label.
+ * Converts rows to samples: one number each, and the other columns as labels, except NULL.
  *
- * @throws an Error that says why they are no result: none at all, too many, NULL, or no finite number
+ * @throws an Error if there are no rows or too many, or a number is NULL or not finite
  */
 export function toSamples({ columns, rows }: SqlRows): readonly Sample[] {
-  if (rows.length === 0) throw new Error('the query has no result');
-  if (rows.length > MAX_ROWS) throw new Error(`the query gives more than ${MAX_ROWS} rows`);
+  if (rows.length === 0) throw new Error('the query returned no result');
+  if (rows.length > MAX_ROWS) throw new Error(`the query returned more than ${MAX_ROWS} rows`);
   const named = columns.findIndex((name) => name.toLowerCase() === VALUE_COLUMN);
   const valueIndex = named === -1 ? columns.length - 1 : named;
   return rows.map((row) => {
@@ -141,21 +141,21 @@ export function toSamples({ columns, rows }: SqlRows): readonly Sample[] {
 
 function parseValue(text: string | null | undefined, column: string): number {
   if (text === null || text === undefined)
-    throw new Error(`the query gives NULL in column ${JSON.stringify(column)}, which is no result`);
+    throw new Error(`the query returned NULL in column ${JSON.stringify(column)}, not a finite number`);
   const value = parseDecimal(text);
   if (value !== undefined) return value;
   throw new Error(
-    `the query gives ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, which is no number`,
+    `the query returned ${JSON.stringify(shorten(text))} in column ${JSON.stringify(column)}, not a number`,
   );
 }
 
-/** Those that were used at the longest ago lose their connections, and make new ones when they are used again. */
+/** The least recently used databases close their connections, and open new ones when they are used again. */
 const MAX_DATABASES = 1000;
 
-/** A database, be it connected or not. */
+/** A database, connected or not. */
 type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 
-/** Databases that are asked by SQL, one for all that ask it in the same way. */
+/** Databases, shared by equal options. */
 export class SqlDatabases implements Disposable {
   readonly #clock: Clock;
   readonly #databases = new LruMap<string, SqlDatabase>({

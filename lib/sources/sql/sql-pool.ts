@@ -3,13 +3,12 @@ import type { Clock } from '#lib/time/clock.ts';
 import { IDLE_LIMITS } from '../network/guarded-socket.ts';
 import type { SqlConnection, SqlRows } from './sql-connection.ts';
 
-/** What a pool works with. */
 export interface SqlPoolOptions {
   readonly clock: Clock;
   readonly connect: () => Promise<SqlConnection>;
 }
 
-/** Of one database; further queries wait. */
+/** Per database; further queries wait. */
 export const MAX_CONNECTIONS = 4;
 const IDLE_MS = 60_000;
 
@@ -19,7 +18,7 @@ interface Idle {
   readonly bound: Disposable;
 }
 
-/** A few connections to one database, made when they are needed, and given up when nobody has needed them for a while. */
+/** A few connections to one database, opened on demand and closed when idle. */
 export class SqlPool implements Disposable {
   readonly #options: SqlPoolOptions;
   readonly #idle: Idle[] = [];
@@ -33,9 +32,10 @@ export class SqlPool implements Disposable {
   }
 
   /**
-   * Reads by one statement.
+   * Runs one statement.
    *
-   * @throws the database's error, or the signal's reason; the connection is given up then, for nobody knows what it does
+   * @throws the error of the database, or the signal's reason; the connection is closed then, since its state is
+   * unknown
    */
   async read(text: string, signal: AbortSignal): Promise<SqlRows> {
     await this.#acquire(signal);
@@ -56,7 +56,7 @@ export class SqlPool implements Disposable {
     }
   }
 
-  /** Breaks all connections off. */
+  /** Closes all connections immediately. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
     for (const idle of this.#idle.splice(0)) disposeIdle(idle);
@@ -73,7 +73,7 @@ export class SqlPool implements Disposable {
       } catch (error) {
         const index = this.#waiting.indexOf(permit);
         if (index === -1)
-          this.#waiting.shift()?.resolve(); // it was this one's, and goes on to the next
+          this.#waiting.shift()?.resolve(); // pass the acquired permit on
         else this.#waiting.splice(index, 1);
         throw error;
       }
@@ -103,7 +103,7 @@ export class SqlPool implements Disposable {
     } catch (error) {
       connecting.then(
         (late) => late.destroy(),
-        () => {}, // told already, or of no interest any more
+        () => {}, // the caller has the error, or is gone
       );
       throw error;
     }

@@ -9,19 +9,19 @@ import type { DatabaseOptions, SqlSystem } from './sql-connection.ts';
 import { SqlDatabase } from './sql-database.ts';
 import { MAX_CONNECTIONS } from './sql-pool.ts';
 
-/** A database that an administrator names by a file, which may change under a running program. */
+/** A database that an administrator configures by a file, which may change at run time. */
 export interface SqlSource extends AsyncDisposable {
-  /** Whether those of a namespace may ask it. */
+  /** Whether a namespace may query it. */
   allows(namespace: string): boolean;
   query(text: string): Query;
   /** Calls a listener after each change of the file. */
   onChange(listener: () => void): void;
 }
 
-/** An administrator's database may be anywhere, on this machine, too. */
+/** Databases of administrators may have any address, including loopback. */
 const EVERYWHERE = ['*', '0.0.0.0/0', '::/0'];
 
-/** @throws when the file cannot be read or used, naming it */
+/** @throws an Error that names the file if it is not readable or invalid */
 export async function openSqlSource(
   { name, path }: { readonly name: string; readonly path: string },
   environment: {
@@ -66,10 +66,10 @@ export async function openSqlSource(
   };
 }
 
-/** What a file says of a database: all but who may be dialled, which is no matter for what an administrator names. */
+/** The content of a file. */
 interface SqlSourceFile {
   readonly database: Omit<DatabaseOptions, keyof NetworkOptions>;
-  /** Whose HPAs may ask it; `undefined` for those of every namespace. */
+  /** Namespaces whose HPAs may query it; `undefined` for all. */
   readonly namespaces: readonly string[] | undefined;
 }
 
@@ -84,7 +84,7 @@ const SYSTEMS: Readonly<Record<string, { readonly system: SqlSystem; readonly po
 const MAX_NAMESPACES = 1_000;
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** So many keys that mean nothing are told. */
+/** Unknown keys in an error. */
 const MAX_LISTED_KEYS = 10;
 
 const TLS = z.strictObject({
@@ -109,12 +109,12 @@ const schema = z.strictObject({
 });
 
 /**
- * Reads the YAML or JSON of a file that describes a database.
+ * Parses the YAML or JSON of a database file.
  *
- * @throws an Error that names the key that cannot be used, and nothing of its value
+ * @throws an Error that names the invalid key, without its value
  */
 export function readSqlSource(text: string): SqlSourceFile {
-  if (text.length > MAX_LENGTH) throw new Error(`it must be no longer than ${MAX_LENGTH} characters`);
+  if (text.length > MAX_LENGTH) throw new Error(`must be no longer than ${MAX_LENGTH} characters`);
   const read = schema.safeParse(parseYaml(text));
   if (!read.success) {
     const [issue] = read.error.issues;
@@ -122,19 +122,19 @@ export function readSqlSource(text: string): SqlSourceFile {
       const keys = issue.keys
         .slice(0, MAX_LISTED_KEYS)
         .map((key) => [...issue.path, key.slice(0, 100)].join('.'));
-      const known = Object.keys(issue.path.length > 0 ? TLS.shape : schema.shape).join(', ');
-      throw new Error(`${keys.join(', ')} cannot be used: the keys are ${known}`);
+      const allowed = Object.keys(issue.path.length > 0 ? TLS.shape : schema.shape).join(', ');
+      throw new Error(`unknown keys ${keys.join(', ')}; the keys are ${allowed}`);
     }
-    throw new Error(`${issue?.path.join('.') || 'it'} cannot be used: ${issue?.message}`);
+    throw new Error(`${issue?.path.join('.') || 'the file'} is invalid: ${issue?.message}`);
   }
   const { system: name, port, password = '', tls, namespaces, ...named } = read.data;
-  const { system, port: usual } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };
-  if (Boolean(tls?.cert) !== Boolean(tls?.key)) throw new Error('tls.cert and tls.key need each other');
+  const { system, port: defaultPort } = SYSTEMS[name] ?? { system: 'mysql', port: 0 };
+  if (Boolean(tls?.cert) !== Boolean(tls?.key)) throw new Error('tls.cert and tls.key must be set together');
   const { ca, cert, key, insecureSkipVerify: isUnverified } = tls ?? {};
   return {
     namespaces,
     database: {
-      ...{ ...named, system, port: port ?? usual, password },
+      ...{ ...named, system, port: port ?? defaultPort, password },
       tls: tls && { ca, cert, key, isUnverified },
     },
   };
@@ -144,6 +144,6 @@ function parseYaml(text: string): unknown {
   try {
     return readYaml(text);
   } catch {
-    throw new Error('it must be YAML without aliases'); // and nothing of its lines, which hold secrets
+    throw new Error('must be YAML without aliases'); // without its lines, which contain secrets
   }
 }

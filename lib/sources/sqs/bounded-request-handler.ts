@@ -1,6 +1,6 @@
 import { type HttpClient, isRedirect, unexpectedStatus } from '../http/http-client.ts';
 
-/** A request as the AWS SDK hands it on, signed. */
+/** A signed request of the AWS SDK. */
 export interface SdkRequest {
   readonly protocol: string;
   readonly hostname: string;
@@ -11,17 +11,17 @@ export interface SdkRequest {
   readonly body?: unknown;
 }
 
-/** Responses about a queue are a few numbers. */
+/** Responses about a queue contain a few numbers. */
 const MAX_BYTES = 256 * 1024;
-/** The SDK gives no signal where it requests credentials for the identity of this program. */
+/** The SDK passes no signal when it requests credentials for the identity of this program. */
 const NO_SIGNAL = new AbortController().signal;
 const TIMEOUT_MS = 10_000;
-/** The client writes these itself, as they were signed. */
+/** The client writes these headers itself, with the signed values. */
 const WRITTEN_BY_CLIENT = ['host', 'content-length'];
 
 /**
- * Sends what the AWS SDK asks by our own client, so that its responses are as bounded as those of other sources, and
- * lead nowhere else.
+ * Sends requests of the AWS SDK by {@link HttpClient}, so that responses are bounded and redirects are not followed, as
+ * for other sources.
  */
 export function boundedRequestHandler(http: HttpClient) {
   return {

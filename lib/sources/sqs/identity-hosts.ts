@@ -1,14 +1,13 @@
 import { AllowedHosts } from '../network/allowed-hosts.ts';
 
-/** Which hosts see the AWS identity of this program, beside those of SQS. */
+/** Hosts that may receive the AWS identity of this program, in addition to SQS. */
 export interface IdentityHostsOptions {
-  /** Names, `*.SUFFIX`, addresses and ranges, as an administrator lists them. */
+  /** Names, `*.SUFFIX`, addresses and address ranges. */
   readonly hosts: readonly string[];
 }
 
 /**
- * The domains in which AWS has its services, for each partition those for IPv4 and for both families, as the rules of the AWS SDK
- * for endpoints have them.
+ * Domains of AWS services per partition, for IPv4 and dual-stack endpoints, from the endpoint rules of the AWS SDK.
  */
 const DOMAINS = [
   ...['amazonaws.com', 'api.aws'], // aws, aws-us-gov
@@ -20,16 +19,16 @@ const DOMAINS = [
   ...['csp.hci.ic.gov', 'api.aws.hci.ic.gov'], // aws-iso-f
 ];
 /**
- * Of SQS in one of these: of a region, as it was before 2012, and through an interface endpoint of a VPC. Other hosts there belong to
- * customers, as those of API Gateway do, which hand headers on.
+ * SQS hosts in these domains: of a region, in the form before 2012, and of VPC interface endpoints. Other hosts may
+ * belong to customers, such as those of API Gateway, which forward headers.
  */
 const SQS =
   /^(?:sqs(?:-fips)?\.[a-z0-9-]+|(?:[a-z0-9-]+\.)?queue|vpce-[a-z0-9-]+\.sqs(?:-fips)?\.[a-z0-9-]+\.vpce)$/;
 
-/** The longest name that is judged; DNS has none that is longer. */
+/** Maximum length of a DNS name, with the final dot. */
 const MAX_LENGTH = 254;
 
-/** Judges which hosts may see the AWS identity of this program, which is more than a tenant has. */
+/** Decides which hosts may receive the AWS identity of this program, which has more permissions than a tenant. */
 export class IdentityHosts {
   readonly #listed: AllowedHosts | undefined;
 
@@ -37,13 +36,13 @@ export class IdentityHosts {
     this.#listed = hosts.length > 0 ? new AllowedHosts(hosts) : undefined;
   }
 
-  /** @throws an Error that names the rule, unless the endpoint is one of SQS or is listed, by HTTPS */
+  /** @throws an Error with the rule unless the endpoint uses HTTPS and is one of SQS or listed */
   check({ protocol, hostname, port, host }: URL): void {
     const isSqs = hostname.length <= MAX_LENGTH && port === '' && isSqsHost(hostname.replace(/\.$/, ''));
     if (protocol === 'https:' && (isSqs || this.#listed?.names(hostname))) return;
     throw new Error(
-      `${protocol}//${host} must not see the AWS identity of this program: identityOwner operator is for HTTPS endpoints of ` +
-        'SQS, and for hosts that --aws-identity-hosts names',
+      `${protocol}//${host} must not receive the AWS identity of this program: identityOwner operator requires an HTTPS endpoint of ` +
+        'SQS or a host listed in --aws-identity-hosts',
     );
   }
 }

@@ -5,20 +5,18 @@ import type { Query } from '../query.ts';
 import { readJsonAs } from '../read-json.ts';
 import { measuredAt, type Sample } from '../sample.ts';
 
-/** What makes one number of the data points in a time. */
+/** Aggregations of the data points in a period. */
 export const ZMON_AGGREGATORS = ['avg', 'count', 'last', 'max', 'min', 'sum', 'diff'] as const;
 
-/** Which data of a check is wanted. */
 export interface ZmonCheck {
   readonly checkId: number;
-  /** Of a check that gives several values. */
+  /** Of a check with several values. */
   readonly key?: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly durationMs: number;
   readonly aggregators: readonly (typeof ZMON_AGGREGATORS)[number][];
 }
 
-/** What a server is asked with. */
 interface ZmonServerOptions {
   readonly http: HttpClient;
   readonly url: URL;
@@ -32,7 +30,7 @@ const RESPONSE = z.object({
   ),
 });
 
-/** A KairosDB that has the data of ZMON's checks. */
+/** A KairosDB with the data of ZMON checks. */
 export class ZmonServer {
   readonly #options: ZmonServerOptions;
   readonly #endpoint: URL;
@@ -42,7 +40,7 @@ export class ZmonServer {
     this.#endpoint = pathBelow(options.url, '/api/v1/datapoints/query');
   }
 
-  /** The last data point of a check; no sample where it has none. */
+  /** Creates a query for the last data point of a check; no sample if there is none. */
   query(check: ZmonCheck): Query {
     const { http } = this.#options;
     const { checkId, key, tags, durationMs, aggregators } = check;
@@ -77,7 +75,7 @@ export class ZmonServer {
       if (atMs === undefined || value === undefined) return [];
       return [{ value, labels: {}, ...(atMs > 0 ? measuredAt(atMs) : {}) }];
     } catch (cause) {
-      throw new Error(`Cannot use what ZMON at ${this.#endpoint.host} responds`, { cause });
+      throw new Error(`Cannot read response of ZMON at ${this.#endpoint.host}`, { cause });
     }
   }
 }
@@ -99,14 +97,14 @@ function buildRequest({ checkId, key, tags, durationMs, aggregators }: ZmonCheck
   };
 }
 
-/** A time up to now, as KairosDB has it. */
+/** A duration before now, in the form of KairosDB. */
 interface RelativeTime {
   readonly value: number;
   readonly unit: string;
 }
 
 const DAY_MS = 86_400_000;
-/** The longest first; a year and a month as ZMON counts them. */
+/** The longest first; years and months as in ZMON. */
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['years', 365 * DAY_MS],
   ['months', 30 * DAY_MS],
@@ -118,7 +116,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['milliseconds', 1],
 ];
 
-/** Writes a duration in the longest unit that fits into it, rounded to whole ones. */
+/** Converts a duration to the longest unit that fits, rounded. */
 export function relativeTime(durationMs: number): RelativeTime {
   const [unit, ms] = UNITS.find(([, length]) => durationMs >= length) ?? ['milliseconds', 1];
   return { value: Math.round(durationMs / ms), unit };

@@ -81,7 +81,7 @@ describe('cronHpaDoctor', () => {
       ...['cronhpa-job-never-due', 'cronhpa-job-never-due'],
     ]);
     expect(of(findings, 'job "text"')).to.include({
-      seen: 'Cannot read schedule "at dawn": it takes 6 fields, or 5 without seconds, not 2',
+      seen: 'Cannot read schedule "at dawn": must have 6 fields, or 5 without seconds, not 2',
     });
     expect(of(findings, 'job "text"'))
       .to.have.property('remedy')

@@ -44,7 +44,7 @@ describe('ReloadingFiles', () => {
     await set.tick(() => heard.length > 0);
     expect(set.files.current).to.equal('2+2');
     expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'A listener failed; the others go on'],
+      ['error', 'Listener failed; other listeners continue'],
       ['info', 'Using the pair as it is now'],
     ]);
   });

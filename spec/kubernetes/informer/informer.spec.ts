@@ -178,8 +178,8 @@ describe('Informer', () => {
     expect(logger.lines).to.have.length(1);
     expect(logger.lines[0]).to.deep.include({
       level: 'error',
-      message: 'A listener failed; the others go on',
-      fields: { of: 'pods', err: 'cannot take ns/a' },
+      message: 'Listener failed; other listeners continue',
+      fields: { event: 'pods', err: 'cannot take ns/a' },
     });
   });
 

@@ -59,8 +59,8 @@ describe('podsCollector', () => {
     await system.clock.advance(3000);
     expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
     expect(notes).to.deep.equal([
-      `p3 has no value: Cannot ask 127.0.0.3:${system.port}: no response within 3s`,
-      `p4 has no value: Cannot ask 127.0.0.4:${system.port}: it responds with status 500`,
+      `p3 has no value: Cannot query 127.0.0.3:${system.port}: no response within 3s`,
+      `p4 has no value: Cannot query 127.0.0.4:${system.port}: status 500`,
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('podsCollector', () => {
       await system.clock.advance(longestMs);
       expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
       expect(notes).to.deep.equal([
-        `p3 has no value: Cannot ask 127.0.0.3:${system.port}: no response within ${longestMs / 1000}s`,
+        `p3 has no value: Cannot query 127.0.0.3:${system.port}: no response within ${longestMs / 1000}s`,
       ]);
     });
 
@@ -95,7 +95,7 @@ describe('podsCollector', () => {
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const { query } = system.plan({ scheme: 'https', 'json-key': '$' });
     expect(await errorOf(query.run(signal))).to.match(
-      /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: .*SSL routines/,
+      /^None of 1 has a value; the first is a: Cannot query 127\.0\.0\.2:\d+: .*SSL routines/,
     );
   });
 
@@ -107,7 +107,7 @@ describe('podsCollector', () => {
     const port = String((silent.address() as AddressInfo).port);
     const { query } = system.plan({ port, scheme: 'https', 'connect-timeout': '100ms', 'json-key': '$' });
     expect(await errorOf(query.run(signal))).to.match(
-      /^None of 1 has a value, not a: Cannot ask 127\.0\.0\.2:\d+: Connect Timeout Error .*timeout: 100ms/,
+      /^None of 1 has a value; the first is a: Cannot query 127\.0\.0\.2:\d+: Connect Timeout Error .*timeout: 100ms/,
     );
   });
 
@@ -130,7 +130,7 @@ describe('podsCollector', () => {
     expect(await query.run(signal)).to.deep.equal([]);
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     expect(await errorOf(query.run(signal))).to.equal(
-      'None of 1 has a value, not a: the value is of type string, not a number',
+      'None of 1 has a value; the first is a: the value is of type string, not a number',
     );
   });
 
@@ -184,7 +184,7 @@ describe('podsCollector', () => {
     for (const ip of ['127.0.0.2', '169.254.169.254', '::1', '::ffff:127.0.0.2', 'fe80::1', 'no address'])
       system.pods.push(pod({ name: ip, ip }));
     expect(await errorOf(system.plan({ 'json-key': '$' }).query.run(signal))).to.match(
-      /^None of 5 has a value, not 127.0.0.2: Cannot ask .*: 127.0.0.2 must not be asked/,
+      /^None of 5 has a value; the first is 127.0.0.2: Cannot query .*: 127.0.0.2 is not allowed/,
     );
   });
 

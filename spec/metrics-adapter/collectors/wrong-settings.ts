@@ -36,7 +36,7 @@ const JSON_RULES: WrongSettings['wrong'] = {
   'json-eval': [
     ['', 'must not be empty'],
     ['1 +', 'must have a value at character 4, not the end'],
-    ['ciel($.a)', 'must not call "ciel", which is no function'],
+    ['ciel($.a)', 'must not call "ciel": unknown function'],
     [`1${'+1'.repeat(2048)}`, 'must be no longer than 4096 characters'],
   ],
   aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],

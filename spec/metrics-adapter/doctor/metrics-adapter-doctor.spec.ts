@@ -184,7 +184,7 @@ describe('metricsAdapterDoctor', () => {
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
     expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
-      /^depth of Prometheus at .*the query has no result$/,
+      /^depth of Prometheus at .*the query returned no result$/,
     );
   });
 
@@ -213,7 +213,7 @@ describe('metricsAdapterDoctor', () => {
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-not-served', 'metric-not-served']);
     const failed = findings.filter(({ status }) => status === 'failed');
-    const cause = 'Cannot use what Prometheus at HOST responds: the query has no result (status 500)';
+    const cause = 'Cannot read response of Prometheus at HOST: the query returned no result (status 500)';
     expect(failed.map(({ seen }) => String(seen).replace(/127\.0\.0\.1:\d+/, 'HOST'))).to.deep.equal([
       `Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/web/rate: Cannot collect Object/rate: ${cause}`,
       `Cannot get /apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue: Cannot collect External/queue: ${cause}`,

@@ -67,7 +67,7 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     const operator = { identityOwner: 'operator', queueURL: 'jobs' };
     for (const endpoint of [server.url.href, 'https://evil.example/', 'https://sqs.eu.evilamazonaws.com/'])
       expect(await errorOf(plan({ ...operator, awsEndpoint: endpoint }))).to.match(
-        /must not see the AWS identity of this program: identityOwner operator is for HTTPS endpoints of SQS/,
+        /must not receive the AWS identity of this program: identityOwner operator requires an HTTPS endpoint of SQS/,
       );
     expect(server.requests).to.deep.equal([]);
     const metric = await plan({ ...operator, awsEndpoint: 'https://sqs.eu-central-1.amazonaws.com' });

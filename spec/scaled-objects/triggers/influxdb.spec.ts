@@ -44,7 +44,7 @@ describe('influxdbTrigger', () => {
     expect(request?.headers.authorization).to.equal('Token hidden');
     expect(metric.query.key + metric.query.description).to.not.contain('hidden');
     told.body = HEAD;
-    expect(await errorOf(metric.ask())).to.match(/has no result$/);
+    expect(await errorOf(metric.ask())).to.match(/returned no result$/);
   });
 
   it('takes a column of the last row of a query of version 3, and 0 where there is none', async () => {
@@ -78,8 +78,8 @@ describe('influxdbTrigger', () => {
       );
     expect(await wrong('{"other":1}')).to.match(/type undefined could not be converted/);
     expect(await wrong('{"__proto__":{"depth":1}}')).to.match(/type undefined could not be converted/);
-    expect(await wrong('[1]')).to.match(/not one of InfluxDB 3$/);
-    expect(await wrong('depth=1')).to.match(/the response is no JSON$/);
+    expect(await wrong('[1]')).to.match(/not a valid response of InfluxDB 3$/);
+    expect(await wrong('depth=1')).to.match(/the response is not valid JSON$/);
     expect(await wrong('no such database', 404)).to.match(/status 404: no such database$/);
   });
 

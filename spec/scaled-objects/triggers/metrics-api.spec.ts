@@ -75,11 +75,11 @@ describe('metricsApiTrigger', () => {
     );
     expect(await of('none')).to.equal(`${prefix}value none not found`);
     expect(await of('none', 'prometheus')).to.equal(`${prefix}metric 'none' not found`);
-    expect(await of('a', 'xml')).to.match(/format xml is not supported: ask for json, yaml or prometheus/);
+    expect(await of('a', 'xml')).to.match(/format xml is not supported; use json, yaml or prometheus/);
     [status, body] = [201, JSON_BODY];
     expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 201`);
     status = 302;
-    expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 302, and redirects are not followed`);
+    expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 302 (redirects are not followed)`);
     expect(await errorOf(ask({ url: 'ftp://a' }))).to.match(/parameter "url" must be a URL/);
     expect(await errorOf(ask({ url: server.url.href, targetValue: '0' }))).to.equal(
       'no targetValue given in metadata',

@@ -39,7 +39,7 @@ describe('natsJetstreamTrigger', () => {
     const server = stack.use(await RawServer.start((socket) => socket.resume()));
     trigger = natsJetstreamTrigger({ clients: stack.use(triggerClients()), timeoutMs: 20 });
     const error = await errorOf((await plan(`127.0.0.1:${server.port}`)).ask());
-    expect(error).to.equal(`Cannot ask 127.0.0.1:${server.port}: no response within 20ms`);
+    expect(error).to.equal(`Cannot query 127.0.0.1:${server.port}: no response within 20ms`);
   });
 
   it('says which parameter cannot be used', async () => {
@@ -103,11 +103,11 @@ describe('natsJetstreamTrigger', () => {
       for (const wrong of [{ account_details: 7 }, details([{ name: 'workers' }])]) {
         body = wrong;
         expect(await errorOf(metric.ask())).to.equal(
-          'the response is not one of a monitoring endpoint of NATS',
+          'the response is not a valid response of a NATS monitoring endpoint',
         );
       }
       body = details([{ name: 'workers', num_pending: -1, num_ack_pending: 0 }]);
-      expect(await errorOf(metric.ask())).to.match(/not one of/);
+      expect(await errorOf(metric.ask())).to.match(/not a valid response of/);
     });
 
     it('finds the server that leads, remembers it, and finds the next one', async () => {

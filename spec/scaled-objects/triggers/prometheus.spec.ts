@@ -95,7 +95,7 @@ describe('prometheusTrigger', () => {
     );
     status = 302;
     expect(await errorOf(ask(server.url.href, {}))).to.equal(
-      'prometheus query api returned error. status: 302, and redirects are not followed',
+      'prometheus query api returned error. status: 302 (redirects are not followed)',
     );
   });
 
@@ -117,7 +117,7 @@ describe('prometheusTrigger', () => {
     expect(await told(result([1]))).to.match(/prometheus query q didn't return enough values$/);
     expect(await told(result([1, 'x']))).to.match(/prometheus query q returned no number$/);
     body = 'no JSON';
-    expect(await ask(server.url.href).catch(String)).to.match(/the response is no JSON$/);
+    expect(await ask(server.url.href).catch(String)).to.match(/the response is not valid JSON$/);
     body = JSON.stringify(result());
     const empty = await ask(server.url.href, { ignoreNullValues: 'false' }).catch((error) => error);
     expect(empty).to.be.instanceOf(EmptyResponseError);

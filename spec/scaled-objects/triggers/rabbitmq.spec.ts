@@ -190,10 +190,12 @@ describe('rabbitmqTrigger', () => {
         return await errorOf((await ask()).ask());
       };
       expect(await told(404, '{"error":"Object Not Found"}')).to.match(/status 404: .*Object Not Found/);
-      expect(await told(200, 'no JSON')).to.match(/the response is no JSON$/);
-      expect(await told(200, { name: 'jobs', messages: 'many' })).to.match(/not one of RabbitMQ$/);
-      expect(await told(200, { name: 'jobs' })).to.match(/the messages of queue jobs are not known yet$/);
-      expect(await told(200, { ...queue(-1), messages: -1 })).to.match(/not one of RabbitMQ$/);
+      expect(await told(200, 'no JSON')).to.match(/the response is not valid JSON$/);
+      expect(await told(200, { name: 'jobs', messages: 'many' })).to.match(
+        /not a valid response of RabbitMQ$/,
+      );
+      expect(await told(200, { name: 'jobs' })).to.match(/the messages of queue jobs are not available yet$/);
+      expect(await told(200, { ...queue(-1), messages: -1 })).to.match(/not a valid response of RabbitMQ$/);
       expect(await told(200, '['.repeat(1000))).to.match(/nested deeper/);
       expect(await told(200, 'a'.repeat(5 * 1024 * 1024))).to.match(/longer than 4194304 bytes$/);
       expect(await told(401, 'hidden?')).to.not.contain('alice:hidden');

@@ -93,7 +93,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
       await errorOf(
         (await list('redis-sentinel', { ...metadata, sentinelMaster: 'other' }, passwords)).ask(),
       ),
-    ).to.match(/knows no master "other"$/);
+    ).to.match(/has no master "other"$/);
     expect(
       await errorOf((await list('redis-sentinel', metadata, { ...passwords, sentinelPassword: 'no' })).ask()),
     ).to.match(/^connection to redis failed: .*WRONGPASS/);

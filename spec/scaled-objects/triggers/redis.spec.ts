@@ -88,7 +88,7 @@ describe('redisTrigger, with a real redis-server', () => {
     const metric = await planned(redisTrigger({ redis: closed }), {
       metadata: { address: `${server.host}:${server.port}`, listName: 'jobs' },
     });
-    expect(await errorOf(metric.ask())).to.contain('must not be asked');
+    expect(await errorOf(metric.ask())).to.contain('is not allowed');
   });
 
   for (const [metadata, message] of [

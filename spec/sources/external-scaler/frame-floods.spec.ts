@@ -16,7 +16,7 @@ const BEGUN = responseHeaders(CALL, 200);
 /** A message of gRPC without any field. */
 const TINY_MESSAGE = frame({ type: 0, stream: CALL, payload: ZEROS(5) });
 const OBJECT = { name: 'web', namespace: 'default', metadata: {}, secrets: [] };
-const FLOOD = /sends more frames than its calls and messages have/;
+const FLOOD = /sends more frames than its calls and messages need/;
 
 /** What a server may send as often as it likes, as far as flow control goes; and once before it. */
 const FLOODS: Readonly<Record<string, { readonly first?: Buffer; readonly flood: Buffer }>> = {

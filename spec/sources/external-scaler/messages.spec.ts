@@ -136,7 +136,7 @@ describe('decodeMetricSpecs and decodeMetricValues', () => {
       const empty = (count: number) => Buffer.from('\n\0'.repeat(count), 'latin1');
       expect(decode(empty(100))).to.have.length(100);
       for (const count of [101, 524_288])
-        expect(() => decode(empty(count))).to.throw('it tells more than 100 metrics');
+        expect(() => decode(empty(count))).to.throw('the response has more than 100 metrics');
     });
 
     it(`${decode.name} refuses a name of more than 1,000 bytes`, () => {
@@ -154,7 +154,7 @@ describe('decodeMetricSpecs and decodeMetricValues', () => {
       const groups = Buffer.alloc(1_000_000, 0x0b);
       const length = Buffer.of(0xc0, 0x84, 0x3d); // 1,000,000
       for (const bytes of [groups, Buffer.of(0x0c), Buffer.concat([Buffer.of(0x0a), length, groups])])
-        expect(() => decode(bytes)).to.throw('it is no message of proto3');
+        expect(() => decode(bytes)).to.throw('not a valid proto3 message');
     });
 
     it(`${decode.name} refuses numbers and names of another type`, () => {

@@ -34,7 +34,7 @@ describe('HttpClient', () => {
     });
     await using client = clientOf();
     expect(await errorOf(client.read({ url: new URL('/moved', server.url) }, FOREVER))).to.equal(
-      `Cannot ask 127.0.0.1:${server.port}: it responds with status 302, and redirects are not followed`,
+      `Cannot query 127.0.0.1:${server.port}: status 302 (redirects are not followed)`,
     );
     expect(await errorOf(client.read({ url: server.url }, FOREVER))).to.match(/status 204$/);
     expect(server.requests.map(({ url }) => url.pathname)).to.deep.equal(['/moved', '/']);
@@ -44,7 +44,7 @@ describe('HttpClient', () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('x'.repeat(1001)));
     await using client = clientOf();
     expect(await errorOf(client.read({ url: server.url, maxBytes: 1000 }, FOREVER))).to.match(
-      /^Cannot ask 127\.0\.0\.1:\d+: the response is longer than 1000 bytes$/,
+      /^Cannot query 127\.0\.0\.1:\d+: the response is longer than 1000 bytes$/,
     );
     expect((await client.read({ url: server.url, maxBytes: 1001 }, FOREVER)).length).to.equal(1001);
   });
@@ -57,7 +57,7 @@ describe('HttpClient', () => {
     const error = errorOf(client.read({ url: server.url, timeoutMs: 5000 }, FOREVER));
     await asked.promise;
     await clock.advance(5000);
-    expect(await error).to.match(/^Cannot ask 127\.0\.0\.1:\d+: no response within 5s$/);
+    expect(await error).to.match(/^Cannot query 127\.0\.0\.1:\d+: no response within 5s$/);
     expect(clock.sleeperCount).to.equal(0);
   });
 
@@ -78,7 +78,7 @@ describe('HttpClient', () => {
     await using client = clientOf({ allowedHosts: new AllowedHosts([]), findAddresses });
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '0.0.0.0']) {
       const url = new URL(`http://${host}:${server.port}/`);
-      expect(await errorOf(client.read({ url }, FOREVER)), host).to.match(/must not be asked/);
+      expect(await errorOf(client.read({ url }, FOREVER)), host).to.match(/is not allowed/);
     }
     expect(server.requests).to.deep.equal([]);
   });
@@ -95,7 +95,7 @@ describe('HttpClient', () => {
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
     addresses = ['127.0.0.2'];
     expect(await errorOf(client.read({ url }, FOREVER))).to.equal(
-      `Cannot ask metrics.example:${server.port}: metrics.example must not be asked: it leads to a loopback, link-local, multicast or metadata address, which --allowed-hosts has to name by that address or a range`,
+      `Cannot query metrics.example:${server.port}: metrics.example is not allowed: it resolves to a loopback, link-local, multicast or metadata address, which --allowed-hosts must list as an address or range`,
     );
     addresses = [...addresses, '127.0.0.1'];
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
@@ -187,12 +187,12 @@ describe('openCredentials', () => {
       /: the key must be a private key in PEM, without a passphrase$/,
     );
     expect(await errorOf(openCredentials(await pair(one.cert, other.key), environment))).to.match(
-      /: the client certificate and the key do not belong together$/,
+      /: the client certificate and the key do not match$/,
     );
   });
 
   it('refuses a certificate without its key', async () => {
-    expect(await errorOf(openCredentials({ certFile: 'a' }, environment))).to.match(/need each other/);
+    expect(await errorOf(openCredentials({ certFile: 'a' }, environment))).to.match(/must be set together/);
   });
 });
 

@@ -68,21 +68,21 @@ describe('InfluxdbServer', () => {
   const row = (type: string, value: string) =>
     `#datatype,string,long,${type}\r\n,result,table,_value\r\n,_result,0,${value}\r\n`;
   const refused: readonly (readonly [string, string, RegExp])[] = [
-    ['nothing', '', /: the query has no result$/],
-    ['a header without rows', '#datatype,string\r\n,result\r\n', /: the query has no result$/],
-    ['NaN', row('double', 'NaN'), /column _value holds "NaN", which is no number$/],
-    ['infinity', row('double', '+Inf'), /column _value holds "\+Inf", which is no number$/],
-    ['a number too great', row('double', '1e400'), /column _value holds "1e400", which is no number$/],
-    ['an empty field', row('double', ''), /column _value holds "", which is no number$/],
-    ['a text that looks like a number', row('string', '1'), /column _value holds "1", which is no number$/],
+    ['nothing', '', /: the query returned no result$/],
+    ['a header without rows', '#datatype,string\r\n,result\r\n', /: the query returned no result$/],
+    ['NaN', row('double', 'NaN'), /column _value has "NaN", not a number$/],
+    ['infinity', row('double', '+Inf'), /column _value has "\+Inf", not a number$/],
+    ['a number too great', row('double', '1e400'), /column _value has "1e400", not a number$/],
+    ['an empty field', row('double', ''), /column _value has "", not a number$/],
+    ['a text that looks like a number', row('string', '1'), /column _value has "1", not a number$/],
     ['no column', '#datatype,string,long\r\n,result,table\r\n,a,0\r\n', /the result has no column _value$/],
-    ['a quote that does not end', row('string', '"a'), /a quoted field does not end$/],
-    ['too many rows', `,_value\r\n${',1\r\n'.repeat(1001)}`, /the query gives more than 1000 rows$/],
+    ['a quote that does not end', row('string', '"a'), /a quoted field is not terminated$/],
+    ['too many rows', `,_value\r\n${',1\r\n'.repeat(1001)}`, /the query returned more than 1000 rows$/],
     ['too many columns', `${',a'.repeat(500)}\r\n`, /a table has more than 500 columns$/],
     [
       'an error after all',
       '#datatype,string,string\r\n,error,reference\r\n,query terminated: timeout,897\r\n',
-      /the query fails: query terminated: timeout$/,
+      /the query failed: query terminated: timeout$/,
     ],
   ];
   for (const [what, body, error] of refused)
@@ -97,7 +97,7 @@ describe('InfluxdbServer', () => {
       body: '{"code":"invalid","message":"compilation failed: error @1:1"}',
     });
     expect(await errorOf(system.server.query(FLUX).run(signal))).to.equal(
-      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 400: compilation failed: error @1:1`,
+      `Cannot query 127.0.0.1:${system.loopback.port}: status 400: compilation failed: error @1:1`,
     );
   });
 
@@ -114,7 +114,7 @@ describe('InfluxdbServer', () => {
     const body = JSON.stringify({ message: 'told', more: Array.from({ length: 1000 }, () => ({})) });
     await using system = await setUp({ status: 500, body });
     expect(await errorOf(system.server.query(FLUX).run(signal))).to.equal(
-      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 500`,
+      `Cannot query 127.0.0.1:${system.loopback.port}: status 500`,
     );
   });
 });

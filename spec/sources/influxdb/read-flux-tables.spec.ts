@@ -33,7 +33,7 @@ describe('parseCsv', () => {
     });
 
   it('refuses a quoted field that does not end', () => {
-    expect(() => [...parseCsv('a,"b""')]).to.throw('a quoted field does not end');
+    expect(() => [...parseCsv('a,"b""')]).to.throw('a quoted field is not terminated');
   });
 
   it('reads back whatever rows are written', () => {

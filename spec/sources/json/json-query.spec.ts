@@ -29,9 +29,9 @@ describe('jsonQuery', () => {
     [
       'a redirect',
       (response) => response.writeHead(302, { location: '/other' }).end(),
-      /it responds with status 302, and redirects are not followed$/,
+      /status 302 \(redirects are not followed\)$/,
     ],
-    ['no such value', (response) => response.end('{}'), /the response has no such value$/],
+    ['no such value', (response) => response.end('{}'), /the response has no value at the path$/],
     ['deep nesting', (response) => response.end('['.repeat(1000)), /nested deeper than 128 levels$/],
     [
       'a body without end',
@@ -45,7 +45,7 @@ describe('jsonQuery', () => {
       'what is compressed, though nobody asked for that',
       (response) =>
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(10_000_000))),
-      /the response is no JSON/,
+      /the response is not valid JSON/,
     ],
   ];
   for (const [what, respond, error] of lies)
@@ -106,10 +106,10 @@ describe('jsonExtract', () => {
     });
 
   const refused: readonly (readonly [string, AggregatorName | undefined, string])[] = [
-    ['$.missing', undefined, 'the response has no such value'],
-    ['$.missing', 'sum', 'the response has no such value'],
-    ['$.list', undefined, 'there are several values, and no aggregator'],
-    ['$.nodes[*].n', undefined, 'there are several values, and no aggregator'],
+    ['$.missing', undefined, 'the response has no value at the path'],
+    ['$.missing', 'sum', 'the response has no value at the path'],
+    ['$.list', undefined, 'several values require an aggregator'],
+    ['$.nodes[*].n', undefined, 'several values require an aggregator'],
     ['$.empty', 'sum', 'the array is empty'],
     ['$.empty', 'avg', 'the array is empty'],
     ['$.mixed', 'sum', 'the value is of type string, not a number'],
@@ -117,8 +117,8 @@ describe('jsonExtract', () => {
     ['$.yes', undefined, 'the value is of type boolean, not a number'],
     ['$.none', undefined, 'the value is of type null, not a number'],
     ['$.o', undefined, 'the value is of type object, not a number'],
-    ['$.huge', undefined, 'the value is Infinity, which is no number that can be served'],
-    ["$['max','max']", 'sum', 'the value is Infinity, which is no number that can be served'],
+    ['$.huge', undefined, 'the value is Infinity, not a finite number'],
+    ["$['max','max']", 'sum', 'the value is Infinity, not a finite number'],
   ];
   for (const [path, aggregator, error] of refused)
     it(`has no number for ${path} by ${aggregator ?? 'no aggregator'}`, () => {
@@ -132,7 +132,7 @@ describe('jsonExtract', () => {
     expect(numberIn('ceil($.a * 10) / 3')).to.equal(5);
     expect(numberIn('$.list', 'max')).to.equal(6);
     expect(() => numberIn('$.a > 1')).to.throw('the value is of type boolean, not a number');
-    expect(() => numberIn('sqrt(-1)')).to.throw('the value is NaN, which is no number that can be served');
+    expect(() => numberIn('sqrt(-1)')).to.throw('the value is NaN, not a finite number');
     expect(() => numberIn('$.max * 10')).to.throw('the value is Infinity');
   });
 

@@ -50,18 +50,18 @@ describe('NakadiServer', () => {
   });
 
   const refused: readonly (readonly [string, (request: ReceivedRequest) => object, RegExp])[] = [
-    ['no event type', () => ({ items: [] }), /tells of no event type of the subscription$/],
+    ['no event type', () => ({ items: [] }), /returned no event type of the subscription$/],
     [
       'no lag',
       () => ({ items: [{ partitions: [{ unconsumed_events: 1 }] }] }),
-      /tells no consumer-lag-seconds of the subscription$/,
+      /returned no consumer-lag-seconds of the subscription$/,
     ],
     [
       'a lag below 0',
       () => ({ items: [{ partitions: [{ consumer_lag_seconds: -1 }] }] }),
-      /not one of Nakadi$/,
+      /not a valid response of Nakadi$/,
     ],
-    ['something else', () => ({}), /the response is not one of Nakadi$/],
+    ['something else', () => ({}), /the response is not a valid response of Nakadi$/],
   ];
   for (const [what, respond, error] of refused)
     it(`has no result for ${what}`, async () => {
@@ -77,7 +77,7 @@ describe('NakadiServer', () => {
       _links: { next: { href: 'http://169.254.169.254/subscriptions' } },
     }));
     expect(await errorOf(away.server.query('unconsumed-events', ALL).run(signal))).to.match(
-      /leads to another server for more subscriptions$/,
+      /links to another server for more subscriptions$/,
     );
     await using endless = await setUp(() => ({ items: [], _links: { next: { href: '/subscriptions' } } }));
     expect(await errorOf(endless.server.query('unconsumed-events', ALL).run(signal))).to.match(

@@ -79,8 +79,8 @@ describe('AllowedHosts', () => {
 
   it('says of a host that must not be asked which flag would let it be, and by what rule', () => {
     const forbidden =
-      /^a\.example must not be asked: it leads to a loopback, .* which --allowed-hosts has to name/;
-    const other = 'a.example must not be asked: --allowed-hosts names neither it nor its address';
+      /^a\.example is not allowed: it resolves to a loopback, .* which --allowed-hosts must list/;
+    const other = 'a.example is not allowed: --allowed-hosts lists neither its name nor its address';
     for (const address of FORBIDDEN)
       expect(new AllowedHosts([]).refusal('a.example', [address]).message).to.match(forbidden);
     const hosts = new AllowedHosts(['b.example']);
@@ -101,7 +101,7 @@ describe('AllowedHosts', () => {
       'a..b',
       'http://a',
     ])
-      expect(() => new AllowedHosts([entry]), entry).to.throw(`"${entry}" is no host name`);
+      expect(() => new AllowedHosts([entry]), entry).to.throw(`"${entry}" is not a host name`);
   });
 
   it('forbids what is embedded wherever that is forbidden', () => {
@@ -159,7 +159,7 @@ describe('createAllowedLookup', () => {
   it('says that a name must not be asked that leads nowhere else, and what the lookup fails by', async () => {
     for (const all of [true, false]) {
       const [refusal] = await found([METADATA], { all });
-      expect(String(refusal)).to.match(/^Error: metrics\.example must not be asked: it leads to a loopback/);
+      expect(String(refusal)).to.match(/^Error: metrics\.example is not allowed: it resolves to a loopback/);
       const failure = new Error('no such host');
       const [error] = await lookUp({ all }, async () => {
         throw failure;
@@ -170,8 +170,6 @@ describe('createAllowedLookup', () => {
 
   it('dials no name where no resolver is configured', async () => {
     const [error] = await lookUp({ all: true });
-    expect(String(error)).to.equal(
-      'Error: metrics.example cannot be resolved: no name resolver is configured',
-    );
+    expect(String(error)).to.equal('Error: Cannot resolve metrics.example: no name resolver is configured');
   });
 });

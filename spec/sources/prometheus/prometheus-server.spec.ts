@@ -40,24 +40,28 @@ describe('PrometheusServer', () => {
   });
 
   const refused: readonly (readonly [string, object, RegExp])[] = [
-    ['an empty vector', vector([]), /the query has no result$/],
-    ['NaN', vector([{ metric: {}, value: [1, 'NaN'] }]), /"NaN", which is no result$/],
-    ['infinity', success({ resultType: 'scalar', result: [1, '+Inf'] }), /"\+Inf", which is no result$/],
-    ['less than infinity', vector([{ metric: {}, value: [1, '-Inf'] }]), /"-Inf", which is no result$/],
-    ['no number', vector([{ metric: {}, value: [1, ''] }]), /"", which is no result$/],
-    ['a matrix', success({ resultType: 'matrix', result: [] }), /gives a matrix, not a vector or scalar$/],
+    ['an empty vector', vector([]), /the query returned no result$/],
+    ['NaN', vector([{ metric: {}, value: [1, 'NaN'] }]), /"NaN", not a finite number$/],
+    ['infinity', success({ resultType: 'scalar', result: [1, '+Inf'] }), /"\+Inf", not a finite number$/],
+    ['less than infinity', vector([{ metric: {}, value: [1, '-Inf'] }]), /"-Inf", not a finite number$/],
+    ['no number', vector([{ metric: {}, value: [1, ''] }]), /"", not a finite number$/],
+    ['a matrix', success({ resultType: 'matrix', result: [] }), /returned a matrix, not a vector or scalar$/],
     [
       'a string',
       success({ resultType: 'string', result: [1, 'a'] }),
-      /gives a string, not a vector or scalar$/,
+      /returned a string, not a vector or scalar$/,
     ],
-    ['a histogram', vector([{ metric: {}, histogram: [1, {}] }]), /gives a histogram, not a number$/],
-    ['a blank for a number', vector([{ metric: {}, value: [1, ' '] }]), /" ", which is no result$/],
-    ['another form of a number', vector([{ metric: {}, value: [1, '0x10'] }]), /"0x10", which is no result$/],
+    ['a histogram', vector([{ metric: {}, histogram: [1, {}] }]), /returned a histogram, not a number$/],
+    ['a blank for a number', vector([{ metric: {}, value: [1, ' '] }]), /" ", not a finite number$/],
+    [
+      'another form of a number',
+      vector([{ metric: {}, value: [1, '0x10'] }]),
+      /"0x10", not a finite number$/,
+    ],
     [
       'a number that never ends',
       vector([{ metric: {}, value: [1, '1'.repeat(401)] }]),
-      /"1{200}…", which is no result$/,
+      /"1{200}…", not a finite number$/,
     ],
     ...[
       vector([1 as unknown as object]),
@@ -72,10 +76,15 @@ describe('PrometheusServer', () => {
       { status: 'other', data: { resultType: 'scalar', result: [1, '1'] } },
       [],
     ].map(
-      (body) => [`what is ${JSON.stringify(body)}`, body, /not one of the Prometheus HTTP API$/] as const,
+      (body) =>
+        [
+          `what is ${JSON.stringify(body)}`,
+          body,
+          /not a valid response of the Prometheus HTTP API$/,
+        ] as const,
     ),
     ['too much', vector(Array.from({ length: 100_001 }, () => 1 as unknown as object)), /100000 values$/],
-    ['something else', { a: 1 }, /the response is not one of the Prometheus HTTP API$/],
+    ['something else', { a: 1 }, /the response is not a valid response of the Prometheus HTTP API$/],
   ];
   for (const [what, body, error] of refused) {
     it(`has no result for ${what}`, async () => {
@@ -88,7 +97,7 @@ describe('PrometheusServer', () => {
     const error = { status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' };
     await using system = await setUp(error, () => 400);
     expect(await errorOf(system.server)).to.equal(
-      `Cannot ask 127.0.0.1:${system.loopback.port}: it responds with status 400: parse error: unexpected end`,
+      `Cannot query 127.0.0.1:${system.loopback.port}: status 400: parse error: unexpected end`,
     );
   });
 

@@ -64,11 +64,11 @@ describe('PrometheusServer, with a real Prometheus', () => {
   });
 
   it('has no result where there is none', async () => {
-    expect(await errorOf('absent_series')).to.match(/the query has no result$/);
-    expect(await errorOf('vector(1) / 0')).to.match(/"\+Inf", which is no result$/);
-    expect(await errorOf('scalar(absent_series)')).to.match(/"NaN", which is no result$/);
-    expect(await errorOf('queue_depth[5m]')).to.match(/gives a matrix/);
-    expect(await errorOf('"text"')).to.match(/gives a string/);
+    expect(await errorOf('absent_series')).to.match(/the query returned no result$/);
+    expect(await errorOf('vector(1) / 0')).to.match(/"\+Inf", not a finite number$/);
+    expect(await errorOf('scalar(absent_series)')).to.match(/"NaN", not a finite number$/);
+    expect(await errorOf('queue_depth[5m]')).to.match(/returned a matrix/);
+    expect(await errorOf('"text"')).to.match(/returned a string/);
   });
 
   it('is told what is wrong with a query', async () => {

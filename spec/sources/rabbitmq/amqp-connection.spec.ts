@@ -47,13 +47,15 @@ describe('AmqpDecoder', () => {
       return bytes;
     };
     expect(new AmqpDecoder().decode(frame(131_072))).to.deep.equal([]);
-    expect(() => new AmqpDecoder().decode(frame(131_073))).to.throw('none of AMQP 0-9-1');
+    expect(() => new AmqpDecoder().decode(frame(131_073))).to.throw('not valid AMQP 0-9-1');
     expect(() => new AmqpDecoder().decode(Buffer.from([1, 0, 1, 0, 0, 0, 1, 0, 0xce]))).to.throw(
-      'none of AMQP',
+      'not valid AMQP',
     );
-    expect(() => new AmqpDecoder().decode(Buffer.from([2, 0, 1, 0, 0, 0, 0, 0xce]))).to.throw('none of AMQP');
+    expect(() => new AmqpDecoder().decode(Buffer.from([2, 0, 1, 0, 0, 0, 0, 0xce]))).to.throw(
+      'not valid AMQP',
+    );
     const notEnded = Buffer.from([1, 0, 1, 0, 0, 0, 4, 0, 10, 0, 10, 0]);
-    expect(() => new AmqpDecoder().decode(notEnded)).to.throw('none of AMQP');
+    expect(() => new AmqpDecoder().decode(notEnded)).to.throw('not valid AMQP');
   });
 
   it('tells of a broker that speaks another version', () => {
@@ -93,7 +95,7 @@ describe('readMessageCount', () => {
 
   it('says where there is none', () => {
     for (const content of [[], [2, 97, 98, 0, 0, 1]])
-      expect(() => count(...content)).to.throw('the broker responds with no count');
+      expect(() => count(...content)).to.throw('the broker returned no message count');
   });
 });
 
@@ -107,7 +109,6 @@ describe('readCloseReason', () => {
   });
 
   it('says where there is none', () => {
-    for (const content of ['', '\x01\x94'])
-      expect(reason(content)).to.equal('the broker closes without a reason');
+    for (const content of ['', '\x01\x94']) expect(reason(content)).to.equal('the broker gave no reason');
   });
 });

@@ -37,7 +37,7 @@ describe('readQueueFigures', () => {
       'regex matches more queues than can be recovered at once',
     );
     expect(() => figures({ name: 'new', messages_ready: 0 }, ONE)).to.throw(
-      'the messages of queue new are not known yet',
+      'the messages of queue new are not available yet',
     );
     expect(() => figures({ name: 'odd', messages: -1 }, ONE)).to.throw(/RabbitMQ/);
   });

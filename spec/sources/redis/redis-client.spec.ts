@@ -83,7 +83,7 @@ describe('RespDecoder', () => {
       '*x\r\n',
     ])
       expect(() => new RespDecoder().decode(Buffer.from(text)), text).to.throw(
-        'the response is none of Redis',
+        'the response is not valid RESP',
       );
     expect(() => new RespDecoder().decode(Buffer.from('*1\r\n'.repeat(9)))).to.throw('nested too deep');
     expect(new RespDecoder().decode(Buffer.from(`${'*1\r\n'.repeat(8)}:1\r\n`))).to.have.length(1);

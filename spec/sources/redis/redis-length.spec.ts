@@ -36,7 +36,7 @@ describe('readLength', () => {
   for (const value of [null, '', -1, 1.5, 'many', [1, 2]] as const)
     it(`takes ${JSON.stringify(value)} for no count`, async () => {
       const { send } = server({ 'TYPE k': 'list', 'LLEN k': value as RespValue });
-      expect(await errorOf(readLength(send, 'k'))).to.equal('the server responds with no count');
+      expect(await errorOf(readLength(send, 'k'))).to.equal('the server returned no count');
     });
 });
 
@@ -69,7 +69,7 @@ describe('readStreamCount', () => {
     const none = server({ 'XPENDING s g': null });
     expect(
       await errorOf(readStreamCount(none.send, { stream: 's', group: 'g', counted: 'pending' })),
-    ).to.equal('the server responds with no count');
+    ).to.equal('the server returned no count');
   });
 
   it('takes the lag of the group that is meant', async () => {
@@ -82,8 +82,8 @@ describe('readStreamCount', () => {
   });
 
   it('does not guess a lag that the server does not know', async () => {
-    expect(await errorOf(lagOf([group('g', null)]))).to.equal('the lag of group g cannot be told');
-    expect(await errorOf(lagOf([['name', 'g']]))).to.equal('the lag of group g cannot be told');
+    expect(await errorOf(lagOf([group('g', null)]))).to.equal('the lag of group g is unknown');
+    expect(await errorOf(lagOf([['name', 'g']]))).to.equal('the lag of group g is unknown');
   });
 
   it('needs a server that tells it', async () => {

@@ -47,7 +47,7 @@ describe('connectMysql', () => {
     const again = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
     const requests = Array.from({ length: 200 }, (_, index) => packet(2 + index, again));
     const failed = await start(() => OK, { logIn: Buffer.concat(requests) }).catch((error: unknown) => error);
-    expect(String(failed)).to.include('more than 16 packets to log in');
+    expect(String(failed)).to.include('more than 16 login packets');
   });
 
   it('logs in to a server that asks for the password in another way', async () => {

@@ -19,7 +19,7 @@ describe('connectPostgres', () => {
   ] as const)
     it(`breaks off a server that asks twice for ${what}`, async () => {
       await using server = await start((socket) => socket.write(Buffer.concat([request, request])));
-      expect(await server.failure()).to.include('asks for one step of logging in twice');
+      expect(await server.failure()).to.include('requests a login step twice');
     });
 
   it("shows a server no password of this process's environment where it is to have none", async () => {
@@ -50,7 +50,7 @@ describe('connectPostgres', () => {
         socket.write(Buffer.concat([proof, proof, proof]));
       });
     });
-    expect(await server.failure()).to.include('asks for one step of logging in twice');
+    expect(await server.failure()).to.include('requests a login step twice');
   });
 });
 

@@ -71,9 +71,7 @@ describe('openSqlSource', () => {
       { name: 'jobs', path },
       { clock: new ManualClock(), logger: new RecordingLogger(), findAddresses: undefined },
     ).then(() => 'none', describeError);
-    expect(failed)
-      .to.include(`Cannot use SQL source jobs in ${path}`)
-      .and.to.include('system cannot be used');
+    expect(failed).to.include(`Cannot use SQL source jobs in ${path}`).and.to.include('system is invalid');
   });
 });
 
@@ -117,24 +115,28 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
   });
 
   for (const [what, change, message] of [
-    ['another system', { system: 'oracle' }, 'system cannot be used'],
-    ['a path for a host', { host: '/var/run/socket' }, 'host cannot be used: must be a host name'],
-    ['no host', { host: undefined }, 'host cannot be used'],
-    ['a port out of range', { port: 65_536 }, 'port cannot be used'],
-    ['a number for a password', { password: 12_345 }, 'password cannot be used'],
-    ['no user', { user: '' }, 'user cannot be used'],
-    ['no database', { database: '' }, 'database cannot be used'],
-    ['no namespace at all', { namespaces: [] }, 'namespaces cannot be used'],
-    ['a namespace alone', { namespaces: 'shop' }, 'namespaces cannot be used'],
-    ['what is no namespace', { namespaces: ['shop', '*'] }, 'namespaces.1 cannot be used: must be the name'],
+    ['another system', { system: 'oracle' }, 'system is invalid'],
+    ['a path for a host', { host: '/var/run/socket' }, 'host is invalid: must be a host name'],
+    ['no host', { host: undefined }, 'host is invalid'],
+    ['a port out of range', { port: 65_536 }, 'port is invalid'],
+    ['a number for a password', { password: 12_345 }, 'password is invalid'],
+    ['no user', { user: '' }, 'user is invalid'],
+    ['no database', { database: '' }, 'database is invalid'],
+    ['no namespace at all', { namespaces: [] }, 'namespaces is invalid'],
+    ['a namespace alone', { namespaces: 'shop' }, 'namespaces is invalid'],
+    ['what is no namespace', { namespaces: ['shop', '*'] }, 'namespaces.1 is invalid: must be the name'],
     [
       'too many namespaces',
       { namespaces: Array.from({ length: 1_001 }, (_, index) => `n${index}`) },
-      'namespaces cannot be used',
+      'namespaces is invalid',
     ],
-    ['a key that means nothing', { pasword: 'hidden' }, 'pasword cannot be used'],
-    ['a certificate without its key', { tls: { cert: 'hidden' } }, 'tls.cert and tls.key need each other'],
-    ['a key of tls that means nothing', { tls: { verify: false } }, 'verify cannot be used'],
+    ['a key that means nothing', { pasword: 'hidden' }, 'unknown keys pasword'],
+    [
+      'a certificate without its key',
+      { tls: { cert: 'hidden' } },
+      'tls.cert and tls.key must be set together',
+    ],
+    ['a key of tls that means nothing', { tls: { verify: false } }, 'unknown keys tls.verify'],
   ] as const)
     it(`refuses ${what}, and shows no value`, () => {
       const read = () => readSqlSource(JSON.stringify({ ...LEAST, ...change }));
@@ -145,16 +147,16 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
   it('names each key that means nothing, and those that there are', () => {
     const good = 'system: mysql\nhost: db\nuser: u\ndatabase: d\n';
     expect(() => readSqlSource(`${good}prot: 1\npasword: hidden\n`)).to.throw(
-      /^prot, pasword cannot be used: the keys are system, host, port, user, password, database, namespaces, tls$/,
+      /^unknown keys prot, pasword; the keys are system, host, port, user, password, database, namespaces, tls$/,
     );
     expect(() => readSqlSource(`${good}tls: {cacert: hidden}\n`)).to.throw(
-      /^tls\.cacert cannot be used: the keys are ca, cert, key, insecureSkipVerify$/,
+      /^unknown keys tls\.cacert; the keys are ca, cert, key, insecureSkipVerify$/,
     );
   });
 
   it('refuses what is no YAML without a word of it, and what is too long', () => {
-    expect(() => readSqlSource('password: [hidden')).to.throw(/^it must be YAML without aliases$/);
-    expect(() => readSqlSource('')).to.throw('it cannot be used');
+    expect(() => readSqlSource('password: [hidden')).to.throw(/^must be YAML without aliases$/);
+    expect(() => readSqlSource('')).to.throw('the file is invalid');
     expect(() => readSqlSource('a'.repeat(300_000))).to.throw('no longer than 262144');
   });
 });

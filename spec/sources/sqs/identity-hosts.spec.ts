@@ -44,7 +44,7 @@ describe('IdentityHosts', () => {
       new IdentityHosts({ hosts }).check(new URL(url));
       return true;
     } catch (error) {
-      expect(String(error)).to.match(/must not see the AWS identity of this program/);
+      expect(String(error)).to.match(/must not receive the AWS identity of this program/);
       return false;
     }
   };

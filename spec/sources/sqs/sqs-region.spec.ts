@@ -42,7 +42,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
   it('says which queue there is not, and finds it once it is there', async () => {
     const query = region.queueLength({ name: 'later' });
     expect(await errorOf(query.run(signal))).to.match(
-      /^Cannot get the length of queue "later" of SQS in eu-central-1: .*does not exist/,
+      /^Cannot read the length of queue "later" of SQS in eu-central-1: .*does not exist/,
     );
     await emulator.createQueue('later');
     expect(await query.run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
@@ -67,8 +67,16 @@ describe('SqsRegion, with an emulator of SQS', () => {
 
   const lies: readonly (readonly [string, (response: { end(text: string): unknown }) => unknown, RegExp])[] =
     [
-      ['no number', (to) => to.end(attributes('many')), /ApproximateNumberOfMessages is "many", no count$/],
-      ['infinity', (to) => to.end(attributes('1e400')), /ApproximateNumberOfMessages is "1e400", no count$/],
+      [
+        'no number',
+        (to) => to.end(attributes('many')),
+        /ApproximateNumberOfMessages is "many", not a count$/,
+      ],
+      [
+        'infinity',
+        (to) => to.end(attributes('1e400')),
+        /ApproximateNumberOfMessages is "1e400", not a count$/,
+      ],
       [
         'nothing',
         (to) => to.end('{}'),

@@ -75,7 +75,9 @@ describe('ZmonServer', () => {
   it('refuses what is no response of KairosDB, and other statuses', async () => {
     for (const body of [{}, response([1, 'NaN']), response([1, null])]) {
       await using system = await setUp(body);
-      expect(await errorOf(system.server.query(CHECK).run(signal))).to.match(/not one of KairosDB$/);
+      expect(await errorOf(system.server.query(CHECK).run(signal))).to.match(
+        /not a valid response of KairosDB$/,
+      );
     }
     await using failing = await setUp({}, 204);
     expect(await errorOf(failing.server.query(CHECK).run(signal))).to.match(/status 204$/);
