@@ -108,8 +108,8 @@ function addObjectRoutes(
 }
 
 /**
- * Serves a GET by the endpoint that the router found for the same path before. Routes never change, and dispatching by the router
- * takes an eighth of a small request (docs/dependencies.md): it matches all routes, decodes parameters and composes handlers.
+ * Serves a GET by the endpoint that the router found for the same path before. Routes never change, and the router costs up to a fifth
+ * of a small request's CPU (docs/contributing/dependencies.md): it matches all routes, decodes parameters and composes handlers.
  */
 export class RecentRoutes {
   readonly #slotOf = memoize((_path): { found?: FoundRoute } => ({}), { maxEntries: 1024, maxLength: 256 });
