@@ -32,8 +32,8 @@ interface OtherOperatorOptions
 
 const LOOK_MS = 5_000;
 /** Of more objects than this there are no events: the log and the doctor say it, too. */
-const MOST_EVENTS = 100;
-const LONGEST_NAME = 253;
+const MAX_EVENTS = 100;
+const MAX_NAME_LENGTH = 253;
 const REASON = 'AnotherControllerActs';
 
 const LEASE_FORBIDDEN =
@@ -85,7 +85,7 @@ export class OtherOperator {
     if (sign === undefined) this.#left.delete(key);
     else if (!this.#left.has(key)) {
       this.#left.add(key);
-      if (this.#left.size <= MOST_EVENTS) this.#tellObject(kind, object, sign);
+      if (this.#left.size <= MAX_EVENTS) this.#tellObject(kind, object, sign);
     }
     return sign !== undefined;
   }
@@ -166,7 +166,7 @@ export class OtherOperator {
       'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does',
       { sign },
     );
-    let left = MOST_EVENTS;
+    let left = MAX_EVENTS;
     for (const [kind, objects] of Object.entries(this.#options.kinds))
       for (const object of objects.values()) if (left-- > 0) this.#tellObject(kind, object, sign);
   }
@@ -218,7 +218,7 @@ export class OtherOperator {
 
 /** Names of others are as long and as strange as they like. */
 function shortened(name: string): string {
-  return printable(name.slice(0, LONGEST_NAME));
+  return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
 interface Acting {

@@ -23,9 +23,9 @@ interface Noticed {
 
 /** A write counts for three polls of its object: an operator that runs writes again meanwhile, where anything is active. */
 const POLLS = 3;
-const LEAST_MS = 90_000;
-const MOST_MS = 900_000;
-const LONGEST_NAME = 253;
+const MIN_MS = 90_000;
+const MAX_MS = 900_000;
+const MAX_NAME_LENGTH = 253;
 
 /**
  * Notices who else writes the statuses of our kinds, and who writes over our HPAs as KEDA does, by the managers of their
@@ -54,7 +54,7 @@ export class OtherWrites {
     if (!found) return;
     const { namespace = '' } = current.metadata;
     const pollsMs = POLLS * (current.spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
-    const validForMs = Math.min(Math.max(pollsMs, LEAST_MS), MOST_MS);
+    const validForMs = Math.min(Math.max(pollsMs, MIN_MS), MAX_MS);
     const text = `"${shortened(found.manager)}" writes the status of ${kind} ${keyOf(current.metadata)}`;
     const isSeen = previous !== undefined;
     note(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isSeen });
@@ -68,7 +68,7 @@ export class OtherWrites {
     if (!found) return;
     const { namespace } = current.metadata;
     const text = `"${shortened(found.manager)}" writes the HPA ${keyOf(current.metadata)}`;
-    const untilMs = found.sinceMs + LEAST_MS;
+    const untilMs = found.sinceMs + MIN_MS;
     note(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isSeen: true });
   }
 
@@ -134,7 +134,7 @@ function managersOf({ metadata }: KubernetesObject) {
 
 /** Names of others are as long and as strange as they like. */
 function shortened(name: string): string {
-  return printable(name.slice(0, LONGEST_NAME));
+  return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
 /** Who has written the label of an HPA by which KEDA's operator cannot but write over ours, and when. */

@@ -38,8 +38,8 @@ const ASKED_AT_ONCE = 8;
 const TIMEOUT_MS = 15_000;
 const LOOKUP_TIMEOUT_MS = 5000;
 /** So many keys of one trigger are told of, by so many of their characters. */
-const MOST_KEYS = 10;
-const KEY_LENGTH = 100;
+const MAX_KEYS = 10;
+const MAX_KEY_LENGTH = 100;
 
 /** Whether each trigger can be planned, and its source responds: each is asked once, as the autoscaler would. */
 export function triggers(
@@ -122,9 +122,9 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
   const findings = planned.map(async (trigger): Promise<readonly Finding[]> => {
     const subject = `${kind.toLowerCase()} ${namespace}/${name} trigger ${trigger.index} (${trigger.type})`;
     const notes = trigger.unmatched
-      .slice(0, MOST_KEYS)
+      .slice(0, MAX_KEYS)
       .map((key) =>
-        note(subject, `metadata ${key.slice(0, KEY_LENGTH)} means nothing to a trigger of this type`),
+        note(subject, `metadata ${key.slice(0, MAX_KEY_LENGTH)} means nothing to a trigger of this type`),
       );
     if (trigger.error)
       return [

@@ -82,7 +82,7 @@ export class JobClient {
 const JOB_LABEL = 'scaledjob.keda.sh/name';
 const EXCLUDED_LABELS = 'scaledjob.keda.sh/job-excluded-labels';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const LONGEST_LABEL = 63;
+const MAX_LABEL_LENGTH = 63;
 
 /** A Job that a ScaledJob makes; the API server finds a name for it. */
 export function newJob(object: ScaledJob, version: string) {
@@ -99,9 +99,9 @@ export function newJob(object: ScaledJob, version: string) {
       namespace,
       labels: {
         ...Object.fromEntries(own),
-        'app.kubernetes.io/name': name.slice(0, LONGEST_LABEL),
-        'app.kubernetes.io/version': version.slice(0, LONGEST_LABEL).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
-        'app.kubernetes.io/part-of': name.slice(0, LONGEST_LABEL),
+        'app.kubernetes.io/name': name.slice(0, MAX_LABEL_LENGTH),
+        'app.kubernetes.io/version': version.slice(0, MAX_LABEL_LENGTH).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
+        'app.kubernetes.io/part-of': name.slice(0, MAX_LABEL_LENGTH),
         'app.kubernetes.io/managed-by': 'keda-operator',
         [JOB_LABEL]: name,
       },

@@ -80,9 +80,9 @@ export function servedValues(
 
 const NANOS_A_THOUSANDTH = 1_000_000n;
 /** Beyond this a double tells no thousandths apart. */
-const MOST = Number.MAX_SAFE_INTEGER / 1000;
+const MAX_EXACT = Number.MAX_SAFE_INTEGER / 1000;
 /** Quantities end below, at 2^63; a double has no thousand times the greatest double. */
-const GREATEST = 1e19;
+const MAX_AMOUNT = 1e19;
 
 /**
  * A number as HPAs are told it: a quantity of whole thousandths, the nearest; of two that are as near, the even one.
@@ -90,14 +90,14 @@ const GREATEST = 1e19;
  */
 export function formatAmount(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
-  if (value > MOST) return quantityOf(BigInt(Math.round(value)) * 1000n);
+  if (value > MAX_EXACT) return quantityOf(BigInt(Math.round(value)) * 1000n);
   return quantityOf(BigInt(nearestThousandths(value)));
 }
 
 /** The same, with what is finer than a thousandth cut off. */
 export function formatTruncated(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
-  return quantityOf(BigInt(Math.trunc(Math.min(value, GREATEST) * 1000)));
+  return quantityOf(BigInt(Math.trunc(Math.min(value, MAX_AMOUNT) * 1000)));
 }
 
 function nearestThousandths(value: number): number {

@@ -19,7 +19,7 @@ interface Read {
 const VALID_MS = 45_000;
 /** The same where it is read more seldom, up to a limit: what people have set meanwhile is not taken back. */
 const VALID_INTERVALS = 3;
-const LONGEST_VALID_MS = 120_000;
+const MAX_VALID_MS = 120_000;
 
 /** How many replicas targets are to have that no informer follows, as their scales told last. */
 export class ReadScales implements Disposable {
@@ -52,7 +52,7 @@ export class ReadScales implements Disposable {
    */
   replicas(owner: string, target: ScaleTarget, intervalMs: number): number | undefined {
     const read = this.#find(owner, target);
-    const validForMs = Math.max(VALID_MS, Math.min(VALID_INTERVALS * intervalMs, LONGEST_VALID_MS));
+    const validForMs = Math.max(VALID_MS, Math.min(VALID_INTERVALS * intervalMs, MAX_VALID_MS));
     const isValid = read && this.#options.clock.monotonicMs() - read.readAtMs < validForMs;
     return isValid ? read.replicas : undefined;
   }

@@ -2,8 +2,8 @@ import type { ObjectEvents } from '../api/object-events.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 
 /** So many keys of one trigger are told of, by so many of their characters. */
-const MOST_KEYS = 10;
-const KEY_LENGTH = 100;
+const MAX_KEYS = 10;
+const MAX_KEY_LENGTH = 100;
 
 /** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing or are not there. */
 export function tellStarted(triggers: readonly PreparedTrigger[], own: ObjectEvents): void {
@@ -12,10 +12,10 @@ export function tellStarted(triggers: readonly PreparedTrigger[], own: ObjectEve
     own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
   for (const { type, name, unmatched, missing } of triggers) {
     const scaler = name ? `${type} (${name})` : type;
-    for (const key of unmatched.slice(0, MOST_KEYS))
+    for (const key of unmatched.slice(0, MAX_KEYS))
       own.warning(
         'KEDAScalerInfo',
-        `Unmatched input property ${key.slice(0, KEY_LENGTH)} in scaler ${scaler}`,
+        `Unmatched input property ${key.slice(0, MAX_KEY_LENGTH)} in scaler ${scaler}`,
       );
     for (const what of missing)
       own.warning('KEDAScalerInfo', `Scaler ${scaler} is asked with an empty parameter, ${what}`);

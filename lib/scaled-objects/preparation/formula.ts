@@ -16,7 +16,7 @@ export interface Formula {
 
 const MAX_LENGTH = 2000;
 /** Steps of one evaluation: lists within lists multiply. */
-const MOST_STEPS = 10_000;
+const MAX_STEPS = 10_000;
 /** Reads a formula; its text is never run as code. @throws an Error that says what cannot be read */
 export function compileFormula(text: string): Formula {
   if (text.length > MAX_LENGTH)
@@ -56,7 +56,7 @@ class Evaluation {
   }
 
   valueOf(node: jsep.Expression): FormulaValue {
-    if (++this.#steps > MOST_STEPS) throw new Error(`it takes more than ${MOST_STEPS} steps`);
+    if (++this.#steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
     const expression = node as jsep.CoreExpression;
     switch (expression.type) {
       case 'Literal':

@@ -15,12 +15,12 @@ import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { externalTargetType, type PreparedMetric, type PreparedTrigger } from './prepared-triggers.ts';
 
 /** Of one error: some name all types of triggers. */
-const LONGEST_MESSAGE = 1000;
+const MAX_MESSAGE_LENGTH = 1000;
 /** External metrics of one object: a scaler of the user's own returns as many as it likes. */
 const MAX_METRICS = 500;
 /** So much of what an authentication refers to and is not there is told of, at such length. */
-const MOST_MISSING = 3;
-const LONGEST_MISSING = 400;
+const MAX_MISSING = 3;
+const MAX_MISSING_LENGTH = 400;
 
 /** Whose triggers are planned, and with what. */
 interface PrepareTriggersOptions extends AuthenticationContext {
@@ -70,7 +70,7 @@ async function prepareTrigger(
   const { type, name, metadata, metricType, useCachedMetrics = false } = trigger;
   const missing: string[] = [];
   const onMissing = (what: string) => {
-    if (missing.length < MOST_MISSING) missing.push(what.slice(0, LONGEST_MISSING));
+    if (missing.length < MAX_MISSING) missing.push(what.slice(0, MAX_MISSING_LENGTH));
   };
   const base = {
     index,
@@ -122,7 +122,7 @@ async function prepareTrigger(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnreadReference) return { ...base, error };
-    const told = secrets.redactError(error, LONGEST_MESSAGE);
+    const told = secrets.redactError(error, MAX_MESSAGE_LENGTH);
     if (missing.length === 0) return { ...base, error: told };
     return { ...base, error: new Error(`${told.message}; ${missing.join('; ')}`, { cause: told.cause }) };
   }
@@ -142,9 +142,9 @@ function withoutTelling(query: Query, secrets: Secrets): Query {
     ...query,
     async run(signal, note) {
       try {
-        return await query.run(signal, note && ((text) => note(secrets.redact(text, LONGEST_MESSAGE))));
+        return await query.run(signal, note && ((text) => note(secrets.redact(text, MAX_MESSAGE_LENGTH))));
       } catch (error) {
-        throw signal.aborted ? error : secrets.redactError(error, LONGEST_MESSAGE);
+        throw signal.aborted ? error : secrets.redactError(error, MAX_MESSAGE_LENGTH);
       }
     },
   };

@@ -30,7 +30,7 @@ interface WantedHpaOptions {
   readonly version: string;
 }
 
-const LONGEST_LABEL = 63;
+const MAX_LABEL_LENGTH = 63;
 const ORDER = ['ContainerResource', 'External', 'Resource'];
 /** What kubectl keeps of an object that it applied says nothing of another object. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -70,8 +70,8 @@ function labelsOf(
   const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !excluded.includes(key));
   return {
     'app.kubernetes.io/name': labelOf(name),
-    'app.kubernetes.io/version': version.slice(0, LONGEST_LABEL).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
-    'app.kubernetes.io/part-of': metadata.name.slice(0, LONGEST_LABEL),
+    'app.kubernetes.io/version': version.slice(0, MAX_LABEL_LENGTH).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
+    'app.kubernetes.io/part-of': metadata.name.slice(0, MAX_LABEL_LENGTH),
     'app.kubernetes.io/managed-by': 'keda-operator',
     ...Object.fromEntries(own),
   };
@@ -79,7 +79,7 @@ function labelsOf(
 
 /** As much of a name as a label may be, without what a label must not end with. */
 function labelOf(name: string): string {
-  let end = Math.min(name.length, LONGEST_LABEL);
+  let end = Math.min(name.length, MAX_LABEL_LENGTH);
   while (end > 0 && !/[a-zA-Z0-9]/.test(name[end - 1] ?? '')) end--;
   return name.slice(0, end);
 }

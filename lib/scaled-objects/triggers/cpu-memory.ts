@@ -20,7 +20,7 @@ const parameters = z.object({
   }),
 });
 
-const MOST_PERCENT = 2 ** 31 - 1;
+const MAX_PERCENT = 2 ** 31 - 1;
 
 /** CPU or memory of the target's pods, which the HPA controller reads itself. */
 export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
@@ -44,7 +44,7 @@ export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
 function targetOf(value: string, metricType: string | undefined) {
   if (metricType === 'Utilization') {
     const percent = Number(value);
-    if (!/^\d{1,10}$/.test(value) || percent > MOST_PERCENT)
+    if (!/^\d{1,10}$/.test(value) || percent > MAX_PERCENT)
       throw new Error(
         `unable to set param "value" value "${value.slice(0, 100)}": it is no whole number of per cent`,
       );

@@ -117,7 +117,7 @@ async function specsOf(
 }
 
 /** A name goes into paths and HPAs as it is. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 const NAME = /^[^\s/%\p{Cc}]{1,253}$/u;
 
 function plannedMetric(
@@ -131,7 +131,7 @@ function plannedMetric(
 ): ExternalMetric {
   // The scaler chooses its names, often after what it was sent: a queue's name stands in variables, too. So these are no
   // reason to refuse one; but texts show it without them.
-  const told = new Secrets(object.secrets).redact(name, 2 * LONGEST_NAME);
+  const told = new Secrets(object.secrets).redact(name, 2 * MAX_NAME_LENGTH);
   const shown = JSON.stringify(told.slice(0, 100));
   if (!NAME.test(name))
     throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);

@@ -199,7 +199,7 @@ async function askOne(
   }
 }
 
-const MOST_ENDPOINTS = 1000;
+const MAX_ENDPOINTS = 1000;
 
 /** The Service that a URL names by `SERVICE.NAMESPACE`, whatever follows. @throws where it names none */
 function serviceIn({ hostname }: URL): ServiceName {
@@ -218,8 +218,8 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
   for (const { addresses, ports } of endpoints) {
     for (const address of addresses) {
       if (urls.has(address)) continue;
-      if (urls.size === MOST_ENDPOINTS)
-        throw new Error(`the service has more than ${MOST_ENDPOINTS} endpoints`);
+      if (urls.size === MAX_ENDPOINTS)
+        throw new Error(`the service has more than ${MAX_ENDPOINTS} endpoints`);
       const host = isIP(address) === 6 ? `[${address}]` : address;
       const one = new URL(`${url.protocol}//${host}${ports.includes(wanted) ? `:${wanted}` : ''}`);
       one.pathname = url.pathname;

@@ -34,8 +34,8 @@ const MODES = [
 ] as const;
 type Mode = (typeof MODES)[number];
 const DEFAULT_LENGTH = 20;
-const MOST_QUEUES = 500;
-const LONGEST_NAME = 1000;
+const MAX_QUEUES = 500;
+const MAX_NAME_LENGTH = 1000;
 
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
 
@@ -107,7 +107,7 @@ const parameters = z.object({
   }),
   pageSize: parameter(integer.default(100), {
     from: METADATA,
-    description: `How many queues an expression may match, up to ${MOST_QUEUES}.`,
+    description: `How many queues an expression may match, up to ${MAX_QUEUES}.`,
     default: '100',
   }),
   operation: parameter(oneOf('sum', 'avg', 'max').default('sum'), {
@@ -154,8 +154,8 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       const { mode, target } = aimOf(given);
       if (given.workloadIdentityResource !== undefined)
         throw new Error('parameter "workloadIdentityResource" is not supported');
-      if (queueName.length > LONGEST_NAME)
-        throw new Error(`parameter "queueName" must be no longer than ${LONGEST_NAME} characters`);
+      if (queueName.length > MAX_NAME_LENGTH)
+        throw new Error(`parameter "queueName" must be no longer than ${MAX_NAME_LENGTH} characters`);
       const name = `rabbitmq-${encodeURIComponent(queueName)}`;
       const connection = rabbitmqConnectionOf(given);
       if (connection.protocol === 'amqp') {
@@ -163,8 +163,8 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
         const query = brokers.queueLength(connection.broker, queueName);
         return oneMetric({ name, target, query, judge: above(activation) });
       }
-      if (given.pageSize < 1 || given.pageSize > MOST_QUEUES)
-        throw new Error(`parameter "pageSize" value "${given.pageSize}" must be from 1 to ${MOST_QUEUES}`);
+      if (given.pageSize < 1 || given.pageSize > MAX_QUEUES)
+        throw new Error(`parameter "pageSize" value "${given.pageSize}" must be from 1 to ${MAX_QUEUES}`);
       const { url, vhost, credentials } = connection;
       const requestTimeoutMs = given.timeout ?? timeoutMs;
       const asked = queueFigures(

@@ -209,7 +209,7 @@ function shownPlace({ addresses }: RedisDeployment): string {
 }
 
 /** Each may be tried until one responds. */
-const MOST_ADDRESSES = 50;
+const MAX_ADDRESSES = 50;
 
 type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
 
@@ -231,8 +231,8 @@ export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): 
     throw new Error(
       'no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values',
     );
-  if (texts.length > MOST_ADDRESSES)
-    throw new Error(`parameter "address" must be a list of no more than ${MOST_ADDRESSES}`);
+  if (texts.length > MAX_ADDRESSES)
+    throw new Error(`parameter "address" must be a list of no more than ${MAX_ADDRESSES}`);
   if (form === 'cluster' && database !== 0)
     throw new Error('parameter "databaseIndex" cannot be set for a cluster');
   const addresses = texts.map((text) => hostAndPort('address', text));

@@ -7,7 +7,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { TriggerRequest } from './trigger.ts';
 
 /** Of more, those planned the longest ago lose their connections, and make new ones if their queries still ask. */
-const MOST_CLIENTS = 1000;
+const MAX_CLIENTS = 1000;
 
 /** Who is told of requests. */
 interface RequestWatch {
@@ -19,7 +19,7 @@ interface RequestWatch {
 export class TriggerClients implements AsyncDisposable {
   readonly #make: (credentials: CredentialSource) => HttpClient;
   readonly #clients = new LruMap<string, HttpClient>({
-    max: MOST_CLIENTS,
+    max: MAX_CLIENTS,
     onEvict: (client) => client.releaseConnections(),
   });
   readonly #watch: RequestWatch | undefined;
@@ -51,14 +51,14 @@ export class TriggerClients implements AsyncDisposable {
 }
 
 /** Of names that users give; more are counted together. */
-const MOST_SCALERS = 1000;
+const MAX_SCALERS = 1000;
 const OTHERS = 'others';
 /** A name that had no request for so long makes place for another: its objects are likely gone. */
 const IDLE_MS = 3_600_000;
 
 /** How long HTTP requests of triggers take, under the name and labels that dashboards know. */
 export function requestDurations(clock: Clock) {
-  const usedAtMs = new LruMap<string, number>({ max: MOST_SCALERS });
+  const usedAtMs = new LruMap<string, number>({ max: MAX_SCALERS });
   const histograms = new LabelledHistograms({
     name: 'keda_scaler_http_request_duration_seconds',
     help: 'How long HTTP requests of triggers took',
@@ -66,7 +66,7 @@ export function requestDurations(clock: Clock) {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   const hasPlace = (scaler: string, nowMs: number) => {
-    if (usedAtMs.size < MOST_SCALERS || usedAtMs.peek(scaler) !== undefined) return true;
+    if (usedAtMs.size < MAX_SCALERS || usedAtMs.peek(scaler) !== undefined) return true;
     const [oldest] = usedAtMs;
     if (!oldest || nowMs - oldest[1] < IDLE_MS) return false;
     usedAtMs.delete(oldest[0]);

@@ -47,8 +47,8 @@ type Limits = readonly string[];
 type LimitedByDefault = (namespace: string, signal: AbortSignal) => Promise<Limits>;
 
 const REMEMBERED_MS = 10_000;
-const MOST_NAMESPACES = 100;
-const MOST_AT_ONCE = 2;
+const MAX_NAMESPACES = 100;
+const MAX_CONCURRENT = 2;
 const PATIENCE_MS = 2_000;
 
 /**
@@ -61,10 +61,10 @@ export function rememberedLimits(
   ask: LimitedByDefault,
   clock: Clock,
 ): (namespace: string) => Promise<Limits> {
-  const known = new ExpiringCache<Limits | Error>({ clock, maxEntries: MOST_NAMESPACES });
+  const known = new ExpiringCache<Limits | Error>({ clock, maxEntries: MAX_NAMESPACES });
   let asking = 0;
   const look = async (namespace: string): Promise<Limits | Error> => {
-    if (asking >= MOST_AT_ONCE) return new Error('too many namespaces are asked for at once');
+    if (asking >= MAX_CONCURRENT) return new Error('too many namespaces are asked for at once');
     asking++;
     const expired = () => new Error(`the LimitRanges of ${namespace} were not listed in time`);
     using deadline = startDeadline(clock, PATIENCE_MS, { expired });

@@ -26,12 +26,12 @@ export interface Verdict {
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
-const MOST_VALUES = 50_000;
+const MAX_VALUES = 50_000;
 const FORBIDDEN = 403;
 /** The API server cuts warnings that are longer, and drops them all when there are too many. */
-const LONGEST_WARNING = 256;
+const MAX_WARNING_LENGTH = 256;
 /** No more warnings are told. */
-export const MOST_WARNINGS = 10;
+export const MAX_WARNINGS = 10;
 
 const REVIEW = z.looseObject({
   apiVersion: z.literal(API_VERSION),
@@ -49,7 +49,7 @@ const REVIEW = z.looseObject({
 export function readAdmissionReview(body: Uint8Array): AdmissionRequest {
   let value: unknown;
   try {
-    value = readBoundedJson(body, MOST_VALUES);
+    value = readBoundedJson(body, MAX_VALUES);
   } catch (cause) {
     throw new UnreadableReview('it is no JSON, or has too many values or levels', { cause });
   }
@@ -68,7 +68,7 @@ export function admissionResponse(uid: string, { isAllowed, message = '', warnin
       ...{ uid, allowed: isAllowed },
       ...(!isAllowed && { status: { status: 'Failure', code: FORBIDDEN, reason: 'Forbidden', message } }),
       ...(warnings.length > 0 && {
-        warnings: warnings.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
+        warnings: warnings.slice(0, MAX_WARNINGS).map((text) => text.slice(0, MAX_WARNING_LENGTH)),
       }),
     },
   };
@@ -78,13 +78,13 @@ const text = z.string().optional();
 const number = z.number().optional();
 const texts = z.record(z.string(), z.string()).optional();
 /** The longest name of an object, which is a DNS subdomain. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 /** A UUID or a time is far shorter. */
-const LONGEST_STAMP = 100;
-const stamp = z.string().max(LONGEST_STAMP);
+const MAX_TIMESTAMP_LENGTH = 100;
+const stamp = z.string().max(MAX_TIMESTAMP_LENGTH);
 /** Bounded as API servers do it: some of this is remembered, and asked for. */
 const METADATA = z.looseObject({
-  name: z.string().max(LONGEST_NAME),
+  name: z.string().max(MAX_NAME_LENGTH),
   namespace: z.string().refine(isDnsLabel).optional(),
   uid: stamp.optional(),
   creationTimestamp: stamp.nullish(),

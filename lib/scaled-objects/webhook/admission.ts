@@ -16,7 +16,7 @@ import { brokenByTriggers, checkWithDefaults } from '../validation/validate-scal
 import {
   type AdmissionRequest,
   admissionResponse,
-  MOST_WARNINGS,
+  MAX_WARNINGS,
   readAdmissionReview,
   reviewed,
   UnreadableReview,
@@ -212,7 +212,7 @@ export function unknownTypes(
       types.get(type);
     } catch (error) {
       warnings.push(describeError(error));
-      if (warnings.length === MOST_WARNINGS) break;
+      if (warnings.length === MAX_WARNINGS) break;
     }
   }
   return warnings;

@@ -11,7 +11,7 @@ interface Labels {
  * Who sends reviews need not be an API server: of more namespaces than this, the others are counted together, and so is what cannot
  * be the name of one.
  */
-const MOST_NAMESPACES = 1000;
+const MAX_NAMESPACES = 1000;
 const OTHERS = 'others';
 
 type Counts = Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>;
@@ -47,7 +47,7 @@ export class WebhookSeries {
 
   #bounded<T extends Labels>(labels: T): T {
     const { namespace } = labels;
-    if (this.#namespaces.size < MOST_NAMESPACES && isDnsLabel(namespace)) this.#namespaces.add(namespace);
+    if (this.#namespaces.size < MAX_NAMESPACES && isDnsLabel(namespace)) this.#namespaces.add(namespace);
     return this.#namespaces.has(namespace) ? labels : { ...labels, namespace: OTHERS };
   }
 }

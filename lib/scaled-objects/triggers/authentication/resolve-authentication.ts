@@ -37,7 +37,7 @@ const UNSUPPORTED = [
   'awsSecretManager',
 ] as const;
 /** Of all names and values. */
-const MOST_LENGTH = 4 * 1024 * 1024;
+const MAX_LENGTH = 4 * 1024 * 1024;
 const NAMESPACED = 'TriggerAuthentication';
 const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
 
@@ -75,8 +75,8 @@ export async function resolveAuthentication(
   let length = 0;
   const set = (parameter: string, value = '') => {
     length += parameter.length + value.length;
-    if (!(length <= MOST_LENGTH))
-      throw new Error(`what ${kind} "${name}" refers to is longer than ${MOST_LENGTH} characters`);
+    if (!(length <= MAX_LENGTH))
+      throw new Error(`what ${kind} "${name}" refers to is longer than ${MAX_LENGTH} characters`);
     parameters.set(parameter, value);
   };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])

@@ -16,7 +16,7 @@ export function authorityIn(ca: string | undefined): string | undefined {
 }
 
 /** OpenSSL takes 2048 by itself; so many take some 20 ms, during which nobody else has the event loop. */
-const MOST_ROUNDS = 100_000;
+const MAX_ROUNDS = 100_000;
 const MAX_DEPTH = 8;
 const [INTEGER, OBJECT_ID, SEQUENCE] = [0x02, 0x06, 0x30];
 const CONSTRUCTED = 0x20;
@@ -48,8 +48,8 @@ function checkNumbers(bytes: Buffer, depth: number): void {
     const { tag, content, end } = elementAt(bytes, at);
     if (tag === OBJECT_ID && content.toString('hex') === SCRYPT)
       throw new Error('it is encrypted by scrypt, which is not supported: use PBKDF2');
-    if (tag === INTEGER && BigInt(`0x0${content.toString('hex')}`) > MOST_ROUNDS)
-      throw new Error(`it is encrypted by more than ${MOST_ROUNDS} rounds`);
+    if (tag === INTEGER && BigInt(`0x0${content.toString('hex')}`) > MAX_ROUNDS)
+      throw new Error(`it is encrypted by more than ${MAX_ROUNDS} rounds`);
     if (tag & CONSTRUCTED) checkNumbers(content, depth - 1);
     at = end;
   }
@@ -79,9 +79,9 @@ interface ClientKeyOptions {
 }
 
 /** Each handshake that proves it takes up to 0.2 s of the event loop; with twice as many bits, up to 1.5 s. */
-const MOST_BITS = 8192;
+const MAX_BITS = 8192;
 /** Of such a key in any form, encrypted or not; what else a key is made of may have any length. */
-const LONGEST_BLOCK = 16_384;
+const MAX_BLOCK_LENGTH = 16_384;
 const BEGIN = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----/g;
 /** Blocks of PKCS #8: TLS takes one for the other. */
 const PKCS8 = ['PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'];
@@ -100,8 +100,8 @@ export function clientKey(
   if (key === undefined || (passphrase === undefined && !key.includes('PRIVATE KEY'))) return key;
   try {
     const read = readKey(key, passphrase);
-    if ((read.asymmetricKeyDetails?.modulusLength ?? 0) > MOST_BITS)
-      throw new Error(`it has more than ${MOST_BITS} bits`);
+    if ((read.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_BITS)
+      throw new Error(`it has more than ${MAX_BITS} bits`);
     return read.export({ type: 'pkcs8', format: 'pem' }).toString();
   } catch (cause) {
     const how = passphrase === undefined ? 'without a passphrase' : 'with parameter "keyPassword"';
@@ -113,7 +113,7 @@ function readKey(text: string, passphrase: string | undefined) {
   const found = findKeyBlock(text);
   if (!found) throw new Error('it is no private key in PEM');
   const { block, label, content } = found;
-  if (block.length > LONGEST_BLOCK) throw new Error(`it is longer than ${LONGEST_BLOCK} characters`);
+  if (block.length > MAX_BLOCK_LENGTH) throw new Error(`it is longer than ${MAX_BLOCK_LENGTH} characters`);
   const given = passphrase === undefined ? {} : { passphrase };
   if (!PKCS8.includes(label)) return createPrivateKey({ key: block, ...given }); // encrypted in one round, if at all
   if (!BASE64.test(content)) throw new Error('it is no private key in PEM');
