@@ -41,8 +41,8 @@ import { OtherOperator } from './coexistence/keda-detector.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import { PushFollowers } from './metrics/push-scalers.ts';
-import { ScaledObjectPlans } from './metrics/scaled-object-collectors.ts';
+import { PushScalerStreams } from './metrics/push-scalers.ts';
+import { ScaledObjectCollectors } from './metrics/scaled-object-collectors.ts';
 import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
 import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';
 import type { JobTerm } from './observability/object-report.ts';
@@ -52,7 +52,7 @@ import { compileScaledJob } from './preparation/prepared-scaled-job.ts';
 import type { PreparedScaledObject } from './preparation/prepared-scaled-object.ts';
 import type { ScaledObjectsFlags, ScaledObjectsOptions, WebhookOptions } from './scaled-objects-options.ts';
 import { HpaClient } from './scaling/hpa-client.ts';
-import { LoopMemories } from './scaling/reconcile-context.ts';
+import { ScaledObjectStates } from './scaling/reconcile-context.ts';
 import { scaledObjectController } from './scaling/scaled-object-controller.ts';
 import { clusterReader, fetchReference } from './triggers/authentication/reference-reader.ts';
 import { sharedReader } from './triggers/authentication/shared-reader.ts';
@@ -155,8 +155,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     }),
     clock,
   );
-  const memories = new LoopMemories();
-  const plans = new ScaledObjectPlans({
+  const memories = new ScaledObjectStates();
+  const plans = new ScaledObjectCollectors({
     ...{ objects, workloads, types, reader, share, collection, store, clock },
     scales: environment.scales,
     others: [targets, ...followed.authenticationsOfObjects],
@@ -318,7 +318,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     jobController() {
       const jobCollection = newCollection();
       const asked = new KeySignal();
-      const pushes = new PushFollowers({ clock, collection: jobCollection });
+      const pushes = new PushScalerStreams({ clock, collection: jobCollection });
       const prepared = new PreparedObjects({
         ...{ kind: 'ScaledJob', compile: compileScaledJob, collection: jobCollection },
         ...{ types, share, reader, clock },

@@ -26,7 +26,7 @@ export function eventsOf(
 const GONE = [404, 409];
 
 /** Tells that a status could not be written, unless the object has gone or changed meanwhile. */
-export function tellUnwritten(
+export function recordUnwritten(
   reason: string,
   error: unknown,
   { own, signal }: { readonly own: ObjectEvents; readonly signal: AbortSignal },

@@ -4,12 +4,18 @@ import type { ScaledJob } from '../api/scaled-job.ts';
 import { type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
-import { isClockStepped, type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
+import {
+  isClockStepped,
+  type JobMemory,
+  recordClockOffset,
+  type ScaledJobDependencies,
+} from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
 
 /** What making Jobs takes. */
-interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
+interface CreateJobsOptions
+  extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
   readonly key: string;
   readonly prepared: PreparedScaledJob;
   readonly plan: PreparedTriggers;
@@ -19,7 +25,7 @@ interface MakeJobsOptions extends Pick<ScaledJobDependencies, 'clock' | 'collect
 }
 
 /** What came of it. */
-export interface MadeJobs {
+export interface CreatedJobs {
   /** `undefined` while that is not known. */
   readonly isActive: boolean | undefined;
   readonly ready: 'ready' | 'partialError' | 'triggerError';
@@ -30,15 +36,15 @@ export interface MadeJobs {
 const MARGIN_MS = 2000;
 
 /** Makes the Jobs that triggers ask for, once for each time that all have told something, and deletes those of long ago. */
-export async function makeJobs(object: ScaledJob, options: MakeJobsOptions): Promise<MadeJobs> {
+export async function createJobs(object: ScaledJob, options: CreateJobsOptions): Promise<CreatedJobs> {
   const { key, prepared, plan, memory, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
-  tellFailures(observed, options);
+  recordFailures(observed, options);
   memory.activity.note(observed, options.clock.nowMs());
   const demand = totalDemand(prepared, plan, observed);
   const hasError = observed.some(({ state }) => state.kind === 'failing');
   const isPending = observed.some(({ state }) => state.kind === 'pending');
-  const told: MadeJobs = {
+  const told: CreatedJobs = {
     isActive: isPending && !demand.isActive ? undefined : demand.isActive,
     ready: !hasError ? 'ready' : demand.isActive ? 'partialError' : 'triggerError',
     triggersActivity: Object.fromEntries(
@@ -82,10 +88,10 @@ function totalDemand(
   return combineDemands(demands, { calculation, min, max });
 }
 
-interface CreateOptions extends MakeJobsOptions {
+interface CreateOptions extends CreateJobsOptions {
   readonly demand: JobDemand;
   readonly observed: readonly ObservedMetric[];
-  readonly all: Awaited<ReturnType<MakeJobsOptions['jobs']['list']>>;
+  readonly all: Awaited<ReturnType<CreateJobsOptions['jobs']['list']>>;
 }
 
 async function create(
@@ -107,7 +113,7 @@ async function create(
   for (let index = 0; index < count; index++) {
     try {
       const createdAtMs = await jobs.create(object, { signal });
-      noteClocks(memory, createdAtMs, clock);
+      recordClockOffset(memory, createdAtMs, clock);
       made++;
     } catch (error) {
       signal.throwIfAborted();
@@ -130,13 +136,13 @@ async function compareClocks(
   { jobs, memory, clock, signal }: Pick<CreateOptions, 'jobs' | 'memory' | 'clock' | 'signal'>,
 ): Promise<void> {
   try {
-    noteClocks(memory, await jobs.create(object, { signal, dryRun: true }), clock);
+    recordClockOffset(memory, await jobs.create(object, { signal, dryRun: true }), clock);
   } catch {
     signal.throwIfAborted();
   }
 }
 
-function tellFailures(observed: readonly ObservedMetric[], { memory, own }: MakeJobsOptions): void {
+function recordFailures(observed: readonly ObservedMetric[], { memory, own }: CreateJobsOptions): void {
   const errors = observed.flatMap(({ state }) =>
     state.kind === 'failing' ? [describeError(state.error)] : [],
   );

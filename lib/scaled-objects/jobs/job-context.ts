@@ -9,7 +9,7 @@ import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 import type { WrittenStatuses } from '../api/status-writes.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
-import type { PushFollowers } from '../metrics/push-scalers.ts';
+import type { PushScalerStreams } from '../metrics/push-scalers.ts';
 import type { PreparedObjects } from '../preparation/prepared-objects.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
@@ -21,7 +21,7 @@ export interface ScaledJobDependencies {
   /** What has objects planned again: their authentications. */
   readonly others: readonly Watched[];
   readonly collection: Collection;
-  readonly pushes: PushFollowers;
+  readonly pushes: PushScalerStreams;
   readonly client: ResourceClient<ScaledJob>;
   readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
   readonly jobs: JobClient;
@@ -59,7 +59,7 @@ type Clocks = Pick<Clock, 'nowMs' | 'monotonicMs'>;
 const STEP_MS = 1000;
 
 /** Takes in when a Job was made by the API server's clock, and by ours. */
-export function noteClocks(memory: JobMemory, createdAtMs: number, clock: Clocks): void {
+export function recordClockOffset(memory: JobMemory, createdAtMs: number, clock: Clocks): void {
   if (Number.isNaN(createdAtMs)) return;
   memory.clockAheadMs = clock.nowMs() - createdAtMs;
   memory.wallAheadMs = wallAheadMs(clock);

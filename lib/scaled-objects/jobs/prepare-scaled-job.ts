@@ -3,8 +3,8 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { PushFollowers } from '../metrics/push-scalers.ts';
-import { tellStarted } from '../metrics/scaler-events.ts';
+import type { PushScalerStreams } from '../metrics/push-scalers.ts';
+import { recordStarted } from '../metrics/scaler-events.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import {
   type PreparedTriggers,
@@ -14,7 +14,7 @@ import {
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import type { JobClient } from './job-client.ts';
-import { type JobMemory, noteClocks, type ScaledJobDependencies } from './job-context.ts';
+import { type JobMemory, recordClockOffset, type ScaledJobDependencies } from './job-context.ts';
 import { GENERATION_ANNOTATION } from './job-state.ts';
 
 const VALID_INTERVALS = 3;
@@ -43,9 +43,9 @@ export async function prepareScaledJob(
     signal.throwIfAborted();
     throw jobRefusal(cause);
   });
-  noteClocks(memory, createdAtMs, clock);
+  recordClockOffset(memory, createdAtMs, clock);
   await rollOut(object, { ...options, prepared: objects.get(object) });
-  tellStarted(plan.triggers, own);
+  recordStarted(plan.triggers, own);
   memory.started = { uid, generation };
   return plan;
 }
@@ -69,7 +69,7 @@ export function collect(
     collection,
     pushes,
     memory,
-  }: { plan: PreparedTriggers; collection: Collection; pushes: PushFollowers; memory: JobMemory },
+  }: { plan: PreparedTriggers; collection: Collection; pushes: PushScalerStreams; memory: JobMemory },
 ): void {
   const wish = {
     intervalMs,

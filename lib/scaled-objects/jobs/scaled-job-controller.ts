@@ -1,15 +1,15 @@
 import { type Controller, DONE, type ReconcileResult } from '#lib/control/controller.ts';
 import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { setConditions } from '../api/conditions.ts';
-import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
+import { eventsOf, type ObjectEvents, recordUnwritten } from '../api/object-events.ts';
 import { FINALIZER } from '../api/resources.ts';
 import type { ScaledJobStatus } from '../api/scaled-job.ts';
-import { tellStopped } from '../metrics/scaler-events.ts';
+import { recordStopped } from '../metrics/scaler-events.ts';
 import { REREAD_MS } from '../preparation/prepared-objects.ts';
-import { makeJobs } from './create-jobs.ts';
+import { createJobs } from './create-jobs.ts';
 import type { ScaledJobDependencies } from './job-context.ts';
 import { checkScaledJob, collect, JobCheckFailure, prepareScaledJob } from './prepare-scaled-job.ts';
-import { jobCheckFailed, pausedStatus, statusOf, tellChanges, tellPaused } from './scaled-job-status.ts';
+import { jobCheckFailed, pausedStatus, recordChanges, recordPaused, statusOf } from './scaled-job-status.ts';
 
 const LOOK_AGAIN_MS = 15_000;
 
@@ -34,7 +34,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
   };
   const stop = (key: string, own?: ObjectEvents) => {
     stopAsking(key);
-    if (own && memories.isStarted(key)) tellStopped(own);
+    if (own && memories.isStarted(key)) recordStopped(own);
     prepared.delete(key);
     memories.forget(key);
   };
@@ -66,13 +66,13 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         try {
           await statuses.write(object, status, signal);
         } catch (error) {
-          tellUnwritten('ScaledJobUpdateFailed', error, { own, signal });
+          recordUnwritten('ScaledJobUpdateFailed', error, { own, signal });
           throw error;
         }
       };
       const compiled = prepared.get(object);
       const { isPaused } = compiled.annotations;
-      tellPaused(object, isPaused, own);
+      recordPaused(object, isPaused, own);
       if (isPaused) {
         stop(key, own);
         await write(pausedStatus(object));
@@ -84,9 +84,9 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         const options = { ...dependencies, own, signal };
         const plan = await prepareScaledJob(object, memory, options);
         collect(key, compiled, { plan, collection, pushes, memory });
-        const made = await makeJobs(object, { ...options, key, prepared: compiled, plan, memory });
+        const made = await createJobs(object, { ...options, key, prepared: compiled, plan, memory });
         const status = statusOf(object, { ...made, prepared: compiled, plan, nowMs: clock.nowMs() });
-        tellChanges(object, status, own);
+        recordChanges(object, status, own);
         await write(status);
         memory.refusal = undefined;
         return { requeueAfterMs: REREAD_MS };

@@ -6,7 +6,7 @@ import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
-import type { MadeJobs } from './create-jobs.ts';
+import type { CreatedJobs } from './create-jobs.ts';
 
 /** What a ScaledJob says of itself. */
 export const JOB_CONDITIONS = {
@@ -62,7 +62,7 @@ export function statusOf(
     ready,
     triggersActivity,
     nowMs,
-  }: MadeJobs & {
+  }: CreatedJobs & {
     readonly prepared: PreparedScaledJob;
     readonly plan: PreparedTriggers;
     readonly nowMs: number;
@@ -96,14 +96,18 @@ export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {
 }
 
 /** Tells that a pause begins or ends. */
-export function tellPaused({ status }: ScaledJob, isPaused: boolean, own: ObjectEvents): void {
+export function recordPaused({ status }: ScaledJob, isPaused: boolean, own: ObjectEvents): void {
   const wasPaused = conditionStatus(status?.conditions, 'Paused') === 'True';
   if (isPaused && !wasPaused) own.normal('ScaledJobPaused', 'ScaledJob is paused');
   if (!isPaused && wasPaused) own.normal('ScaledJobUnpaused', 'ScaledJob is unpaused');
 }
 
 /** Tells that an object is ready, and that it becomes active or ceases to be. */
-export function tellChanges({ status: before }: ScaledJob, after: ScaledJobStatus, own: ObjectEvents): void {
+export function recordChanges(
+  { status: before }: ScaledJob,
+  after: ScaledJobStatus,
+  own: ObjectEvents,
+): void {
   const isNow = (status: ScaledJobStatus | undefined, type: string) =>
     conditionStatus(status?.conditions, type);
   if (isNow(before, 'Ready') !== 'True' && isNow(after, 'Ready') === 'True')

@@ -26,7 +26,7 @@ interface TargetState {
 }
 
 /** Brings together what is known of the triggers of an object. */
-export function evaluate(
+export function evaluateTriggers(
   { modifiers, fallback }: PreparedScaledObject,
   {
     plan,
@@ -48,7 +48,7 @@ export function evaluate(
     ),
   };
   if (modifiers) {
-    const composite = compositeOf(observed, { ...target, modifiers, fallback });
+    const composite = evaluateComposite(observed, { ...target, modifiers, fallback });
     return {
       ...base,
       isActive:
@@ -80,7 +80,7 @@ interface CompositeOptions extends FallbackContext {
 }
 
 /** The value of the formula; of a failing trigger it knows nothing until the fallback says what. */
-export function compositeOf(observed: readonly ObservedMetric[], options: CompositeOptions): Composite {
+export function evaluateComposite(observed: readonly ObservedMetric[], options: CompositeOptions): Composite {
   const { modifiers, fallback } = options;
   const failing = observed.find(({ state }) => state.kind === 'failing')?.state;
   if (failing?.kind === 'failing') return failing;

@@ -7,7 +7,7 @@ import { NAME_LABEL } from '../api/resources.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
-import { compositeOf } from './evaluate-triggers.ts';
+import { evaluateComposite } from './evaluate-triggers.ts';
 import { fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
 
@@ -61,7 +61,7 @@ export function servedValues(
   };
   const { modifiers, fallback } = prepared;
   if (modifiers) {
-    const composite = compositeOf(observed, { ...target, modifiers, fallback });
+    const composite = evaluateComposite(observed, { ...target, modifiers, fallback });
     if (composite.kind !== 'value') throw failed(composite.kind === 'failing' ? composite.error : undefined);
     return [{ value: formatTruncated(composite.value), takenAtMs: nowMs }];
   }

@@ -5,7 +5,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { PushSource } from '../triggers/trigger.ts';
 
-interface PushFollowersOptions {
+interface PushScalerStreamsOptions {
   readonly clock: Clock;
   /** Polls the metrics of triggers that were pushed. */
   readonly collection: Pick<Collection, 'pollNow'>;
@@ -44,14 +44,14 @@ const POLLS = { perSecond: 20, burst: 100 };
  * Subscribes to the sources of objects that push. A push counts at once; the polls that it causes coalesce by owner and
  * have a budget for each namespace, so that a flood of pushes costs no more than a steady trickle.
  */
-export class PushFollowers implements Disposable {
-  readonly #options: PushFollowersOptions;
+export class PushScalerStreams implements Disposable {
+  readonly #options: PushScalerStreamsOptions;
   readonly #owners = new Map<string, Owner>();
   /** By namespaces. */
   readonly #budgets: TokenBuckets;
   readonly #polls: PacedKeys;
 
-  constructor(options: PushFollowersOptions) {
+  constructor(options: PushScalerStreamsOptions) {
     this.#options = options;
     this.#budgets = new TokenBuckets({ clock: options.clock, ...POLLS });
     this.#polls = new PacedKeys({

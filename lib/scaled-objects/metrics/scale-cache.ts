@@ -2,7 +2,7 @@ import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What scales are read with. */
-interface ReadScalesOptions {
+interface ScaleCacheOptions {
   readonly scales: Pick<ScaleClient, 'get'>;
   readonly clock: Clock;
 }
@@ -22,12 +22,12 @@ const VALID_INTERVALS = 3;
 const MAX_VALID_MS = 120_000;
 
 /** How many replicas targets are to have that no informer follows, as their scales told last. */
-export class ReadScales implements Disposable {
-  readonly #options: ReadScalesOptions;
+export class ScaleCache implements Disposable {
+  readonly #options: ScaleCacheOptions;
   readonly #reads = new Map<string, Read>();
   readonly #ending = new AbortController();
 
-  constructor(options: ReadScalesOptions) {
+  constructor(options: ScaleCacheOptions) {
     this.#options = options;
   }
 

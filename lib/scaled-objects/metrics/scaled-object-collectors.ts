@@ -16,14 +16,14 @@ import {
 import { type PreparedTriggers, preparationError } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
-import { evaluate } from './evaluate-triggers.ts';
+import { evaluateTriggers } from './evaluate-triggers.ts';
 import { servedMetrics, servedValues } from './external-metrics.ts';
 import { ActivityLog, evaluationPauseMs, type ObservedMetric, observeMetrics } from './metric-state.ts';
-import { PushFollowers } from './push-scalers.ts';
-import { ReadScales } from './scale-cache.ts';
+import { PushScalerStreams } from './push-scalers.ts';
+import { ScaleCache } from './scale-cache.ts';
 
 /** What plans are made and kept with. */
-interface ScaledObjectPlansOptions
+interface ScaledObjectCollectorsOptions
   extends Omit<
     PreparedObjectsOptions<ScaledObject, PreparedScaledObject>,
     'kind' | 'compile' | 'collection' | 'readWorkload'
@@ -48,29 +48,29 @@ const VALID_INTERVALS = 3;
  * Keeps what is asked for ScaledObjects in step with them, in every replica: triggers → collectors → metrics that are
  * served.
  */
-export class ScaledObjectPlans implements Disposable {
-  readonly #options: ScaledObjectPlansOptions;
+export class ScaledObjectCollectors implements Disposable {
+  readonly #options: ScaledObjectCollectorsOptions;
   readonly #prepared: PreparedObjects<ScaledObject, PreparedScaledObject>;
   readonly #stale = new KeySignal();
   readonly #listeners = new Map<string, () => void>();
-  readonly #pushes: PushFollowers;
-  readonly #scales: ReadScales;
+  readonly #pushes: PushScalerStreams;
+  readonly #scales: ScaleCache;
   readonly #activities = new Map<string, ActivityLog>();
   readonly #failedCounts = new Map<string, number>();
-  readonly #heard = new HeardStates();
+  readonly #heard = new PollChangeDetector();
   readonly #evaluations: PacedKeys;
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
-  constructor(options: ScaledObjectPlansOptions) {
+  constructor(options: ScaledObjectCollectorsOptions) {
     this.#options = options;
     this.#prepared = new PreparedObjects({
       ...options,
       ...{ kind: 'ScaledObject', compile: compileScaledObject },
       readWorkload: ({ prepared }, signal) => options.readTarget(prepared.target.ref, signal),
     });
-    this.#pushes = new PushFollowers(options);
-    this.#scales = new ReadScales(options);
+    this.#pushes = new PushScalerStreams(options);
+    this.#scales = new ScaleCache(options);
     this.#evaluations = new PacedKeys({
       clock: options.clock,
       release: (key) => this.#evaluate(key),
@@ -189,7 +189,8 @@ export class ScaledObjectPlans implements Disposable {
     const countsValues = prepared.modifiers !== undefined;
     // What is confirmed is looked at again by the loop itself, once an interval.
     const isActive = this.#isActive(prepared, plan, observed);
-    if (!this.#heard.confirms(key, observed, { countsValues, isActive, monotonicMs })) this.changed.tell(key);
+    if (!this.#heard.isUnchanged(key, observed, { countsValues, isActive, monotonicMs }))
+      this.changed.tell(key);
     this.#activityOf(key).note(observed, clock.nowMs());
     this.#readScale(key, prepared);
     if (!this.#prepared.isCurrent(object)) this.#stale.tell(key);
@@ -204,7 +205,7 @@ export class ScaledObjectPlans implements Disposable {
     if (prepared.modifiersError) return false; // reported in the condition
     const workload = this.#options.workloads.find(prepared.target.ref);
     const target = { replicas: workload?.replicas, readyPods: workload?.readyReplicas };
-    const { isActive, hasError } = evaluate(prepared, { plan, observed, target });
+    const { isActive, hasError } = evaluateTriggers(prepared, { plan, observed, target });
     return isActive && !hasError && !preparationError(plan);
   }
 
@@ -281,7 +282,7 @@ interface Heard {
 }
 
 /** Tells polls that change what is to be done for an object from those that confirm it, of which there are many more. */
-export class HeardStates {
+export class PollChangeDetector {
   readonly #heard = new Map<string, Heard>();
 
   /**
@@ -291,7 +292,7 @@ export class HeardStates {
    * @param isActive whether it is activity that a cooldown counts from
    * @returns whether there is nothing new in it; a failure always is, for it is counted
    */
-  confirms(
+  isUnchanged(
     key: string,
     observed: readonly ObservedMetric[],
     options: { readonly countsValues: boolean; readonly isActive: boolean; readonly monotonicMs: number },

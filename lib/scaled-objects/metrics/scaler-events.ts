@@ -6,7 +6,7 @@ const MAX_KEYS = 10;
 const MAX_KEY_LENGTH = 100;
 
 /** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing or are not there. */
-export function tellStarted(triggers: readonly PreparedTrigger[], own: ObjectEvents): void {
+export function recordStarted(triggers: readonly PreparedTrigger[], own: ObjectEvents): void {
   own.normal('KEDAScalersStarted', 'Started scalers watch');
   for (const type of new Set(triggers.map((trigger) => trigger.type)))
     own.normal('KEDAScalersStarted', `Scaler ${type} is built`);
@@ -23,6 +23,6 @@ export function tellStarted(triggers: readonly PreparedTrigger[], own: ObjectEve
 }
 
 /** Tells that they are asked no longer. */
-export function tellStopped(own: ObjectEvents): void {
+export function recordStopped(own: ObjectEvents): void {
   own.normal('KEDAScalersStopped', 'Stopped scalers watch');
 }

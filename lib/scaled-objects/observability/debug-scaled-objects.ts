@@ -5,17 +5,17 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
-import type { LoopMemories } from '../scaling/reconcile-context.ts';
+import type { ScaledObjectStates } from '../scaling/reconcile-context.ts';
 import {
-  type ToldObject,
-  type ToldObjectsOptions,
-  toldScaledJobs,
-  toldScaledObjects,
+  type ObjectReport,
+  type ObjectReportOptions,
+  reportScaledJobs,
+  reportScaledObjects,
 } from './object-report.ts';
 
 /** What is looked at. */
-export interface DebugOptions extends ToldObjectsOptions {
-  readonly memories: LoopMemories;
+export interface DebugOptions extends ObjectReportOptions {
+  readonly memories: ScaledObjectStates;
   readonly clock: Clock;
   /** By what it is known that KEDA's operator acts in place of this one. */
   readonly otherOperator: Pick<OtherOperator, 'sign' | 'signOn'>;
@@ -25,17 +25,17 @@ export interface DebugOptions extends ToldObjectsOptions {
 export function debugScaledObjects(options: DebugOptions): Endpoint {
   return debugEndpoint(['namespace', 'name'], (query) => {
     const [namespace, name] = [query.get('namespace'), query.get('name')];
-    const isMeant = ({ object: { metadata } }: ToldObject) =>
+    const isMeant = ({ object: { metadata } }: ObjectReport) =>
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
     return {
       leftToOtherOperator: options.otherOperator.sign,
-      scaledObjects: [...toldScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
-      scaledJobs: [...toldScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
+      scaledObjects: [...reportScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
+      scaledJobs: [...reportScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
     };
   });
 }
 
-function stateOf(told: ToldObject, { memories, clock, otherOperator }: DebugOptions) {
+function stateOf(told: ObjectReport, { memories, clock, otherOperator }: DebugOptions) {
   const { kind, key, object, plan, observed } = told;
   const { status, metadata } = object;
   const leftTo = otherOperator.signOn(kind, object);
@@ -62,7 +62,7 @@ function stateOf(told: ToldObject, { memories, clock, otherOperator }: DebugOpti
   };
 }
 
-function metricOf({ metric, state }: ObservedMetric, { key, collection, object, activity }: ToldObject) {
+function metricOf({ metric, state }: ObservedMetric, { key, collection, object, activity }: ObjectReport) {
   const { metricName, query, target, targetType } = metric;
   const failure = collection.failure(key, metricName);
   const record = collection.record(key, metricName);

@@ -3,22 +3,22 @@ import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object
 import { exposition, type SeriesFamily, type SeriesSample } from '#lib/telemetry/exposition.ts';
 import type { SlicedSeries } from '#lib/telemetry/sliced-registry.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
-import { compositeOf } from '../metrics/evaluate-triggers.ts';
+import { evaluateComposite } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import {
-  type ToldObject,
-  type ToldObjectsOptions,
-  toldScaledJobs,
-  toldScaledObjects,
+  type ObjectReport,
+  type ObjectReportOptions,
+  reportScaledJobs,
+  reportScaledObjects,
 } from './object-report.ts';
 
 /** The `keda_*` series of objects, under the names and labels that dashboards know. */
-export function kedaSeries(options: ToldObjectsOptions): SlicedSeries {
-  return exposition(FAMILIES, () => [...toldScaledObjects(options), ...toldScaledJobs(options)]);
+export function kedaSeries(options: ObjectReportOptions): SlicedSeries {
+  return exposition(FAMILIES, () => [...reportScaledObjects(options), ...reportScaledJobs(options)]);
 }
 
-type Family = SeriesFamily<ToldObject>;
+type Family = SeriesFamily<ObjectReport>;
 
 const gauge = (name: string, help: string, samples: Family['samples']): Family => ({
   ...{ name, help, samples, type: 'gauge' },
@@ -98,12 +98,12 @@ const FAMILIES: readonly Family[] = [
   ),
 ];
 
-function metricLabels(told: ToldObject, { trigger, metric }: ObservedMetric): SeriesSample['labels'] {
+function metricLabels(told: ObjectReport, { trigger, metric }: ObservedMetric): SeriesSample['labels'] {
   return labelsOf(told, { ...trigger, metric: metric.metricName });
 }
 
 function labelsOf(
-  { kind, object }: ToldObject,
+  { kind, object }: ObjectReport,
   trigger: {
     readonly metric: string;
     readonly scaler: string;
@@ -117,21 +117,21 @@ function labelsOf(
   };
 }
 
-function* composite(told: ToldObject): Iterable<SeriesSample> {
+function* composite(told: ObjectReport): Iterable<SeriesSample> {
   const { modifiers, fallback } = told.prepared ?? {};
   if (!modifiers || told.observed.length === 0) return;
   const unknown = { replicas: undefined, readyPods: undefined };
-  const found = compositeOf(told.observed, { ...unknown, modifiers, fallback });
+  const found = evaluateComposite(told.observed, { ...unknown, modifiers, fallback });
   const labels = labelsOf(told, { metric: COMPOSITE_METRIC, scaler: COMPOSITE_METRIC, index: 0 });
   if (found.kind === 'value') yield { labels, value: found.value };
 }
 
-function failedCount({ key, collection }: ToldObject, { metric }: ObservedMetric): number {
+function failedCount({ key, collection }: ObjectReport, { metric }: ObservedMetric): number {
   return collection.record(key, metric.metricName)?.failedCount ?? 0;
 }
 
 function* emptyResponses(
-  { kind, key, object, collection }: ToldObject,
+  { kind, key, object, collection }: ObjectReport,
   { trigger, metric }: ObservedMetric,
 ): Iterable<SeriesSample> {
   if (metric.isEmptyZero === undefined) return;
@@ -147,7 +147,7 @@ function* emptyResponses(
 }
 
 function* httpRequests(
-  { key, object, collection }: ToldObject,
+  { key, object, collection }: ObjectReport,
   { trigger, metric }: ObservedMetric,
 ): Iterable<SeriesSample> {
   const { namespace = '', name } = object.metadata;
@@ -161,7 +161,7 @@ function* httpRequests(
     };
 }
 
-function* errors(told: ToldObject, kind: ToldObject['kind'], label: string): Iterable<SeriesSample> {
+function* errors(told: ObjectReport, kind: ObjectReport['kind'], label: string): Iterable<SeriesSample> {
   if (told.kind !== kind) return;
   const { namespace = '', name } = told.object.metadata;
   const failed = told.observed.reduce((sum, one) => sum + failedCount(told, one), 0);

@@ -3,12 +3,12 @@ import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { type ActivityLog, type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
-import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
+import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 
 /** An object of which people and dashboards are told, with all that is known of its triggers. */
-export interface ToldObject {
+export interface ObjectReport {
   readonly kind: 'ScaledObject' | 'ScaledJob';
   readonly key: string;
   readonly object: ScaledObject | ScaledJob;
@@ -33,17 +33,21 @@ export interface JobTerm {
 }
 
 /** What is told of. */
-export interface ToldObjectsOptions {
+export interface ObjectReportOptions {
   readonly objects: { values(): Iterable<ScaledObject> };
   readonly jobs: { values(): Iterable<ScaledJob> };
-  readonly plans: ScaledObjectPlans;
+  readonly plans: ScaledObjectCollectors;
   readonly collection: Collection;
   /** `undefined` in a replica that does not lead. */
   readonly jobTerm: () => JobTerm | undefined;
 }
 
 /** ScaledObjects with what is known of them. */
-export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOptions): Iterable<ToldObject> {
+export function* reportScaledObjects({
+  objects,
+  plans,
+  collection,
+}: ObjectReportOptions): Iterable<ObjectReport> {
   for (const object of objects.values()) {
     const key = keyOf(object.metadata);
     const plan = plans.find(key, object);
@@ -55,7 +59,7 @@ export function* toldScaledObjects({ objects, plans, collection }: ToldObjectsOp
 }
 
 /** ScaledJobs with what is known of them, in the replica that leads. */
-export function* toldScaledJobs({ jobs, jobTerm }: ToldObjectsOptions): Iterable<ToldObject> {
+export function* reportScaledJobs({ jobs, jobTerm }: ObjectReportOptions): Iterable<ObjectReport> {
   const term = jobTerm();
   if (!term) return;
   const { collection, prepared, memories } = term;

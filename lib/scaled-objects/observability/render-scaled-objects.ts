@@ -14,7 +14,7 @@ import type { ScaledObject } from '../api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
-import { type ToldObject, toldScaledJobs, toldScaledObjects } from './object-report.ts';
+import { type ObjectReport, reportScaledJobs, reportScaledObjects } from './object-report.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
@@ -30,10 +30,10 @@ const RESOURCE = { group: 'keda.sh', resource: 'scaledobjects' };
 
 /** An object, and what is known of its triggers; nothing of those of a ScaledJob where this replica does not act. */
 interface Shown {
-  readonly kind: ToldObject['kind'];
+  readonly kind: ObjectReport['kind'];
   readonly object: ScaledObject | ScaledJob;
   readonly annotations: KedaAnnotations;
-  readonly told: ToldObject | undefined;
+  readonly told: ObjectReport | undefined;
 }
 
 /** The list of ScaledObjects and ScaledJobs, those first that are not ready; those of one name with their triggers. */
@@ -70,7 +70,7 @@ function leftAlone({ otherOperator: { sign } }: DebugOptions): HtmlPart {
 
 /** What is known of some objects: of these alone it is looked up. */
 function shownOf(
-  some: readonly { readonly kind: ToldObject['kind']; readonly object: ScaledObject | ScaledJob }[],
+  some: readonly { readonly kind: ObjectReport['kind']; readonly object: ScaledObject | ScaledJob }[],
   source: DebugOptions,
 ): readonly Shown[] {
   const objects = some.flatMap(({ kind, object }) =>
@@ -79,7 +79,10 @@ function shownOf(
   const jobs = some.flatMap(({ kind, object }) => (kind === 'ScaledJob' ? (object as ScaledJob) : []));
   const options = { ...source, objects, jobs };
   const told = new Map(
-    [...toldScaledObjects(options), ...toldScaledJobs(options)].map((one) => [`${one.kind} ${one.key}`, one]),
+    [...reportScaledObjects(options), ...reportScaledJobs(options)].map((one) => [
+      `${one.kind} ${one.key}`,
+      one,
+    ]),
   );
   return some.map((one) => {
     const found = told.get(`${one.kind} ${keyOf(one.object.metadata)}`);
@@ -209,12 +212,12 @@ const TRIGGER_COLUMNS: readonly Column[] = [
 ];
 
 /** The triggers of an object, with what each told and how it fares. */
-function triggerTable(told: ToldObject | undefined, nowMs: number): Html {
+function triggerTable(told: ObjectReport | undefined, nowMs: number): Html {
   const rows = told?.plan?.triggers.flatMap((trigger) => triggerRows(trigger, told, nowMs)) ?? [];
   return table(TRIGGER_COLUMNS, rows, 'None is asked by this replica now.');
 }
 
-function triggerRows(trigger: PreparedTrigger, told: ToldObject, nowMs: number): readonly Row[] {
+function triggerRows(trigger: PreparedTrigger, told: ObjectReport, nowMs: number): readonly Row[] {
   const { type, name, resource, error } = trigger;
   const title = name === undefined ? type : html`${type} <span class="faint">${name}</span>`;
   const rest = TRIGGER_COLUMNS.slice(2).map(() => '–');
@@ -236,7 +239,7 @@ function triggerRows(trigger: PreparedTrigger, told: ToldObject, nowMs: number):
 }
 
 interface MetricRowOptions {
-  readonly told: ToldObject;
+  readonly told: ObjectReport;
   readonly title: HtmlPart;
   readonly nowMs: number;
 }

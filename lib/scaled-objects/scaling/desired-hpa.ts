@@ -9,7 +9,7 @@ import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 
 /** What an HPA is to be: applied by the server, so that it has what others have added, too. */
-export interface WantedHpa {
+export interface DesiredHpa {
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;
@@ -21,7 +21,7 @@ export interface WantedHpa {
 }
 
 /** What an HPA is made of. */
-interface WantedHpaOptions {
+interface DesiredHpaOptions {
   readonly prepared: PreparedScaledObject;
   readonly plan: PreparedTriggers;
   /** What serves the target. */
@@ -36,7 +36,7 @@ const ORDER = ['ContainerResource', 'External', 'Resource'];
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The HPA of a ScaledObject. @throws an Error where its triggers give it no metric */
-export function wantedHpa(object: ScaledObject, options: WantedHpaOptions): WantedHpa {
+export function desiredHpa(object: ScaledObject, options: DesiredHpaOptions): DesiredHpa {
   const { metadata } = object;
   const { annotations: settings, hpaName: name, target, bounds } = options.prepared;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations ?? {};
@@ -100,7 +100,7 @@ function behaviorOf(
 
 function metricsOf(
   { metadata, spec }: ScaledObject,
-  { plan, prepared: { modifiers } }: WantedHpaOptions,
+  { plan, prepared: { modifiers } }: DesiredHpaOptions,
 ): readonly object[] {
   const selector = { matchLabels: { [NAME_LABEL]: metadata.name } };
   const external = (name: string, type: 'AverageValue' | 'Value', amount: string) => ({

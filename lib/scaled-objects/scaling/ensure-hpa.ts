@@ -3,17 +3,17 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
-import { tellStarted } from '../metrics/scaler-events.ts';
+import { recordStarted } from '../metrics/scaler-events.ts';
 import { type PreparedTriggers, preparationError } from '../preparation/prepared-triggers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { checkWithDefaults } from '../validation/validate-scaled-object.ts';
-import { wantedHpa } from './desired-hpa.ts';
+import { desiredHpa } from './desired-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
 /** An object that is as it should be, with its HPA. */
-export interface Prepared {
+export interface EnsuredHpa {
   readonly plan: PreparedTriggers;
   readonly target: TargetReading;
   readonly hpa: ManagedHpa;
@@ -29,7 +29,7 @@ type Options = ReconcileOptions & { readonly key: string };
  * @returns `undefined` while it is not known what its triggers ask for
  * @throws {CheckFailure} where it cannot be used as it is
  */
-export async function prepare(object: ScaledObject, options: Options): Promise<Prepared | undefined> {
+export async function ensureHpa(object: ScaledObject, options: Options): Promise<EnsuredHpa | undefined> {
   const { plans, memories, own, key, prepared } = options;
   const target = await targetReading(object, { ...options, events: own });
   await check(object, options);
@@ -38,14 +38,14 @@ export async function prepare(object: ScaledObject, options: Options): Promise<P
   const error = preparationError(plan);
   if (error instanceof UnreadReference) return undefined; // it says nothing of the object
   if (error) {
-    tellFailed(error, options);
+    recordFailed(error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
   }
-  const applied = await ensureHpa(object, { plan, target }, options);
+  const applied = await applyHpa(object, { plan, target }, options);
   const memory = memories.of(key);
   if (memory.startedGeneration !== object.metadata.generation) {
     memory.startedGeneration = object.metadata.generation;
-    tellStarted(plan.triggers, own);
+    recordStarted(plan.triggers, own);
     for (const text of prepared.ineffectiveSettings) own.normal('KEDAScalerInfo', text);
   }
   return { plan, target, ...applied };
@@ -63,7 +63,7 @@ async function check(object: ScaledObject, options: Options): Promise<void> {
   await checkWithDefaults(object, neighbours, () => options.limitedByDefault(namespace, options.signal));
 }
 
-function tellFailed(error: Error, { own, memories, key, prepared }: Options): void {
+function recordFailed(error: Error, { own, memories, key, prepared }: Options): void {
   const { failures } = memories.of(key);
   if (failures.get('') === error.message) return;
   failures.set('', error.message);
@@ -71,16 +71,16 @@ function tellFailed(error: Error, { own, memories, key, prepared }: Options): vo
   own.warning(reason, error.message);
 }
 
-async function ensureHpa(
+async function applyHpa(
   object: ScaledObject,
-  { plan, target }: Pick<Prepared, 'plan' | 'target'>,
+  { plan, target }: Pick<EnsuredHpa, 'plan' | 'target'>,
   options: Options,
-): Promise<Pick<Prepared, 'hpa' | 'isRetargeted'>> {
+): Promise<Pick<EnsuredHpa, 'hpa' | 'isRetargeted'>> {
   const { hpas, hpaClient, version, signal, prepared } = options;
   const { namespace, uid, generation, hpaName } = prepared;
   const memory = options.memories.of(options.key);
   try {
-    const wanted = wantedHpa(object, { prepared, plan, resource: target.resource, version });
+    const wanted = desiredHpa(object, { prepared, plan, resource: target.resource, version });
     const before = object.status?.hpaName;
     const renamed = before && before !== hpaName ? hpas.find(`${namespace}/${before}`) : undefined;
     if (renamed && controllerOf(renamed)?.uid === uid)

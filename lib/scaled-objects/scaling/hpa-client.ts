@@ -3,7 +3,7 @@ import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { appliedFields } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
-import type { WantedHpa } from './desired-hpa.ts';
+import type { DesiredHpa } from './desired-hpa.ts';
 
 /** What was written last, or found as it is to be, and of which version of the HPA. */
 export interface WrittenHpa {
@@ -31,7 +31,7 @@ export class HpaClient {
    * @param known `found` as it is, as far as is known, and what was `written` of it when this was called last
    */
   async apply(
-    wanted: WantedHpa,
+    wanted: DesiredHpa,
     { found, written }: { readonly found: ManagedHpa | undefined; readonly written: WrittenHpa | undefined },
     signal: AbortSignal,
   ): Promise<AppliedHpa> {
@@ -48,7 +48,7 @@ export class HpaClient {
     await this.#client.delete({ namespace, name }, { signal, ...(uid && { preconditions: { uid } }) });
   }
 
-  #isInStep(wanted: WantedHpa, found: ManagedHpa, written: WrittenHpa | undefined, text: string): boolean {
+  #isInStep(wanted: DesiredHpa, found: ManagedHpa, written: WrittenHpa | undefined, text: string): boolean {
     if (written?.text === text && written.resourceVersion === found.metadata.resourceVersion) return true;
     const { labels, annotations = {} } = wanted.metadata;
     const fields = (appliedFields(found, FIELD_MANAGER) ?? {}) as {

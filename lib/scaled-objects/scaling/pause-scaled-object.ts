@@ -3,7 +3,7 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { conditionStatus, type ObjectCondition, setConditions } from '../api/conditions.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
-import { tellStopped } from '../metrics/scaler-events.ts';
+import { recordStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { parsePausedReplicas } from '../validation/validate-scaled-object.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
@@ -28,7 +28,7 @@ export async function pause(
     latest = await write({ ...before, conditions: paused });
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
-  if (memories.of(key).startedGeneration !== undefined) tellStopped(own);
+  if (memories.of(key).startedGeneration !== undefined) recordStopped(own);
   memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
   memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpas(object, options);

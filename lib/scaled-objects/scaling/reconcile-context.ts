@@ -13,7 +13,7 @@ import type { WrittenStatuses } from '../api/status-writes.ts';
 import type { Workloads } from '../api/target-workloads.ts';
 import type { OtherOperator } from '../coexistence/keda-detector.ts';
 import { HealthCounter } from '../metrics/fallback.ts';
-import type { ScaledObjectPlans } from '../metrics/scaled-object-collectors.ts';
+import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, WrittenHpa } from './hpa-client.ts';
@@ -33,14 +33,14 @@ export interface ScaledObjectDependencies {
   /** What has objects looked at again beside their own changes: their HPAs, their targets. */
   readonly others: readonly Watched[];
   readonly workloads: Workloads;
-  readonly plans: ScaledObjectPlans;
+  readonly plans: ScaledObjectCollectors;
   readonly collection: Collection;
   readonly client: ResourceClient<ScaledObject>;
   readonly statuses: WrittenStatuses<ScaledObjectStatus, ScaledObject>;
   readonly hpaClient: HpaClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;
-  readonly memories: LoopMemories;
+  readonly memories: ScaledObjectStates;
   /** Who says which objects are to be left alone. */
   readonly otherOperator: Pick<OtherOperator, 'leaves'>;
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export interface ReconcileOptions extends ScaledObjectDependencies {
 }
 
 /** What a leader remembers of one object beside its status; all of it may be lost. */
-interface LoopMemory {
+interface ScaledObjectState {
   /** The generation of which it was told that its triggers are asked. */
   startedGeneration: number | undefined;
   /** By the monotonic clock. More exact than the status, which is not written every time, and does not follow the wall clock. */
@@ -77,15 +77,15 @@ interface LoopMemory {
 }
 
 /** What a leader remembers of objects; it begins and ends with its term. */
-export class LoopMemories {
-  readonly #memories = new Map<string, LoopMemory>();
+export class ScaledObjectStates {
+  readonly #memories = new Map<string, ScaledObjectState>();
   readonly #uids = new Map<string, string | undefined>();
   readonly #written = new MutationCache<ScaledObject>(({ metadata }) => metadata);
 
-  of(key: string): LoopMemory {
+  of(key: string): ScaledObjectState {
     const known = this.#memories.get(key);
     if (known) return known;
-    const fresh: LoopMemory = {
+    const fresh: ScaledObjectState = {
       startedGeneration: undefined,
       lastActiveAtMs: undefined,
       isReleased: false,
@@ -99,7 +99,7 @@ export class LoopMemories {
   }
 
   /** What comes next for an object, without beginning to remember it. */
-  nextOf(key: string): LoopMemory['next'] {
+  nextOf(key: string): ScaledObjectState['next'] {
     return this.#memories.get(key)?.next;
   }
 

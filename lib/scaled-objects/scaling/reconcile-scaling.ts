@@ -1,9 +1,9 @@
 import { conditionStatus, setConditions } from '../api/conditions.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
-import { type Evaluation, evaluate } from '../metrics/evaluate-triggers.ts';
+import { type Evaluation, evaluateTriggers } from '../metrics/evaluate-triggers.ts';
 import { preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { type Decision, decide, nextStep } from './decide-activation.ts';
-import type { Prepared } from './ensure-hpa.ts';
+import type { EnsuredHpa } from './ensure-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { setReplicas } from './scale-target.ts';
 import {
@@ -15,37 +15,37 @@ import {
   hpaConditions,
   pauseConditions,
   readyOf,
-  tellFailures,
-  tellFallback,
-  tellUnpaused,
+  recordFailures,
+  recordFallback,
+  recordUnpaused,
 } from './scaled-object-status.ts';
 
-type Options = ReconcileOptions & Prepared & { readonly key: string };
+type Options = ReconcileOptions & EnsuredHpa & { readonly key: string };
 
 /** What came of one look at an object. */
-interface StepResult {
+interface ScalingResult {
   readonly status: ScaledObjectStatus;
   /** When to look again at the latest, though nothing changes. */
   readonly againAtMs: number | undefined;
 }
 
 /** One look at the triggers of an object: what they say, what is done, and what is told of it. */
-export async function step(object: ScaledObject, options: Options): Promise<StepResult> {
+export async function reconcileScaling(object: ScaledObject, options: Options): Promise<ScalingResult> {
   const { prepared, plan, target, plans, memories, clock, key } = options;
   const { annotations, bounds } = prepared;
   const memory = memories.of(key);
   const counted = withHealth(object, options);
   const observed = plans.observe(key, counted, plan);
-  const evaluation = evaluate(prepared, {
+  const evaluation = evaluateTriggers(prepared, {
     ...{ plan, observed },
     target: {
       replicas: target.replicas,
       readyPods: options.workloads.find(prepared.target.ref)?.readyReplicas,
     },
   });
-  tellFailures(observed, options);
-  tellFallback(object, evaluation, options);
-  tellUnpaused(object, options);
+  recordFailures(observed, options);
+  recordFallback(object, evaluation, options);
+  recordUnpaused(object, options);
   const base = {
     ...describedStatus(object, options),
     ...(counted.status?.health && { health: counted.status.health }),

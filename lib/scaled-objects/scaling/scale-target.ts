@@ -45,7 +45,7 @@ export async function targetReading(object: ScaledObject, options: Options): Pro
   } catch (error) {
     signal.throwIfAborted();
     const failure = targetFailure(error);
-    if (failure instanceof CheckFailure) tellFailure(failure, object, options.events);
+    if (failure instanceof CheckFailure) recordFailure(failure, object, options.events);
     throw failure;
   }
 }
@@ -59,7 +59,7 @@ export function targetFailure(error: unknown): CheckFailure | UnreadableReplicas
     : new UnreadableReplicas(reason, { cause: error });
 }
 
-function tellFailure(failure: CheckFailure, object: ScaledObject, events: ObjectEvents): void {
+function recordFailure(failure: CheckFailure, object: ScaledObject, events: ObjectEvents): void {
   const { cause } = failure;
   if (object.status?.conditions?.some(({ message }) => message === failure.message)) return;
   const hasScale = !(cause instanceof UnscalableTarget && cause.reason === 'NoScaleSubresource');

@@ -3,15 +3,15 @@ import { addFinalizer, removeFinalizer } from '#lib/control/finalizers.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { conditionStatus, setConditions } from '../api/conditions.ts';
-import { eventsOf, type ObjectEvents, tellUnwritten } from '../api/object-events.ts';
+import { eventsOf, type ObjectEvents, recordUnwritten } from '../api/object-events.ts';
 import { FIELD_MANAGER, FINALIZER, NAME_LABEL } from '../api/resources.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
-import { tellStopped } from '../metrics/scaler-events.ts';
+import { recordStopped } from '../metrics/scaler-events.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
-import { prepare } from './ensure-hpa.ts';
+import { ensureHpa } from './ensure-hpa.ts';
 import { pause } from './pause-scaled-object.ts';
 import type { ReconcileOptions, ScaledObjectDependencies } from './reconcile-context.ts';
-import { step } from './reconcile-scaling.ts';
+import { reconcileScaling } from './reconcile-scaling.ts';
 import { UnreadableReplicas } from './scale-target.ts';
 import { CONDITIONS, checkFailed, replicasUnreadable } from './scaled-object-status.ts';
 
@@ -52,7 +52,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
           if (!isOmitted) memories.record(key, latest);
           return latest;
         } catch (error) {
-          tellUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
+          recordUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
           throw error;
         }
       };
@@ -62,10 +62,10 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
           await write(await pause(object, { ...options, write }));
           return DONE;
         }
-        const prepared = await prepare(object, { ...options, key });
-        if (!prepared) return DONE; // its triggers are being looked at: that tells when it is done
-        const { status, againAtMs } = await step(object, { ...options, ...prepared, key });
-        tellReady(object, status, own);
+        const ensured = await ensureHpa(object, { ...options, key });
+        if (!ensured) return DONE; // its triggers are being prepared, which reconciles it again
+        const { status, againAtMs } = await reconcileScaling(object, { ...options, ...ensured, key });
+        recordReady(object, status, own);
         await write(status);
         const pollingAtMs = clock.nowMs() + pollingMs;
         return {
@@ -121,7 +121,7 @@ async function refuse(
   return { requeueAfterMs: LOOK_AGAIN_MS };
 }
 
-function tellReady(object: ScaledObject, status: ScaledObjectStatus, own: ObjectEvents): void {
+function recordReady(object: ScaledObject, status: ScaledObjectStatus, own: ObjectEvents): void {
   const before = conditionStatus(object.status?.conditions, 'Ready');
   if (before !== 'True' && conditionStatus(status.conditions, CONDITIONS.ready.type) === 'True')
     own.normal('ScaledObjectReady', 'ScaledObject is ready for scaling');
@@ -134,7 +134,7 @@ export async function finalize(object: ScaledObject, options: ReconcileOptions):
   const key = keyOf(object.metadata);
   const memory = memories.of(key);
   if (memory.isReleased) return;
-  if (memory.startedGeneration !== undefined) tellStopped(own);
+  if (memory.startedGeneration !== undefined) recordStopped(own);
   memory.startedGeneration = undefined; // it is told once, however often the rest is tried
   await restore(object, options);
   const released = await removeFinalizer(object, FINALIZER, { client, clock, signal });

@@ -10,8 +10,8 @@ import type { PreparedScaledObject } from '../preparation/prepared-scaled-object
 import { preparedMetrics } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 import type { Decision } from './decide-activation.ts';
-import type { Prepared } from './ensure-hpa.ts';
-import type { LoopMemories } from './reconcile-context.ts';
+import type { EnsuredHpa } from './ensure-hpa.ts';
+import type { ScaledObjectStates } from './reconcile-context.ts';
 
 /** What a ScaledObject says of itself. */
 export const CONDITIONS = {
@@ -117,7 +117,7 @@ export function describedStatus(
     plan,
     target,
     isRetargeted,
-  }: Pick<Prepared, 'plan' | 'target' | 'isRetargeted'> & { readonly prepared: PreparedScaledObject },
+  }: Pick<EnsuredHpa, 'plan' | 'target' | 'isRetargeted'> & { readonly prepared: PreparedScaledObject },
 ): ScaledObjectStatus {
   const { status = {} } = object;
   const { kindText } = prepared.target;
@@ -142,7 +142,7 @@ export function describedStatus(
 interface Options {
   readonly prepared: PreparedScaledObject;
   readonly own: ObjectEvents;
-  readonly memories: LoopMemories;
+  readonly memories: ScaledObjectStates;
   readonly key: string;
 }
 
@@ -156,7 +156,7 @@ export function pauseConditions(
 }
 
 /** Tells that a pause of one direction begins, or that a pause ends. */
-export function tellUnpaused(
+export function recordUnpaused(
   object: ScaledObject,
   { own, prepared }: Pick<Options, 'own' | 'prepared'>,
 ): void {
@@ -168,7 +168,7 @@ export function tellUnpaused(
 }
 
 /** Tells that the fallback begins or ends to count. */
-export function tellFallback(
+export function recordFallback(
   object: ScaledObject,
   { isFallingBack }: Evaluation,
   { own }: Pick<Options, 'own'>,
@@ -181,7 +181,7 @@ export function tellFallback(
 }
 
 /** Tells of a trigger that fails, once for each reason. */
-export function tellFailures(
+export function recordFailures(
   observed: readonly ObservedMetric[],
   { prepared, own, memories, key }: Options,
 ): void {
@@ -227,7 +227,7 @@ export function activeTime(
   return { lastActiveTime: isActiveNow && isRecent ? written : formatTimestamp(lastActiveAtMs) };
 }
 
-export function hpaConditions({ status }: Prepared['hpa']): readonly ObjectCondition[] {
+export function hpaConditions({ status }: EnsuredHpa['hpa']): readonly ObjectCondition[] {
   const found = hpaActive(status?.conditions);
   return found ? [found] : [];
 }

@@ -10,7 +10,7 @@ import { type Conflicts, checkConflicts } from './find-conflicts.ts';
 const MAX_NAME_LENGTH = 63;
 
 /** What else is in the namespace. */
-export interface Neighbours extends Conflicts {
+export interface ValidationContext extends Conflicts {
   /** The object itself. */
   readonly prepared: PreparedScaledObject;
   /** The target, where it is one whose containers are known. */
@@ -20,7 +20,7 @@ export interface Neighbours extends Conflicts {
 }
 
 /** Checks what a schema cannot. @throws {CheckFailure} for the first rule that is broken */
-export function checkScaledObject(object: ScaledObject, neighbours: Neighbours): void {
+export function checkScaledObject(object: ScaledObject, neighbours: ValidationContext): void {
   const { prepared } = neighbours;
   checkNames(prepared);
   checkConflicts(prepared, neighbours);
@@ -68,7 +68,10 @@ function checkTriggers({ spec }: ScaledObject): void {
   if (broken) throw new CheckFailure(STEPS.triggers, broken, { rule: 'incorrect-triggers' });
 }
 
-function checkResources({ spec }: ScaledObject, { prepared, workload, limitedByDefault }: Neighbours): void {
+function checkResources(
+  { spec }: ScaledObject,
+  { prepared, workload, limitedByDefault }: ValidationContext,
+): void {
   for (const { type, metadata } of spec.triggers.filter(({ type }) => RESOURCE_TRIGGERS.includes(type))) {
     const container = metadata.containerName;
     const bare = workload?.containers.find(
@@ -143,8 +146,8 @@ export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | und
  */
 export async function checkWithDefaults(
   object: ScaledObject,
-  neighbours: Omit<Neighbours, 'limitedByDefault'>,
-  askDefaults: () => Promise<Neighbours['limitedByDefault']>,
+  neighbours: Omit<ValidationContext, 'limitedByDefault'>,
+  askDefaults: () => Promise<ValidationContext['limitedByDefault']>,
 ): Promise<void> {
   try {
     checkScaledObject(object, { ...neighbours, limitedByDefault: [] });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { eventsOf, tellUnwritten } from '#lib/scaled-objects/api/object-events.ts';
+import { eventsOf, recordUnwritten } from '#lib/scaled-objects/api/object-events.ts';
 
 describe('eventsOf', () => {
   const recorded: unknown[] = [];
@@ -25,10 +25,10 @@ describe('eventsOf', () => {
     const error = (statusCode: number) =>
       new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
     const { signal } = new AbortController();
-    for (const one of [error(404), error(409)]) tellUnwritten('R', one, { own, signal });
-    tellUnwritten('R', error(500), { own, signal: AbortSignal.abort() });
+    for (const one of [error(404), error(409)]) recordUnwritten('R', one, { own, signal });
+    recordUnwritten('R', error(500), { own, signal: AbortSignal.abort() });
     expect(recorded).to.deep.equal([]);
-    for (const one of [error(500), new Error('ECONNRESET')]) tellUnwritten('R', one, { own, signal });
+    for (const one of [error(500), new Error('ECONNRESET')]) recordUnwritten('R', one, { own, signal });
     expect(recorded.map((one) => (one as { message: string }).message)).to.deep.equal(['no', 'ECONNRESET']);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Collection } from '#lib/collection/collection.ts';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
-import { makeJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
-import { JobMemories, noteClocks } from '#lib/scaled-objects/jobs/job-context.ts';
+import { createJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
+import { JobMemories, recordClockOffset } from '#lib/scaled-objects/jobs/job-context.ts';
 import type { FoundJob } from '#lib/scaled-objects/jobs/job-state.ts';
 import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 import type { PreparedTriggers } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
@@ -13,7 +13,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 const KEY = 'default/work';
 const TWO_MESSAGES = [{ value: 2, labels: {} }];
 
-describe('makeJobs', () => {
+describe('createJobs', () => {
   it('counts what ended after the queue told its length, by the clock of who tells when Jobs end', async () => {
     // Ours is an hour ahead of the API server's.
     expect(await madeAfter({ endedAtOursMs: -3_600_000 + 500, clockAheadMs: 3_600_000 })).to.equal(1);
@@ -92,7 +92,7 @@ async function madeBeside(
   const memory = new JobMemories({ clock, findTriggers: () => plan, onEvaluate: () => {} }).of(KEY);
   memory.clockAheadMs = clockAheadMs;
   if (steppedMs !== undefined) {
-    noteClocks(memory, clock.nowMs() - clockAheadMs, clock);
+    recordClockOffset(memory, clock.nowMs() - clockAheadMs, clock);
     clock.stepWall(steppedMs);
   }
   const aheadMs = clockAheadMs + (steppedMs ?? 0);
@@ -102,7 +102,7 @@ async function madeBeside(
   const deleted: string[] = [];
   let made = 0;
   const object = { metadata: { name: 'work' }, spec: { triggers: [] } } as unknown as ScaledJob;
-  await makeJobs(object, {
+  await createJobs(object, {
     prepared: compileScaledJob(object),
     ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },

@@ -4,9 +4,9 @@ import {
   JOB_CONDITIONS,
   jobCheckFailed,
   pausedStatus,
+  recordChanges,
+  recordPaused,
   statusOf,
-  tellChanges,
-  tellPaused,
 } from '#lib/scaled-objects/jobs/scaled-job-status.ts';
 import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 
@@ -101,7 +101,7 @@ describe('pausedStatus', () => {
   });
 });
 
-describe('tellPaused', () => {
+describe('recordPaused', () => {
   const paused = job({ conditions: [condition('Paused', 'True', 'ScaledJobPaused')] });
   const unpaused = job({ conditions: [condition('Paused', 'False', 'x'), condition('Ready', 'True', 'y')] });
   for (const [what, object, isPaused, events] of [
@@ -112,11 +112,11 @@ describe('tellPaused', () => {
     ['nothing while there is none', unpaused, false, []],
   ] as const)
     it(`tells ${what}`, () => {
-      expect(eventsOf((own) => tellPaused(object, isPaused, own))).to.deep.equal(events);
+      expect(eventsOf((own) => recordPaused(object, isPaused, own))).to.deep.equal(events);
     });
 });
 
-describe('tellChanges', () => {
+describe('recordChanges', () => {
   const at = (ready: 'True' | 'False', active: 'True' | 'False') => ({
     conditions: [condition('Ready', ready, 'r'), condition('Active', active, 'a')],
   });
@@ -129,7 +129,7 @@ describe('tellChanges', () => {
     ['nothing of what was not', {}, at('False', 'False'), []],
   ] as const)
     it(`tells ${what}`, () => {
-      expect(eventsOf((own) => tellChanges(job(before), after as never, own))).to.deep.equal(events);
+      expect(eventsOf((own) => recordChanges(job(before), after as never, own))).to.deep.equal(events);
     });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Fallback } from '#lib/scaled-objects/api/scaled-object.ts';
-import { compositeOf, evaluate } from '#lib/scaled-objects/metrics/evaluate-triggers.ts';
+import { evaluateComposite, evaluateTriggers } from '#lib/scaled-objects/metrics/evaluate-triggers.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { compileFormula } from '#lib/scaled-objects/preparation/formula.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
@@ -12,7 +12,7 @@ const PENDING: MetricState = { kind: 'pending' };
 const FAILING: MetricState = { kind: 'failing', error };
 const LOST: MetricState = { kind: 'fallback', error };
 
-describe('evaluate', () => {
+describe('evaluateTriggers', () => {
   it('is active where one trigger is, and tells of each that is known', () => {
     expect(evaluated([IDLE, ACTIVE, PENDING])).to.deep.equal({
       ...{ isActive: true, hasError: false, isPending: true, isFallingBack: false },
@@ -103,7 +103,7 @@ function evaluated(states: readonly MetricState[], given: Given = {}) {
   const object = { metadata: { name: 'web' }, spec };
   const plan = { triggers: [...triggers, ...resources.map((resource) => ({ resource }))] };
   const target = { replicas: 'replicas' in given ? given.replicas : 2, readyPods: 2 };
-  return evaluate(compileScaledObject(object as never), {
+  return evaluateTriggers(compileScaledObject(object as never), {
     plan: plan as never,
     observed: observed as never,
     target,
@@ -112,7 +112,7 @@ function evaluated(states: readonly MetricState[], given: Given = {}) {
 
 const STATIC: Fallback = { failureThreshold: 3, replicas: 4 };
 
-describe('compositeOf', () => {
+describe('evaluateComposite', () => {
   it('works out the formula of the sums of triggers, and is active above the activation target', () => {
     const states = { a: value(2, 3), b: value(1) };
     expect(composite('a - b', states)).to.deep.equal({ kind: 'value', value: 4, isActive: true });
@@ -168,7 +168,7 @@ function composite(formula: string, states: Readonly<Record<string, MetricState>
     ...{ trigger: { name }, metric: { target: 5, targetType: 'AverageValue' }, state, isPushed: false },
   }));
   const modifiers = { formula: compileFormula(formula), target: 10, activationTarget: 2 };
-  return compositeOf(observed as unknown as readonly ObservedMetric[], {
+  return evaluateComposite(observed as unknown as readonly ObservedMetric[], {
     modifiers: { ...modifiers, metricType: 'AverageValue' },
     ...{ fallback, replicas: undefined, readyPods: undefined },
   });

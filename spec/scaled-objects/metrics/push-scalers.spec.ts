@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { type PushActions, PushFollowers } from '#lib/scaled-objects/metrics/push-scalers.ts';
+import { type PushActions, PushScalerStreams } from '#lib/scaled-objects/metrics/push-scalers.ts';
 import type { PreparedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('PushFollowers', () => {
+describe('PushScalerStreams', () => {
   const setUp = () => {
     const clock = new ManualClock();
     const polled: string[] = [];
     const pollNow = (owner: string, metric: string) => void polled.push(`${owner} ${metric}`);
-    const followers = new PushFollowers({ clock, collection: { pollNow } });
+    const followers = new PushScalerStreams({ clock, collection: { pollNow } });
     const followed = new Map<string, { readonly onActive: () => void; readonly signal: AbortSignal }>();
     const trigger = (key: string, ...metricNames: readonly string[]) =>
       ({

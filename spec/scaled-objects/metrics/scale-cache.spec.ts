@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
-import { ReadScales } from '#lib/scaled-objects/metrics/scale-cache.ts';
+import { ScaleCache } from '#lib/scaled-objects/metrics/scale-cache.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/support/replica-set-target.ts';
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
@@ -10,7 +10,7 @@ const target = { ...REPLICA_SET, namespace: 'default' };
 const ABSENT =
   'metric:s0-metric-api-value encountered error: error requesting metrics endpoint: /absent: api returned 404';
 
-describe('ReadScales', () => {
+describe('ScaleCache', () => {
   it('tells a fallback how many replicas a target has that is no workload of its own kind', async () => {
     await using cluster = await startScaledObjectsCluster();
     const metric = 's0-metric-api-value';
@@ -58,7 +58,7 @@ describe('ReadScales', () => {
   it('reads once at a time, and knows nothing of another target or of long ago', async () => {
     const clock = new ManualClock();
     const asked: ((scale: Scale) => void)[] = [];
-    using read = new ReadScales({ clock, scales: { get: () => new Promise((told) => asked.push(told)) } });
+    using read = new ScaleCache({ clock, scales: { get: () => new Promise((told) => asked.push(told)) } });
     read.read('default/web', target);
     read.read('default/web', target);
     expect(asked).to.have.lengthOf(1);
@@ -79,7 +79,7 @@ describe('ReadScales', () => {
   it('forgets what is told of an owner after that has gone', async () => {
     const clock = new ManualClock();
     const { promise, resolve } = Promise.withResolvers<Scale>();
-    using read = new ReadScales({ clock, scales: { get: () => promise } });
+    using read = new ScaleCache({ clock, scales: { get: () => promise } });
     read.read('default/web', target);
     read.forget('default/web');
     resolve({ specReplicas: 3 } as Scale);

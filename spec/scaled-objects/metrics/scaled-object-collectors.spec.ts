@@ -6,7 +6,10 @@ import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
-import { HeardStates, ScaledObjectPlans } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
+import {
+  PollChangeDetector,
+  ScaledObjectCollectors,
+} from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -14,7 +17,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 const KEY = 'default/web';
 
-describe('ScaledObjectPlans', () => {
+describe('ScaledObjectCollectors', () => {
   it('take no activity of an object for that of another which has its name now', async () => {
     await using built = new BuiltPlans();
     const { plans } = built;
@@ -50,7 +53,7 @@ class BuiltPlans implements AsyncDisposable {
     ...{ clock: this.#clock, logger: new RecordingLogger(), random: () => 0 },
     ...{ timeoutMs: 1000, onPolled: () => {} },
   });
-  readonly plans = new ScaledObjectPlans({
+  readonly plans = new ScaledObjectCollectors({
     ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
     types: new TriggerTypes([this.#trigger()]),
     share: new FairShare(this.#clock),
@@ -108,46 +111,52 @@ const observed = (state: MetricState): readonly ObservedMetric[] => [
   { state, isPushed: false, metric: { metricName: 's0-queue' }, trigger: {} } as unknown as ObservedMetric,
 ];
 
-describe('HeardStates', () => {
+describe('PollChangeDetector', () => {
   it('tells what is confirmed from what changes', () => {
-    const heard = new HeardStates();
-    const confirms = (state: MetricState, monotonicMs: number, countsValues = false) => {
+    const heard = new PollChangeDetector();
+    const isUnchanged = (state: MetricState, monotonicMs: number, countsValues = false) => {
       const isActive = state.kind === 'value' && state.isActive;
-      return heard.confirms('n/web', observed(state), { monotonicMs, countsValues, isActive });
+      return heard.isUnchanged('n/web', observed(state), { monotonicMs, countsValues, isActive });
     };
-    expect(confirms({ kind: 'pending' }, 1)).to.equal(false);
+    expect(isUnchanged({ kind: 'pending' }, 1)).to.equal(false);
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
-    expect(confirms(value(true, 7), 2)).to.equal(false);
+    expect(isUnchanged(value(true, 7), 2)).to.equal(false);
     expect(heard.lastActiveAtMs('n/web')).to.equal(2);
-    expect(confirms(value(true, 8), 3)).to.equal(true);
-    expect(confirms(value(false, 0), 4)).to.equal(false);
-    expect(confirms(value(false, 0), 4)).to.equal(true);
+    expect(isUnchanged(value(true, 8), 3)).to.equal(true);
+    expect(isUnchanged(value(false, 0), 4)).to.equal(false);
+    expect(isUnchanged(value(false, 0), 4)).to.equal(true);
     expect(heard.lastActiveAtMs('n/web')).to.equal(3); // that nothing is to be done is no activity
-    expect(confirms(value(false, 0), 5, true)).to.equal(false);
-    expect(confirms(value(false, 1), 6, true)).to.equal(false);
-    expect(confirms(value(false, 1), 7, true)).to.equal(true);
+    expect(isUnchanged(value(false, 0), 5, true)).to.equal(false);
+    expect(isUnchanged(value(false, 1), 6, true)).to.equal(false);
+    expect(isUnchanged(value(false, 1), 7, true)).to.equal(true);
     heard.forget('n/web');
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 
   it('tells that a push begins and ends to count', () => {
-    const heard = new HeardStates();
-    const confirms = (isPushed: boolean) =>
-      heard.confirms(
+    const heard = new PollChangeDetector();
+    const isUnchanged = (isPushed: boolean) =>
+      heard.isUnchanged(
         'n/web',
         observed(value(false, 0)).map((one) => ({ ...one, isPushed })),
         { monotonicMs: 1, countsValues: false, isActive: isPushed },
       );
-    expect([false, false, true, true, false].map(confirms)).to.deep.equal([false, true, false, true, false]);
+    expect([false, false, true, true, false].map(isUnchanged)).to.deep.equal([
+      false,
+      true,
+      false,
+      true,
+      false,
+    ]);
   });
 
-  it('confirms no failure: each is counted', () => {
-    const heard = new HeardStates();
+  it('isUnchanged no failure: each is counted', () => {
+    const heard = new PollChangeDetector();
     const failing: MetricState = { kind: 'failing', error: new Error('gone') };
-    const confirms = (state: MetricState) =>
-      heard.confirms('n/web', observed(state), { monotonicMs: 1, countsValues: false, isActive: false });
-    expect([confirms(failing), confirms(failing)]).to.deep.equal([false, false]);
-    expect([confirms(value(true, 1)), confirms(failing), confirms(value(true, 1))]).to.deep.equal([
+    const isUnchanged = (state: MetricState) =>
+      heard.isUnchanged('n/web', observed(state), { monotonicMs: 1, countsValues: false, isActive: false });
+    expect([isUnchanged(failing), isUnchanged(failing)]).to.deep.equal([false, false]);
+    expect([isUnchanged(value(true, 1)), isUnchanged(failing), isUnchanged(value(true, 1))]).to.deep.equal([
       false,
       false,
       false,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { tellStarted, tellStopped } from '#lib/scaled-objects/metrics/scaler-events.ts';
+import { recordStarted, recordStopped } from '#lib/scaled-objects/metrics/scaler-events.ts';
 
-describe('tellStarted', () => {
+describe('recordStarted', () => {
   it('warns of keys that mean nothing, and of what an authentication refers to that is not there', () => {
     const warnings: string[] = [];
-    tellStarted(
+    recordStarted(
       [
         {
           ...{
@@ -44,8 +44,8 @@ describe('tellStarted', () => {
     });
     const keys = Array.from({ length: 11 }, (_, index) => `${index}${'x'.repeat(120)}`);
     const own = { normal: note, warning: note };
-    tellStarted([trigger('cron'), trigger('redis', keys), trigger('cron')], own);
-    tellStopped(own);
+    recordStarted([trigger('cron'), trigger('redis', keys), trigger('cron')], own);
+    recordStopped(own);
     expect(told).to.deep.equal([
       'KEDAScalersStarted Started scalers watch',
       'KEDAScalersStarted Scaler cron is built',

@@ -5,7 +5,7 @@ import { MetricStore } from '#lib/collection/metric-store.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import { ScaledObjectPlans } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
+import { ScaledObjectCollectors } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
 import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -14,7 +14,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 const KEY = 'default/web';
 const POLLING_S = 30;
 
-describe('ScaledObjectPlans, of an object with many triggers', () => {
+describe('ScaledObjectCollectors, of an object with many triggers', () => {
   for (const count of [1, 10, 100])
     it(`judges ${count} metrics no more often than 100 times a second and twice a poll`, async () => {
       await using built = new ManyTriggers(count);
@@ -87,7 +87,7 @@ class ManyTriggers implements AsyncDisposable {
   readonly #count: number;
   readonly #store = new MetricStore();
   readonly #collection: Collection;
-  readonly plans: ScaledObjectPlans;
+  readonly plans: ScaledObjectCollectors;
 
   constructor(count: number, formula?: string) {
     this.#count = count;
@@ -108,7 +108,7 @@ class ManyTriggers implements AsyncDisposable {
       };
       Object.assign(object.spec, { advanced: { scalingModifiers } });
     }
-    this.plans = new ScaledObjectPlans({
+    this.plans = new ScaledObjectCollectors({
       ...{ clock, collection: this.#collection, store: this.#store },
       types: new TriggerTypes([this.#trigger()]),
       share: new FairShare(this.clock),

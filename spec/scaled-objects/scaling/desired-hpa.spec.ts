@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import type { PreparedTriggers } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
-import { wantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
+import { desiredHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 
 const SELECTOR = { matchLabels: { 'scaledobject.keda.sh/name': 'web' } };
 const FORMULA = { scalingModifiers: { formula: 'queue + 1', target: '2.5' } };
 
-describe('wantedHpa', () => {
+describe('desiredHpa', () => {
   it('has the labels and annotations of its object, but for those that are left out, and belongs to it', () => {
     const { metadata } = hpaOf(
       {},
@@ -145,7 +145,7 @@ function hpaOf(spec: object, metadata: object = {}): Found {
 }
 
 function hpaOfPlan(object: ScaledObject, plan: PreparedTriggers) {
-  return wantedHpa(object, { ...OPTIONS, plan, prepared: compileScaledObject(object) });
+  return desiredHpa(object, { ...OPTIONS, plan, prepared: compileScaledObject(object) });
 }
 
 function objectOf(spec: object, metadata: object = {}): ScaledObject {

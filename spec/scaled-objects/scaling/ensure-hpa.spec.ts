@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { prepare } from '#lib/scaled-objects/scaling/ensure-hpa.ts';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { ensureHpa } from '#lib/scaled-objects/scaling/ensure-hpa.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { UnreadReference } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
 import { toldTrigger } from '#spec/support/told-scaled-objects.ts';
@@ -18,11 +18,11 @@ const RESOURCE = {
 const apiError = (statusCode: number) =>
   new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
 
-describe('prepare', () => {
+describe('ensureHpa', () => {
   const start = () => {
     const told: string[] = [];
     const note = (...words: readonly string[]) => void told.push(words.join(' '));
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     const state = {
       triggers: [toldTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
         | ReturnType<typeof toldTrigger>[]
@@ -40,7 +40,7 @@ describe('prepare', () => {
         spec: { scaleTargetRef: { name: 'web' }, triggers: [trigger], ...spec },
         status: { hpaName: 'keda-hpa-web' },
       };
-      return await prepare(
+      return await ensureHpa(
         object as never,
         {
           prepared: compileScaledObject(object as never),

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { ManagedHpa } from '#lib/scaled-objects/api/informers.ts';
-import type { WantedHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
+import type { DesiredHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 import { HpaClient, type WrittenHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
 
 const OWNER = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
 const WANTED = {
   metadata: { name: 'keda-hpa-web', namespace: 'shop', labels: { a: '1' }, ownerReferences: [OWNER] },
   spec: { maxReplicas: 3, scaleTargetRef: { name: 'web' } },
-} as unknown as WantedHpa;
+} as unknown as DesiredHpa;
 const { signal } = new AbortController();
 
 describe('HpaClient', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
-import { step } from '#lib/scaled-objects/scaling/reconcile-scaling.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { reconcileScaling } from '#lib/scaled-objects/scaling/reconcile-scaling.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
@@ -11,7 +11,7 @@ const NOTHING_TO_DO: State = { kind: 'value', values: [0], isActive: false, atMs
 const SOMETHING_TO_DO: State = { kind: 'value', values: [9], isActive: true, atMs: 0 };
 const PENDING: State = { kind: 'pending' };
 
-describe('step, while a trigger has not told anything yet', () => {
+describe('reconcileScaling, while a trigger has not told anything yet', () => {
   it('scales nothing down, though the others have nothing to do and the cooldown is over', async () => {
     for (const states of [[PENDING], [NOTHING_TO_DO, PENDING], [PENDING, NOTHING_TO_DO]]) {
       const { conditions, sizes } = await stepped({ replicas: 2, states });
@@ -33,7 +33,7 @@ describe('step, while a trigger has not told anything yet', () => {
   });
 });
 
-describe('step, at one look', () => {
+describe('reconcileScaling, at one look', () => {
   it('leaves a target alone that somebody else has scaled meanwhile, and tells of nothing', async () => {
     const { events, sizes, status } = await stepped({
       ...{ replicas: 0, states: [SOMETHING_TO_DO], replicasByNow: 4 },
@@ -118,9 +118,9 @@ async function stepped({
     spec: { scaleTargetRef: { name: 'web' }, cooldownPeriod, triggers: [] },
     status: before,
   } as never;
-  const { status } = await step(object, {
+  const { status } = await reconcileScaling(object, {
     prepared: compileScaledObject(object),
-    ...{ key: 'default/web', clock, memories: new LoopMemories(), plan: { triggers } },
+    ...{ key: 'default/web', clock, memories: new ScaledObjectStates(), plan: { triggers } },
     target: {
       replicas,
       resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { pause } from '#lib/scaled-objects/scaling/pause-scaled-object.ts';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
 const UID = 'uid-web';
 
@@ -91,7 +91,7 @@ async function paused({
   } as never;
   const status = await pause(object, {
     prepared: compileScaledObject(object),
-    ...{ own: { normal() {}, warning() {} }, memories: new LoopMemories() },
+    ...{ own: { normal() {}, warning() {} }, memories: new ScaledObjectStates() },
     hpas: { find: (key: string) => hpas.filter((name) => key === `default/${name}`).map(hpaOf)[0] },
     hpaClient: {
       delete: remove ?? (async ({ metadata }: ReturnType<typeof hpaOf>) => deleted.push(metadata.name)),

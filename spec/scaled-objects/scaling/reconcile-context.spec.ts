@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 
-describe('LoopMemories', () => {
+describe('ScaledObjectStates', () => {
   it('has an object as it was written last, until the informer has that version', () => {
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     const object = (resourceVersion: string) =>
       ({ metadata: { name: 'web', uid: 'a', resourceVersion }, spec: {} }) as never;
     const written = object('10');
@@ -15,7 +15,7 @@ describe('LoopMemories', () => {
   });
 
   it('keeps nothing of an object for another that has its name now: it has a cooldown of its own', () => {
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     const object = (uid: string) =>
       ({ metadata: { name: 'web', uid, resourceVersion: '10' }, spec: {} }) as never;
     memories.latest('default/web', object('a'));

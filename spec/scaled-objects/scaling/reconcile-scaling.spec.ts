@@ -6,7 +6,7 @@ import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-c
 const METRIC = 's0-metric-api-value';
 const NOT_ACTIVE = 'False ScalerNotActive Scaling is not performed because triggers are not active';
 
-describe('step', () => {
+describe('reconcileScaling', () => {
   it('counts the first cooldown from the creation of the object', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { finalize, scaledObjectController } from '#lib/scaled-objects/scaling/scaled-object-controller.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('scaledObjectController', () => {
   it('remembers nothing of an object that is gone, so that one of its name begins with its own cooldown', async () => {
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     Object.assign(memories.of('default/web'), { startedGeneration: 1, lastActiveAtMs: 7 });
     Object.assign(memories.of('default/other'), { lastActiveAtMs: 8 });
     const controller = scaledObjectController({
@@ -24,12 +24,12 @@ describe('finalize', () => {
   const finalized = async ({
     status = { originalReplicaCount: 5, scaleTargetGVKR: {} },
     restores = true,
-    memories = new LoopMemories(),
+    memories = new ScaledObjectStates(),
     ...more
   }: {
     status?: object;
     restores?: boolean;
-    memories?: LoopMemories;
+    memories?: ScaledObjectStates;
     finalizers?: readonly string[];
     replicas?: number;
     scale?: () => Promise<never>;
@@ -88,7 +88,7 @@ describe('finalize', () => {
   });
 
   it('lets it go once, while the informer shows it with the finalizer still', async () => {
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     expect((await finalized({ memories })).done).to.have.lengthOf(3);
     expect((await finalized({ memories })).done).to.deep.equal([]);
   });

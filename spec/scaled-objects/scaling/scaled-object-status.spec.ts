@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { LoopMemories } from '#lib/scaled-objects/scaling/reconcile-context.ts';
+import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import {
   CONDITIONS,
   checkFailed,
   describedStatus,
   hpaActive,
   pauseConditions,
+  recordFailures,
+  recordFallback,
+  recordUnpaused,
   replicasUnreadable,
-  tellFailures,
-  tellFallback,
-  tellUnpaused,
 } from '#lib/scaled-objects/scaling/scaled-object-status.ts';
 
 describe('hpaActive', () => {
@@ -137,16 +137,16 @@ describe('describedStatus', () => {
   });
 });
 
-describe('tellFailures', () => {
+describe('recordFailures', () => {
   it('tells of a failure once while it lasts, and remembers nothing of a metric that is gone', () => {
-    const memories = new LoopMemories();
+    const memories = new ScaledObjectStates();
     const told: string[] = [];
     const own = { normal: () => {}, warning: (_: string, message: string) => void told.push(message) };
     const look = (...metricNames: readonly string[]) => {
       const state = { kind: 'failing', error: new Error('it is down') };
       const observed = metricNames.map((metricName) => ({ metric: { metricName }, state }));
       const prepared = { hasFormula: false } as never;
-      tellFailures(observed as never, { prepared, own, memories, key: 'a' });
+      recordFailures(observed as never, { prepared, own, memories, key: 'a' });
       return memories.of('a').failures.size;
     };
     expect(look('s0-a', 's1-b')).to.equal(2);
@@ -158,15 +158,15 @@ describe('tellFailures', () => {
   });
 });
 
-describe('tellFailures, of an object', () => {
+describe('recordFailures, of an object', () => {
   const told: string[] = [];
   const own = { normal: () => {}, warning: (...words: string[]) => void told.push(words.join(' ')) };
-  const memories = new LoopMemories();
+  const memories = new ScaledObjectStates();
   const look = (state: object, formula = '') => {
     told.splice(0);
     const observed = [{ metric: { metricName: 's0-a' }, state }];
     const prepared = { hasFormula: formula !== '' } as never;
-    tellFailures(observed as never, { prepared, own, memories, key: 'a' });
+    recordFailures(observed as never, { prepared, own, memories, key: 'a' });
     return told.join();
   };
 
@@ -183,7 +183,7 @@ describe('tellFailures, of an object', () => {
   });
 });
 
-describe('tellUnpaused and tellFallback', () => {
+describe('recordUnpaused and recordFallback', () => {
   const IN = 'autoscaling.keda.sh/paused-scale-in';
   const OUT = 'autoscaling.keda.sh/paused-scale-out';
   const object = (annotations: object, type?: string, status = 'True') =>
@@ -215,7 +215,7 @@ describe('tellUnpaused and tellFallback', () => {
     it(`tell ${what}`, () => {
       const annotations = readKedaAnnotations(given);
       const prepared = { annotations } as never;
-      expect(told((own) => tellUnpaused(given, { own, prepared }))).to.equal(event);
+      expect(told((own) => recordUnpaused(given, { own, prepared }))).to.equal(event);
       expect(pauseConditions(given, annotations)[0]?.status).to.equal(condition);
     });
 
@@ -236,6 +236,6 @@ describe('tellUnpaused and tellFallback', () => {
     ['nothing where there is none', object({}, 'Fallback', 'False'), false, ''],
   ] as const)
     it(`tell ${what}`, () => {
-      expect(told((own) => tellFallback(given, { isFallingBack } as never, { own }))).to.equal(event);
+      expect(told((own) => recordFallback(given, { isFallingBack } as never, { own }))).to.equal(event);
     });
 });

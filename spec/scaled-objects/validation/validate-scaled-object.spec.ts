@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
-import { checkScaledObject, type Neighbours } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
+import {
+  checkScaledObject,
+  type ValidationContext,
+} from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 
 const TARGET = "ScaledObject doesn't have correct scaleTargetRef specification: ";
 const REPLICAS = "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: ";
@@ -152,7 +155,7 @@ function hpaNamed(name: string): object {
   return { advanced: { horizontalPodAutoscalerConfig: { name } } };
 }
 
-function failureOf(one: ScaledObject, more: Partial<Neighbours> = {}): string | undefined {
+function failureOf(one: ScaledObject, more: Partial<ValidationContext> = {}): string | undefined {
   try {
     const nothing = { objects: [], hpas: [], workload: undefined, limitedByDefault: [] };
     checkScaledObject(one, { prepared: compileScaledObject(one), ...nothing, ...more });
