@@ -13,20 +13,20 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(2);
   });
 
-  it('remembers nothing for no time', async () => {
+  it('caches nothing with a lifetime of 0', async () => {
     const { compute, cache } = setUp();
     const brief = { ...compute, lifetimeMs: () => 0 };
     expect(await cache.getOrCompute('a', brief)).to.equal(1);
     expect(await cache.getOrCompute('a', brief)).to.equal(2);
   });
 
-  it('lets all who ask at once wait for one response', async () => {
+  it('shares one computation between concurrent callers', async () => {
     const { compute, cache } = setUp();
     const responses = await Promise.all([1, 2, 3].map(() => cache.getOrCompute('a', compute)));
     expect(responses).to.deep.equal([1, 1, 1]);
   });
 
-  it('gives a failure to all who wait, and does not remember it', async () => {
+  it('rejects all waiting callers with a failure, and does not cache it', async () => {
     const { compute, cache } = setUp();
     const failing = { ...compute, compute: () => Promise.reject(new Error('no')) };
     const responses = await Promise.allSettled([1, 2].map(() => cache.getOrCompute('a', failing)));
@@ -34,7 +34,7 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 
-  it('ends a computation when the last who wait for it leave, and computes again for who comes then', async () => {
+  it('aborts a computation without waiting callers, and computes again for a later caller', async () => {
     const { compute, cache } = setUp();
     const signals: AbortSignal[] = [];
     const hanging = {
@@ -57,7 +57,7 @@ describe('ExpiringCache', () => {
     expect(await cache.getOrCompute('a', compute)).to.equal(1);
   });
 
-  it('gives what comes of a computation that all had left to who asks meanwhile, and remembers it', async () => {
+  it('returns the result of a computation that all callers had left to a later caller, and caches it', async () => {
     const { compute, cache } = setUp();
     const { promise, resolve } = Promise.withResolvers<number>();
     const leaving = new AbortController();
@@ -72,7 +72,7 @@ describe('ExpiringCache', () => {
     expect(cache.get('a')).to.equal(7);
   });
 
-  it('computes again for who asks while a computation ends that all had left', async () => {
+  it('computes again for a caller during the end of an aborted computation', async () => {
     const { compute, cache } = setUp();
     const { promise, reject } = Promise.withResolvers<number>();
     const leaving = new AbortController();
@@ -89,14 +89,14 @@ describe('ExpiringCache', () => {
     expect(await Promise.all(next)).to.deep.equal([1, 1]);
   });
 
-  it('asks for no signal where the response is known', async () => {
+  it('does not request a signal if the value is cached', async () => {
     const { compute, cache } = setUp();
     await cache.getOrCompute('a', compute);
     const signal = () => expect.fail('it was asked for');
     expect(await cache.getOrCompute('a', { ...compute, signal })).to.equal(1);
   });
 
-  it('holds no more than it may, and lets the longest unused go', async () => {
+  it('evicts the least recently used entry at its limit', async () => {
     const { compute, cache } = setUp();
     await cache.getOrCompute('a', compute);
     await cache.getOrCompute('b', compute);

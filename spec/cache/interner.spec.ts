@@ -6,7 +6,7 @@ import { copyString, createStringInterner, Interner } from '#lib/cache/interner.
 const interner = () => new Interner<{ key: string }>({ capacity: 2, maxKeyLength: 10 }, (key) => ({ key }));
 
 describe('Interner', () => {
-  it('gives the first of equal values', () => {
+  it('returns the first of equal values', () => {
     const values = interner();
     const first = values.intern('a');
     expect(first).to.deep.equal({ key: 'a' });
@@ -14,7 +14,7 @@ describe('Interner', () => {
     expect(values.intern('b')).not.to.equal(first);
   });
 
-  it('keeps what is asked for again, and forgets what is not', () => {
+  it('retains used keys, and evicts unused ones', () => {
     const values = interner();
     const [kept, lost] = [values.intern('kept'), values.intern('lost')];
     for (const key of ['b', 'c', 'd', 'e']) {
@@ -24,7 +24,7 @@ describe('Interner', () => {
     expect(values.intern('lost')).not.to.equal(lost);
   });
 
-  it('remembers no key that is longer than may be', () => {
+  it('does not retain too long keys', () => {
     const values = interner();
     expect(values.intern('x'.repeat(10))).to.equal(values.intern('x'.repeat(10)));
     expect(values.intern('x'.repeat(11))).not.to.equal(values.intern('x'.repeat(11)));

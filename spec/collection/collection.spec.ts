@@ -9,7 +9,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('Collection', () => {
-  it('asks a query at once, and then at its interval', async () => {
+  it('runs a query immediately, and then at its interval', async () => {
     const { clock, collection, source } = setUp();
     collection.replace('default/web', collectors({ rate: source.collector('rate', 10_000) }));
     await clock.advance(0);
@@ -21,7 +21,7 @@ describe('Collection', () => {
     ]);
   });
 
-  it('asks at once what is wanted soon, and at its interval from then on', async () => {
+  it('runs a query immediately on demand, and at its interval from then on', async () => {
     const { clock, collection, source } = setUp();
     collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
     await clock.advance(7000);
@@ -30,7 +30,7 @@ describe('Collection', () => {
     expect(source.requestedAtMs('rate')).to.deep.equal([0, 5000, 7000, 17_000]);
   });
 
-  it('asks once more after a response for all who want it soon meanwhile, and at its interval from then on', async () => {
+  it('runs a query once more after the running one for all demands meanwhile', async () => {
     const { clock, collection, source } = setUp();
     source.takeMs('slow', 4000);
     collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
@@ -42,7 +42,7 @@ describe('Collection', () => {
     expect(source.requestedAtMs('slow')).to.deep.equal([0, 4000, 8500, 13_000, 22_000, 31_000]);
   });
 
-  it('tells of each collector what it asks, and how its requests have gone', async () => {
+  it('reports the query and statistics of each collector', async () => {
     const { clock, asked, collection, source } = setUp();
     const rate = source.collector('rate', 10_000);
     collection.replace('a', collectors({ rate }));
@@ -61,7 +61,7 @@ describe('Collection', () => {
     expect(asked.slice(0, 3)).to.deep.equal(['rate: 0', 'rate: 250', 'rate: 0, connection refused']);
   });
 
-  it('knows nothing of an owner or a collector that there is not', () => {
+  it('returns nothing for an unknown owner or collector', () => {
     const { collection, source } = setUp();
     collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
     for (const [owner, name] of [
@@ -97,7 +97,7 @@ describe('Collection', () => {
     expect(await counts(responding(0))).to.deep.equal([2, 2]);
   });
 
-  it('never keeps a query of one namespace waiting for those of another, though they have the same source', async () => {
+  it('does not delay a query for those of another namespace with the same source', async () => {
     const { clock, collection, source } = setUp();
     const slow = Array.from({ length: 40 }, (_, index) => `slow-${index}`);
     for (const name of slow) source.takeMs(name, 10_000);
@@ -133,7 +133,7 @@ describe('Collection', () => {
       return collectors({ [key]: { query: bounded, intervalMs, ...(tenant && { tenant }) } });
     };
 
-    it('asks a query that two namespaces want as one of neither', async () => {
+    it('counts a query of two namespaces for neither of them', async () => {
       for (const tenant of ['a', 'b', 'ab']) {
         const { clock, collection, source } = setUp();
         source.takeMs('slow', 10_000);
@@ -192,7 +192,7 @@ describe('Collection', () => {
     });
   });
 
-  it('asks at once what names no source, and what belongs to no namespace', async () => {
+  it('does not limit queries without a source or namespace', async () => {
     const { clock, collection, source } = setUp();
     const all: string[] = [];
     for (const extra of [{ tenant: 'a' }, { source: 'prometheus:9090' }, {}]) {
@@ -283,7 +283,7 @@ describe('Collection', () => {
   });
 
   describe('of equal queries', () => {
-    it('asks once, at the shortest interval', async () => {
+    it('runs it once per shortest interval', async () => {
       const { clock, collection, source } = setUp();
       collection.replace('a', collectors({ one: source.collector('same', 30_000) }));
       await clock.advance(1000);
@@ -340,7 +340,7 @@ describe('Collection', () => {
       expect(source.requestedAtMs('rate')).to.deep.equal([0]);
     });
 
-    it('has another listener hear of requests, and nobody who has left', async () => {
+    it('calls only the current listener', async () => {
       const { clock, collection, source } = setUp();
       const heard: string[] = [];
       const kept = source.collector('rate', 10_000);
@@ -355,7 +355,7 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(1);
     });
 
-    it('ends the request that is under way, which is no failure of the source', async () => {
+    it('aborts the running query without counting a failure', async () => {
       const { clock, collection, source, logger, asked } = setUp();
       source.hang('slow');
       collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
@@ -394,7 +394,7 @@ describe('Collection', () => {
       expect(collection.reading('a', 'rate')).to.equal(undefined);
     });
 
-    it('asks after one, two and four intervals, yet at least once a minute', async () => {
+    it('polls after one, two and four intervals, but at least once a minute', async () => {
       const { clock, collection, source } = setUp({ random: () => 0 });
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 15_000) }));
@@ -404,7 +404,7 @@ describe('Collection', () => {
       expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
     });
 
-    it('asks it at its interval where somebody counts its failures, from when they begin to', async () => {
+    it('polls at the interval for a collector that counts failures', async () => {
       const { clock, collection, source } = setUp();
       source.fail('rate', 'connection refused');
       const collector = source.collector('rate', 10_000);
@@ -415,7 +415,7 @@ describe('Collection', () => {
       expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([10_000, 20_000, 10_000, 10_000, 10_000]);
     });
 
-    it('asks it at its interval where one of several counts its failures', async () => {
+    it('polls at the interval if one of several collectors counts failures', async () => {
       const { clock, collection, source } = setUp();
       source.fail('rate', 'connection refused');
       const collector = source.collector('rate', 10_000);
@@ -448,7 +448,7 @@ describe('Collection', () => {
       expect(intervals(source.requestedAtMs('query-3')).slice(3)).to.deep.equal([10_000, 10_000]);
     });
 
-    it('asks no sooner because somebody else wants to know, too', async () => {
+    it('does not poll sooner for an additional collector', async () => {
       const { clock, collection, source } = setUp();
       source.fail('same', 'connection refused');
       collection.replace('a', collectors({ one: source.collector('same', 50_000) }));
@@ -460,7 +460,7 @@ describe('Collection', () => {
       expect(source.requestedAtMs('same')).to.have.length(2);
     });
 
-    it('never asks before the interval is over, however long that is', async () => {
+    it('never polls before a long interval is over', async () => {
       const { clock, collection, source } = setUp({ random: () => 0 });
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 300_000) }));
@@ -525,7 +525,7 @@ describe('Collection', () => {
       expect([bounded.logger.lines.length, logger.lines.length]).to.deep.equal([10, 10]);
     });
 
-    it('ends what takes too long, whether it listens to that or not, and holds up nobody else', async () => {
+    it('times out a query, even if it ignores its signal, without delaying others', async () => {
       const { clock, collection, source } = setUp();
       source.hang('deaf', { isDeaf: true });
       collection.replace(
@@ -552,7 +552,7 @@ describe('Collection', () => {
     expect(intervals(source.requestedAtMs('slow'))).to.deep.equal(Array.from({ length: 6 }, () => 4000));
   });
 
-  it('is told when the next request is due, and how long each took', async () => {
+  it('reports when the next query is due, and the duration of each', async () => {
     const { clock, collection, source, asked } = setUp();
     source.takeMs('slow', 4000);
     collection.replace('a', collectors({ slow: source.collector('slow', 20_000) }));
@@ -587,7 +587,7 @@ describe('Collection', () => {
     expect(collection.isWarm).to.equal(true);
   });
 
-  it('leaves nothing behind when it is disposed', async () => {
+  it('stops all timers when it is disposed of', async () => {
     const { clock, collection, source } = setUp();
     source.hang('hanging');
     collection.replace(
@@ -600,7 +600,7 @@ describe('Collection', () => {
     expect([clock.sleeperCount, collection.queryCount]).to.deep.equal([0, 0]);
   });
 
-  it('asks just what its owners want, whatever they replaced before', async () => {
+  it('polls exactly the collectors of its owners after any replacements', async () => {
     const wish = fc.dictionary(
       fc.constantFrom('x', 'y'),
       fc.record({ query: fc.constantFrom('p', 'q', 'r'), s: fc.integer({ min: 1, max: 5 }) }),

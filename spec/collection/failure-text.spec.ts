@@ -7,7 +7,7 @@ describe('failureText', () => {
     expect(failureText(error)).to.equal('query of a: line 1\\nline\\u001b[2J 2\\u202e');
   });
 
-  it('leaves out what URLs say of users', () => {
+  it('removes the user information of URLs', () => {
     const error = new Error('Cannot query http://ann:pass@a.example/x and //token@b/: see https://c/@d');
     expect(failureText(error)).to.equal('Cannot query http://…@a.example/x and //…@b/: see https://c/@d');
   });

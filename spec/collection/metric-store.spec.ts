@@ -75,7 +75,7 @@ describe('MetricStore', () => {
     expect([store.metrics(), store.objects.metrics()]).to.deep.equal([['a', 'c'], []]);
   });
 
-  it('forgets what an owner does not have served any more', () => {
+  it('removes metrics that an owner no longer has', () => {
     const store = new MetricStore();
     store.put('a', { external: [external({})] });
     store.put('a', { external: [external({ name: 'later' })] });
@@ -111,7 +111,7 @@ describe('MetricStore', () => {
     expect(found({ metricSelector: parseLabelSelector('of=b') })).to.deep.equal(['web-1 b', 'web-3 b']);
   });
 
-  it('tells which metrics of objects there are, each once, sorted, and the same ones until that changes', () => {
+  it('lists the metrics of objects, sorted without duplicates, in the same array until they change', () => {
     const store = new MetricStore();
     const of = (resource: string, name: string, isNamespaced = true) => ({
       ...{ resource, name, isNamespaced, namespace: isNamespaced ? 'one' : '', labels: {} },
@@ -130,7 +130,7 @@ describe('MetricStore', () => {
     expect(store.objects.metrics().map(({ resource }) => resource)).to.deep.equal(['nodes', 'pods']);
   });
 
-  it('leaves out objects whose labels nobody knows where labels are asked for', () => {
+  it('omits objects with unknown labels from selections by label', () => {
     const store = new MetricStore();
     const known = [
       { name: 'bare', labels: undefined },
@@ -173,7 +173,7 @@ describe('MetricStore', () => {
     expect([found(), found('web-1')]).to.deep.equal([[], undefined]);
   });
 
-  it('passes on why a value cannot be told', () => {
+  it('passes on the error of a value', () => {
     const store = new MetricStore();
     const values = () => {
       throw new Error('metric:s0-queue encountered error');

@@ -6,8 +6,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const OBJECTS_PER_SLICE = 500;
 
 describe('TimeSlices', () => {
-  describe('sliceIsSpent', () => {
-    it('says so once many objects were dealt with, one by one or many at once, until the next slice begins', async () => {
+  describe('isSliceSpent', () => {
+    it('returns true after many objects, counted one by one or together, until the next slice', async () => {
       const slices = new TimeSlices();
       const ones = Array.from({ length: OBJECTS_PER_SLICE + 1 }, () => slices.isSliceSpent());
       expect(ones.indexOf(true)).to.equal(OBJECTS_PER_SLICE - 1);
@@ -17,7 +17,7 @@ describe('TimeSlices', () => {
       expect(slices.isSliceSpent()).to.equal(true);
     });
 
-    it('counts what others of the same server deal with, and of no other server', () => {
+    it('counts the objects of all callers of the same server only', () => {
       const [one, other] = [new TimeSlices(), new TimeSlices()];
       expect(one.isSliceSpent(OBJECTS_PER_SLICE)).to.equal(true);
       expect(other.isSliceSpent()).to.equal(false);
@@ -25,7 +25,7 @@ describe('TimeSlices', () => {
   });
 
   describe('yieldToEventLoop', () => {
-    it('lets one after the other continue, and the event loop go on in between', async () => {
+    it('continues one caller per turn of the event loop', async () => {
       const slices = new TimeSlices();
       const seen: string[] = [];
       const yielding = ['a', 'b'].map((name) => slices.yieldToEventLoop().then(() => seen.push(name)));
@@ -52,7 +52,7 @@ describe('TimeSlices', () => {
   });
 
   describe('runExclusively', () => {
-    it('begins each work when the one before has ended, well or not, and none that nobody waits for', async () => {
+    it('starts work after the previous work has settled, unless its signal has aborted', async () => {
       const slices = new TimeSlices();
       const seen: string[] = [];
       const work = (name: string, error?: Error) => async () => {
@@ -138,7 +138,7 @@ describe('FairShare', () => {
     expect(order.join(' ')).to.equal('greedy greedy modest greedy modest greedy');
   });
 
-  it('tells who has left meanwhile why, and goes on', async () => {
+  it('rejects an aborted caller with its reason, and continues', async () => {
     const share = new FairShare(new ManualClock());
     const leaving = new AbortController();
     const left = share.next(leaving.signal).catch((error: Error) => error.message);

@@ -42,7 +42,7 @@ describe('Semaphore', () => {
     expect(hasEntered).to.equal(false);
   });
 
-  it('is exhausted while somebody waits, and not before', async () => {
+  it('is exhausted only while a caller waits', async () => {
     const semaphore = new Semaphore(1);
     const leaving = new AbortController();
     const held = await semaphore.acquire(forever);
@@ -58,7 +58,7 @@ describe('Semaphore', () => {
     expect(semaphore.isExhausted).to.equal(false);
   });
 
-  it('lets go of one whose signal aborts while it waits', async () => {
+  it('rejects a waiting caller whose signal aborts', async () => {
     const semaphore = new Semaphore(1);
     const held = await semaphore.acquire(forever);
     const aborting = new AbortController();
@@ -154,7 +154,7 @@ describe('FairSemaphore', () => {
     expect(held('a')).to.equal(1);
   });
 
-  it('lets go of one whose signal aborts while it waits, and remembers nobody', async () => {
+  it('rejects a waiting caller whose signal aborts, and retains no tenant', async () => {
     const semaphore = new FairSemaphore(1);
     const first = await semaphore.acquire('a', forever);
     const leaving = new AbortController();
@@ -170,7 +170,7 @@ describe('FairSemaphore', () => {
     expect(semaphore.isIdle).to.equal(true);
   });
 
-  it('never lets in more than its limit, and in the end everybody, as tenants come and go', async () => {
+  it('never exceeds its limit, and admits every caller in the end', async () => {
     const step = fc.oneof(
       fc.record({ asks: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ leaves: fc.constantFrom('a', 'b', 'c') }),

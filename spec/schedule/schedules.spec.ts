@@ -198,7 +198,7 @@ function counting(schedule: Schedule) {
 }
 
 describe('cacheLastResults', () => {
-  it('tells what the schedule tells, whatever it was asked before', () => {
+  it('returns the results of the schedule, whatever was requested before', () => {
     const texts = ['0 30 2 * * *', '*/7 * * * * *', '@every 90s', '0 0 0 29 2 *', '0 0 0 30 2 *'];
     const moment = fc.integer({ min: -3_600_000, max: 3 * 86_400_000 });
     const ask = fc.record({ next: fc.boolean(), moment });

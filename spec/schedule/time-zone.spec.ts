@@ -3,7 +3,7 @@ import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 describe('TimeZone', () => {
-  it('tells when the clock is changed, and from which time', () => {
+  it('returns the clock changes of a zone', () => {
     const zone = new TimeZone('Europe/Berlin');
     const segment = zone.segmentAt(Date.parse('2026-03-29T01:00:00Z'));
     expect(new Date(segment.startMs).toISOString()).to.equal('2026-03-29T01:00:00.000Z');

@@ -43,7 +43,7 @@ function comparedIn(work: () => unknown): number {
 }
 
 describe('Secrets', () => {
-  it('leaves out what is long enough to be told from anything else', () => {
+  it('removes secrets that are long enough to be unambiguous', () => {
     const secrets = new Secrets(['a', undefined, 'abcdefgh', 'ijklmnop']);
     expect(secrets.redact('a abcdefgh b ijklmnop $& c')).to.equal('a … b … $& c');
   });

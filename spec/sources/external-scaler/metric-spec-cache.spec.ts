@@ -8,7 +8,7 @@ const SERVER = { host: '127.0.0.1', port: 9090, tls: undefined };
 const signal = new AbortController().signal;
 
 describe('MetricSpecCache', () => {
-  it('knows what a scaler told before it went down, of 10,000 metrics, however many objects have them', async () => {
+  it('returns cached metrics of a scaler that is down, up to 10,000 metrics', async () => {
     const counts = new Map<string, number>();
     let isUp = true;
     const known = new MetricSpecCache(

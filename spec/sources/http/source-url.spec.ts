@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseSourceUrl, pathBelow } from '#lib/sources/http/source-url.ts';
 
 describe('parseSourceUrl', () => {
-  it('takes credentials out of the URL, and tells them in no name', () => {
+  it('moves credentials out of the URL without exposing them', () => {
     const read = parseSourceUrl('http://ann:s%3Aecret@prometheus.example:9090/base?a=b#c');
     if (typeof read === 'string') throw new Error(read);
     expect(read.url.href).to.equal('http://prometheus.example:9090/base?a=b');

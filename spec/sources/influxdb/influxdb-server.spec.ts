@@ -47,14 +47,14 @@ describe('InfluxdbServer', () => {
     });
   });
 
-  it('gives no time that nobody could be told, and the number all the same', async () => {
+  it('omits a time that RFC 3339 cannot express, and keeps the number', async () => {
     const body =
       '#datatype,string,long,dateTime:RFC3339,long\r\n,result,table,_time,_value\r\n,_result,0,+200000-01-01T00:00:00Z,7\r\n';
     await using system = await setUp({ body });
     expect(await system.server.query(FLUX).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
-  it('reads the first column that there is of those that it is told', async () => {
+  it('reads the first existing one of the given columns', async () => {
     const body =
       '#datatype,string,long,double,long\r\n,result,table,_value,metricvalue\r\n,_result,0,1.5,42\r\n';
     await using system = await setUp({ body });

@@ -76,7 +76,7 @@ describe('jetstreamLag', () => {
     expect(await query.run(signal)).to.deep.equal([{ value: 5, labels: {} }]);
   });
 
-  it('finds the servers of a cluster by their routes, where none tells clients of others', async () => {
+  it('finds the servers of a cluster by routes if there are no client URLs', async () => {
     const { query } = system({
       'nats.example:8222': {
         jsz: clustered('n1', 1),
@@ -87,7 +87,7 @@ describe('jetstreamLag', () => {
     expect(await query.run(signal)).to.deep.equal([{ value: 8, labels: {} }]);
   });
 
-  it('says that nobody leads the consumer, or that there is none', async () => {
+  it('reports a missing leader, or a missing consumer', async () => {
     const lost = system({
       'nats.example:8222': { jsz: clustered('n9', 1), varz: { server_name: 'n0' } },
     });
@@ -101,7 +101,7 @@ describe('jetstreamLag', () => {
     expect(await errorOf(unnamed.query.run(signal))).to.equal('leader node not found for consumer c');
   });
 
-  it('has a key that tells accounts, streams and consumers apart, and holds none of them', () => {
+  it('has a key that identifies account, stream and consumer without containing them', () => {
     const keys = [{}, { account: 'B' }, { stream: 'B' }, { consumer: 'B' }].map(
       (given) => system({}, given).query.key,
     );

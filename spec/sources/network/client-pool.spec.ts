@@ -147,7 +147,7 @@ describe('ClientPool', () => {
     expect(await use(async () => 'told')).to.equal('told');
   });
 
-  it('closes a connection that nobody has used for five minutes', async () => {
+  it('closes a connection that is idle for five minutes', async () => {
     await use(async () => {});
     await clock.advance(299_999);
     await use(async () => {});

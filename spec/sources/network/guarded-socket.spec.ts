@@ -13,7 +13,7 @@ import { RawServer } from '#spec/support/raw-server.ts';
 describe('dial', () => {
   const allowedHosts = new AllowedHosts(['127.0.0.1']);
 
-  it('connects to nobody for a signal that has aborted', async () => {
+  it('does not connect if the signal has aborted', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end());
     const gone = AbortSignal.abort(new Error('nobody waits any more'));
     for (const tls of [undefined, { isUnverified: true }]) {
@@ -54,7 +54,7 @@ describe('dial', () => {
       destroy();
     });
 
-  it('takes no certificate of a stranger, nor of another server, unless it is told to take any', async () => {
+  it('rejects a certificate of an unknown authority or another host unless verification is disabled', async () => {
     await using server = await tlsServer();
     const { signal } = new AbortController();
     const at = (host: string, tls: { readonly ca?: string; readonly isUnverified: boolean }) =>

@@ -71,7 +71,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
     expect(await errorOf('"text"')).to.match(/returned a string/);
   });
 
-  it('is told what is wrong with a query', async () => {
+  it('reports the error of a query', async () => {
     expect(await errorOf('sum(')).to.match(/status 400: .*parse error: .*unclosed left parenthesis/);
   });
 

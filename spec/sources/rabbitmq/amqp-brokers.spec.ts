@@ -36,7 +36,7 @@ describe('AmqpBrokers', () => {
   const ask = async (broker: AmqpBroker, queue = 'jobs', signal = never) =>
     (await brokers.queueLength(broker, queue).run(signal))[0]?.value;
 
-  it('tells the length of a queue, over one connection with one channel', async () => {
+  it('reads the length of a queue over one connection with one channel', async () => {
     const broker = await play();
     broker.queues.set('other', 4_000_000_000);
     expect(await Promise.all([ask(at(broker)), ask(at(broker), 'other'), ask(at(broker))])).to.deep.equal([
@@ -46,7 +46,7 @@ describe('AmqpBrokers', () => {
     expect(broker.seen.filter((id) => id === METHODS.channelOpen)).to.have.length(1);
   });
 
-  it('says who asks and where, and tells the password to nobody else', async () => {
+  it('authenticates with user and vhost without exposing the password', async () => {
     const broker = await play();
     const asked = at(broker, { vhost: 'work' });
     await ask(asked);
@@ -68,7 +68,7 @@ describe('AmqpBrokers', () => {
     expect(broker.server.sockets).to.have.length(1);
   });
 
-  it('tells why a broker does not let it in', async () => {
+  it('reports why a broker rejects the login', async () => {
     const refuse = (socket: Socket) =>
       void socket.write(
         encodeMethod(0, METHODS.close, u16(403), encodeShortString('ACCESS_REFUSED - no'), u16(0), u16(0)),
@@ -140,7 +140,7 @@ describe('AmqpBrokers', () => {
     expect(broker.server.sockets).to.have.length(1);
   });
 
-  it('breaks off a broker that talks when nobody asks', async () => {
+  it('closes a connection with an unexpected frame', async () => {
     const broker = await play();
     await ask(at(broker));
     broker.server.sockets[0]?.write(
@@ -149,7 +149,7 @@ describe('AmqpBrokers', () => {
     await eventually(() => broker.server.openSockets.length === 0);
   });
 
-  it('is known by its client certificate where nobody logs in', async () => {
+  it('authenticates by its client certificate without a login', async () => {
     const authority = new TestAuthority('spec-ca');
     const { cert, key } = authority.leaf({ usages: ['serverAuth'], names: ['127.0.0.1'] });
     const tls = { cert, key, ca: authority.pem, requestCert: true, rejectUnauthorized: true };
@@ -162,7 +162,7 @@ describe('AmqpBrokers', () => {
     expect(await errorOf(ask(at(broker, { tls: { isUnverified: false } })))).to.match(/certificate|issuer/);
   });
 
-  it('dials no address that must not be asked, and sends no name that is too long', async () => {
+  it('rejects addresses that are not allowed, and too long names', async () => {
     const broker = await play();
     expect(await errorOf(ask(at(broker, { host: '10.1.2.3' })))).to.match(/10\.1\.2\.3 is not allowed/);
     expect(await errorOf(ask(at(broker), 'a'.repeat(256)))).to.match(/is longer than 255 bytes$/);

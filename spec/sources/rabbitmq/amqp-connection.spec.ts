@@ -58,7 +58,7 @@ describe('AmqpDecoder', () => {
     expect(() => new AmqpDecoder().decode(notEnded)).to.throw('not valid AMQP');
   });
 
-  it('tells of a broker that speaks another version', () => {
+  it('reports a broker with another protocol version', () => {
     const version = Buffer.from([...Buffer.from('AMQP'), 3, 1, 0, 0]);
     expect(() => new AmqpDecoder().decode(version)).to.throw('the broker does not speak AMQP 0-9-1');
   });

@@ -71,7 +71,7 @@ describe('queryDeployment', () => {
     }
   });
 
-  it('asks as it is told to where a key is on its way', async () => {
+  it('sends ASKING to the server that imports a key', async () => {
     const target = await play((text) =>
       text.includes('ASKING') && text.includes('LLEN') ? '+OK\r\n:7\r\n' : '',
     );
@@ -79,7 +79,7 @@ describe('queryDeployment', () => {
     expect(await ask(cluster)).to.equal(7);
   });
 
-  it('goes nowhere that must not be asked, however it is told to', async () => {
+  it('does not follow redirections to addresses that are not allowed', async () => {
     const { ask, cluster } = await play(() => '-MOVED 1 169.254.169.254:80\r\n');
     expect(await errorOf(ask(cluster))).to.match(/169\.254\.169\.254 is not allowed/);
     const sentinel = await play(() => '*2\r\n$9\r\n10.1.2.3\0\r\n$2\r\n80\r\n');
@@ -88,7 +88,7 @@ describe('queryDeployment', () => {
     expect(await errorOf(other.ask(other.sentinel))).to.match(/10\.1\.2\.3 is not allowed/);
   });
 
-  it('asks the next sentinel where one knows no master, and no other once one does', async () => {
+  it('queries the next sentinel if one has no master', async () => {
     const master = await play(() => ':7\r\n');
     const { port } = master.server;
     const knows = await play(() => `*2\r\n$9\r\n127.0.0.1\r\n$${`${port}`.length}\r\n${port}\r\n`);

@@ -81,12 +81,12 @@ describe('readStreamCount', () => {
     expect(await lagOf([], { 'TYPE s': 'none' })).to.equal(0);
   });
 
-  it('does not guess a lag that the server does not know', async () => {
+  it('throws if the server does not know the lag', async () => {
     expect(await errorOf(lagOf([group('g', null)]))).to.equal('the lag of group g is unknown');
     expect(await errorOf(lagOf([['name', 'g']]))).to.equal('the lag of group g is unknown');
   });
 
-  it('needs a server that tells it', async () => {
+  it('requires a server version that reports the lag', async () => {
     for (const [version, refusal] of [
       ['6.2.14', 'redis version 7+ required for lag'],
       ['none', 'redis version 7+ required for lag'],

@@ -69,7 +69,7 @@ describe('RedisServers', () => {
     await eventually(() => server.openSockets.length === 0);
   });
 
-  it('breaks off a server that tells what nobody asked for, and makes a new connection for the next', async () => {
+  it('closes a connection with an unexpected response, and opens a new one', async () => {
     const server = await start(([word], socket) =>
       socket.write(word === 'TWICE' ? '+a\r\n+b\r\n' : '+OK\r\n'),
     );
@@ -106,7 +106,7 @@ describe('RedisServers', () => {
     await eventually(() => server.openSockets.length === 0);
   });
 
-  it('tells what a server refuses to one whom it does not know, without the password', async () => {
+  it('reports an authentication error without the password', async () => {
     const server = await start((_, socket) => socket.write('-WRONGPASS no\r\n'));
     expect(await errorOf(ask(at(server, { password: 'hidden' }), 'GOOD'))).to.equal(
       `connection to redis failed: 127.0.0.1:${server.port}: WRONGPASS no`,
@@ -114,7 +114,7 @@ describe('RedisServers', () => {
     await eventually(() => server.openSockets.length === 0);
   });
 
-  it('encrypts, holds the certificate against the host, and takes any where it is told to', async () => {
+  it('verifies the certificate for the host unless verification is disabled', async () => {
     const { ca, tls } = serverCertificate('127.0.0.1');
     const server = await start((_, socket) => socket.write('+OK\r\n'), tls);
     expect(await ask(at(server, { tls: { ca, isUnverified: false } }), 'GOOD')).to.equal('OK');

@@ -56,7 +56,7 @@ describe('SqlDatabase', () => {
     expect(sent).to.be.below(64 * MEBIBYTE);
   });
 
-  it('tells nobody the password that a database repeats in its error', async () => {
+  it('redacts the password in errors of the database', async () => {
     const fields = Buffer.from('SFATAL\0C28P01\0Mno entry for hidden-word\0\0');
     const length = Buffer.alloc(4);
     length.writeUInt32BE(fields.length + length.length);
@@ -68,7 +68,7 @@ describe('SqlDatabase', () => {
     expect(told).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: no entry for …$/);
   });
 
-  it('tells two databases apart by all that makes them different, and shows no password', () => {
+  it('has a key of all connection options, without the password', () => {
     const keys = [{}, { password: 'other' }, { database: 'b' }, { user: 'b' }, { tls: {} }].map((more) => {
       using database = databaseAt(1, 'postgres', more);
       const { key, description } = database.query('SELECT 1');
@@ -214,7 +214,7 @@ describe('SqlDatabases', () => {
     expect(connections).to.equal(2);
   });
 
-  it('asks nothing any more once it is closed', async () => {
+  it('rejects queries after it is closed', async () => {
     const databases = new SqlDatabases({ clock: new ManualClock() });
     const allowedHosts = new AllowedHosts([]);
     const database = databases.for({

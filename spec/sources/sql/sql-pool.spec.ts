@@ -9,7 +9,7 @@ const ROWS: SqlRows = { columns: ['n'], rows: [['1']] };
 const signal = new AbortController().signal;
 
 describe('SqlPool', () => {
-  it('makes one connection for those who ask one after the other', async () => {
+  it('reuses one connection for sequential queries', async () => {
     const { pool, made } = setUp();
     for (let count = 0; count < 3; count++) expect(await pool.read('1', signal)).to.equal(ROWS);
     expect(made).to.have.length(1);
@@ -17,7 +17,7 @@ describe('SqlPool', () => {
     expect(made[0]?.isDestroyed).to.equal(true);
   });
 
-  it('gives up a connection that nobody has used for a minute', async () => {
+  it('closes a connection that is idle for a minute', async () => {
     const { pool, made, clock } = setUp();
     await pool.read('1', signal);
     await clock.advance(59_999);
@@ -97,7 +97,7 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
-  it('breaks off a connection that is there only when nobody waits for it any more', async () => {
+  it('closes a connection that opens after its caller has left', async () => {
     const { pool, made, gate } = setUp();
     const opened = Promise.withResolvers<void>();
     gate.opened = opened.promise;

@@ -12,7 +12,7 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 const signal = new AbortController().signal;
 
 describe('openSqlSource', () => {
-  it('asks the database that the file names now, under the same key', async () => {
+  it('queries the database of the current file under the same key', async () => {
     await using directory = await TemporaryDirectory.create();
     const clock = new ManualClock();
     const ports = [await freePort(), await freePort()];
@@ -41,7 +41,7 @@ describe('openSqlSource', () => {
     expect(source.query('SELECT 1').key).to.equal(key);
   });
 
-  it('lets those namespaces ask that the file names now, and tells when it changes', async () => {
+  it('allows the namespaces of the current file, and reports changes', async () => {
     await using directory = await TemporaryDirectory.create();
     const clock = new ManualClock();
     const textOf = (namespaces?: readonly string[]) =>

@@ -22,7 +22,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
   });
   after(() => stack.disposeAsync());
 
-  it('counts the messages that wait, and the others where it is told to', async () => {
+  it('counts the available messages, and others as configured', async () => {
     const url = await emulator.createQueue('jobs');
     await emulator.send(url);
     await emulator.receive(url);
@@ -48,7 +48,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
     expect(await query.run(signal)).to.deep.equal([{ value: 0, labels: {} }]);
   });
 
-  it('asks nobody but the endpoint of its region, whatever the URL of a queue says', async () => {
+  it('queries only the endpoint of its region, whatever the URL of a queue', async () => {
     await using other = await LoopbackServer.start((_, response) => void response.end('{}'));
     await emulator.createQueue('mine');
     const url = new URL('/000000000000/mine', other.url).href;

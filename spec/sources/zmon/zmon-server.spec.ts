@@ -55,7 +55,7 @@ describe('ZmonServer', () => {
     ]);
   });
 
-  it('takes a point of a time that nobody could be told for one of now', async () => {
+  it('omits a time that RFC 3339 cannot express', async () => {
     await using system = await setUp(response([1e300, 7]));
     expect(await system.server.query(CHECK).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
