@@ -4,6 +4,7 @@ import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { Subsystem } from '#lib/control/subsystem.ts';
@@ -123,7 +124,7 @@ export function metricsAdapter(
   const hpas = informers.get(HPAS, { ...SCALED_HPAS, relistMs: options.relistMs });
   const hpaCollectors = new HpaCollectors({
     ...options,
-    ...{ hpas, collection, collectors, mapper, objectLabels },
+    ...{ hpas, collection, collectors, mapper, objectLabels, share: new FairShare(clock) },
     onChange: (key) => {
       const known = hpaCollectors.known.get(key);
       store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, { collection, pods, objectLabels }) : {});

@@ -1,7 +1,10 @@
 import type { Collection, Collector } from '#lib/collection/collection.ts';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../targets/object-labels.ts';
@@ -21,6 +24,8 @@ export interface HpaCollectorsOptions {
   readonly metricsTtlMs: number;
   /** Whether metrics whose collector is not known are passed over in silence. */
   readonly passesOverUnknown: boolean;
+  /** Shares of the event loop: an HPA of hundreds of metrics takes many milliseconds. */
+  readonly share: FairShare;
   /** Told when something of an HPA cannot be collected, once when that begins. */
   readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
   /** Told by its key whenever what is known of an HPA has changed. */
@@ -55,6 +60,7 @@ export class HpaCollectors {
       name: 'metrics-adapter',
       watches: [this.#options.hpas, this.#collectorChanges(), this.#rivalChanges()],
       reconcile: async (key, signal) => {
+        await runForTenant(nameOfKey(key).namespace, () => this.#options.share.next(signal));
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#keep(key, hpa, signal);
         this.#options.collection.replace(key, new Map());

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { readScaledHpa, type ScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { HpaCollectors } from '#lib/metrics-adapter/plans/hpa-collectors.ts';
@@ -28,6 +29,15 @@ describe('HpaCollectors', () => {
       'a',
       'c',
     ]);
+  });
+
+  it('lets other work run before each HPA', async () => {
+    const system = setUp();
+    const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+    const before = loops();
+    const metrics = [externalMetric('a', { type: 'counting', query: 'a' })];
+    await Promise.all(Array.from({ length: 5 }, () => system.apply({ metrics })));
+    expect(loops() - before).to.be.at.least(5);
   });
 
   it('ends all of them with the HPA', async () => {
@@ -180,6 +190,7 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
     collection,
     collectors: [counting],
+    share: new FairShare(clock),
     objectLabels: {
       refresh: async () => {},
       keepOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),
