@@ -25,7 +25,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { readCachedObject } from './api/cached-objects.ts';
+import { readScaledJob, readScaledObject, readTriggerAuthentication } from './api/cached-objects.ts';
 import { findOverlapping, followObjects, hpasBeside, ownersOf } from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
@@ -33,10 +33,8 @@ import {
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from './api/resources.ts';
-import type { ScaledJob } from './api/scaled-job.ts';
-import type { ScaledObject } from './api/scaled-object.ts';
 import { writtenStatuses } from './api/status-writes.ts';
-import { AUTHENTICATION_KINDS, type TriggerAuthentication } from './api/trigger-authentication.ts';
+import { AUTHENTICATION_KINDS } from './api/trigger-authentication.ts';
 import { OtherOperator } from './coexistence/keda-detector.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { JobMemories } from './jobs/job-context.ts';
@@ -273,7 +271,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     controller() {
       if (!hpaClient) throw new Error('ScaledObjects cannot be reconciled yet: HPAs are not served');
       const scaledObjects = new ResourceClient({
-        ...{ api: client, resource: SCALED_OBJECTS, read: readCachedObject<ScaledObject> },
+        ...{ api: client, resource: SCALED_OBJECTS, read: readScaledObject },
       });
       const controller = scaledObjectController({
         ...environment,
@@ -305,7 +303,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         const isNamespaced = index === 0;
         const resource = isNamespaced ? TRIGGER_AUTHENTICATIONS : CLUSTER_TRIGGER_AUTHENTICATIONS;
         const own = new ResourceClient({
-          ...{ api: client, resource, read: readCachedObject<TriggerAuthentication> },
+          ...{ api: client, resource, read: readTriggerAuthentication },
         });
         const ofKind = isNamespaced ? authentications : clusterAuthentications;
         return triggerAuthenticationController({
@@ -333,7 +331,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       const term = { collection: jobCollection, prepared, memories: jobMemories };
       jobTerm = term;
       const jobs = new ResourceClient({
-        ...{ api: client, resource: SCALED_JOBS, read: readCachedObject<ScaledJob> },
+        ...{ api: client, resource: SCALED_JOBS, read: readScaledJob },
       });
       const controller = scaledJobController({
         ...environment,

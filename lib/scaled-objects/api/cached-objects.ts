@@ -5,7 +5,17 @@ import {
   readObject,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { statusFieldsOnly } from '#lib/kubernetes/objects/managed-fields.ts';
+import {
+  findWrongField,
+  type ObjectSchema,
+  SCALED_JOB_SCHEMA,
+  SCALED_OBJECT_SCHEMA,
+  TRIGGER_AUTHENTICATION_SCHEMA,
+} from './object-schemas.ts';
 import { FIELD_MANAGER } from './resources.ts';
+import type { ScaledJob } from './scaled-job.ts';
+import type { ScaledObject } from './scaled-object.ts';
+import type { TriggerAuthentication } from './trigger-authentication.ts';
 
 /** An object of KEDA's kinds, as it is cached. */
 export interface CachedObject extends KubernetesObject {
@@ -40,29 +50,41 @@ export function namespaceBudget<T extends CachedObject>(): NamespaceBudgetOption
   };
 }
 
+/** Reads a ScaledObject. @throws when it has no name */
+export const readScaledObject = (value: unknown) =>
+  readCachedObject<ScaledObject>(value, SCALED_OBJECT_SCHEMA);
+
+/** Reads a ScaledJob. @throws when it has no name */
+export const readScaledJob = (value: unknown) => readCachedObject<ScaledJob>(value, SCALED_JOB_SCHEMA);
+
+/** Reads a TriggerAuthentication or ClusterTriggerAuthentication. @throws when it has no name */
+export const readTriggerAuthentication = (value: unknown) =>
+  readCachedObject<TriggerAuthentication>(value, TRIGGER_AUTHENTICATION_SCHEMA);
+
 /**
- * Takes what is used of an object. One that is nested too deep or has too many values is taken without its spec: its
- * controller reports that in a condition, and lets it go when it is deleted.
- *
- * @throws when it has no name
+ * Takes what is used of an object. One that is nested too deep, has too many values or a field of another type than its kind's
+ * definition gives it is taken without its spec: its controller reports that in a condition, and lets it go when it is deleted.
+ * Where its status has such a field, it is taken as one without a status, which is written again.
  */
-export function readCachedObject<T extends CachedObject>(value: unknown): T {
-  const { metadata, ...rest } = readObject<T & { readonly metadata: { readonly managedFields?: unknown } }>(
-    value,
-  );
+function readCachedObject<T extends CachedObject>(value: unknown, schema: ObjectSchema): T {
+  const { metadata, status, ...rest } = readObject<
+    T & { readonly spec?: unknown; readonly metadata: { readonly managedFields?: unknown } }
+  >(value);
   const { managedFields, annotations, ...own } = metadata;
   const { [LAST_APPLIED]: _, ...used } = annotations ?? {};
   const fields = statusFieldsOnly(managedFields, FIELD_MANAGER);
   const object = {
     ...rest,
     metadata: { ...own, ...(annotations && { annotations: used }), ...(fields && { managedFields: fields }) },
+    ...(status !== undefined && !findWrongField(schema.status, 'status', status) && { status }),
   } as unknown as T;
   try {
     sizes.set(object, measureObject(object));
-    return object;
   } catch (error) {
     return omitSpec(object, error instanceof Error ? error.message : String(error));
   }
+  const wrong = findWrongField(schema.spec, 'spec', rest.spec);
+  return wrong === undefined ? object : omitSpec(object, wrong);
 }
 
 /** Without its generation: what was made of it with its spec counts no more, and again once it has one. */

@@ -9,7 +9,13 @@ import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/object
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type CachedObject, namespaceBudget, readCachedObject } from './cached-objects.ts';
+import {
+  type CachedObject,
+  namespaceBudget,
+  readScaledJob,
+  readScaledObject,
+  readTriggerAuthentication,
+} from './cached-objects.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   FIELD_MANAGER,
@@ -50,16 +56,19 @@ interface FollowedObjects {
   readonly isSynced: boolean;
 }
 
-const SCALED_OBJECT_KIND = informedKind<ScaledObject>(SCALED_OBJECTS);
-const SCALED_JOB_KIND = informedKind<ScaledJob>(SCALED_JOBS);
-const AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(TRIGGER_AUTHENTICATIONS);
-const CLUSTER_AUTHENTICATION_KIND = informedKind<TriggerAuthentication>(CLUSTER_TRIGGER_AUTHENTICATIONS);
+const SCALED_OBJECT_KIND = informedKind(SCALED_OBJECTS, readScaledObject);
+const SCALED_JOB_KIND = informedKind(SCALED_JOBS, readScaledJob);
+const AUTHENTICATION_KIND = informedKind(TRIGGER_AUTHENTICATIONS, readTriggerAuthentication);
+const CLUSTER_AUTHENTICATION_KIND = informedKind(CLUSTER_TRIGGER_AUTHENTICATIONS, readTriggerAuthentication);
 
 /** A kind of which a namespace has a bounded share of the cache. */
-function informedKind<T extends CachedObject>(resource: ApiResource): InformedKind<T> {
+function informedKind<T extends CachedObject>(
+  resource: ApiResource,
+  read: (value: unknown) => T,
+): InformedKind<T> {
   return {
     ...{ resource, versions: [resource.version], budget: namespaceBudget() },
-    decoder: () => (value) => readCachedObject<T>(value),
+    decoder: () => read,
   };
 }
 

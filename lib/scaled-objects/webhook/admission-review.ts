@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readBoundedJson } from '#lib/sources/read-json.ts';
+import {
+  type ObjectSchema,
+  SCALED_JOB_SCHEMA,
+  SCALED_OBJECT_SCHEMA,
+  TRIGGER_AUTHENTICATION_SCHEMA,
+} from '../api/object-schemas.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
@@ -74,8 +80,6 @@ export function admissionResponse(uid: string, { isAllowed, message = '', warnin
   };
 }
 
-const text = z.string().optional();
-const number = z.number().optional();
 const texts = z.record(z.string(), z.string()).optional();
 /** The longest name of an object, which is a DNS subdomain. */
 const MAX_NAME_LENGTH = 253;
@@ -92,50 +96,10 @@ const METADATA = z.looseObject({
   annotations: texts,
   finalizers: z.array(z.string()).optional(),
 });
-const TRIGGER = z.looseObject({
-  type: z.string(),
-  name: text,
-  metadata: z.record(z.string(), z.string()).default({}),
-  useCachedMetrics: z.boolean().optional(),
-  metricType: text,
-});
-const TRIGGERS = z.array(TRIGGER).default([]);
-const SCALED_OBJECT = z.looseObject({
-  metadata: METADATA,
-  spec: z.looseObject({
-    scaleTargetRef: z.looseObject({ name: z.string(), apiVersion: text, kind: text }),
-    ...{ minReplicaCount: number, maxReplicaCount: number, idleReplicaCount: number },
-    ...{ pollingInterval: number, cooldownPeriod: number },
-    advanced: z
-      .looseObject({
-        horizontalPodAutoscalerConfig: z.looseObject({ name: text }).optional(),
-        scalingModifiers: z
-          .looseObject({ formula: text, target: text, activationTarget: text, metricType: text })
-          .optional(),
-      })
-      .optional(),
-    triggers: TRIGGERS,
-    fallback: z
-      .looseObject({ failureThreshold: z.number(), replicas: z.number(), behavior: text })
-      .optional(),
-  }),
-});
-const SCALED_JOB = z.looseObject({ metadata: METADATA, spec: z.looseObject({ triggers: TRIGGERS }) });
-const AUTHENTICATION = z.looseObject({
-  metadata: METADATA,
-  spec: z
-    .looseObject({
-      podIdentity: z
-        .looseObject({
-          provider: z.string(),
-          ...{ identityId: text, identityTenantId: text, identityAuthorityHost: text },
-          ...{ roleArn: text, externalID: text, identityOwner: text },
-        })
-        .optional(),
-      oauth2: z.looseObject({ type: text, clientId: text, tokenUrl: text }).optional(),
-    })
-    .default({}),
-});
+const reviewedSchema = ({ spec }: ObjectSchema) => z.looseObject({ metadata: METADATA, spec });
+const SCALED_OBJECT = reviewedSchema(SCALED_OBJECT_SCHEMA);
+const SCALED_JOB = reviewedSchema(SCALED_JOB_SCHEMA);
+const AUTHENTICATION = reviewedSchema(TRIGGER_AUTHENTICATION_SCHEMA);
 
 /** Takes what a review has for an object of a kind: who sends it need not be an API server. @throws {UnreadableReview} where it is none */
 export const reviewed = {

@@ -32,7 +32,11 @@ import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary, parseRfc3339 } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
-import { readCachedObject } from '#lib/scaled-objects/api/cached-objects.ts';
+import {
+  readScaledJob,
+  readScaledObject,
+  readTriggerAuthentication,
+} from '#lib/scaled-objects/api/cached-objects.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
@@ -183,7 +187,9 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
         readCronHpa(object),
         readHpa(object),
         attempt(() => readLease(object)),
-        attempt(() => readCachedObject(object)),
+        attempt(() => readScaledObject(object)),
+        attempt(() => readScaledJob(object)),
+        attempt(() => readTriggerAuthentication(object)),
         attempt(() => readWorkload(object)),
         attempt(() => readWorkloadScale(object)),
       ];

@@ -1,17 +1,22 @@
 import { expect } from 'chai';
-import { namespaceBudget, readCachedObject } from '#lib/scaled-objects/api/cached-objects.ts';
+import {
+  namespaceBudget,
+  readScaledJob,
+  readScaledObject,
+  readTriggerAuthentication,
+} from '#lib/scaled-objects/api/cached-objects.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 const METADATA = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7', generation: 3 };
 const SPEC = { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: { timezone: 'UTC' } }] };
 
-describe('readCachedObject', () => {
+describe('readScaledObject', () => {
   it('leaves out what is not used of metadata, and all fields of others in managedFields', () => {
     const times = { time: '2026-01-01T00:00:00Z' };
     const own = { manager: 'autoscaler-scaledobject', operation: 'Apply', ...times };
     const fields = { 'f:spec': { 'f:triggers': {} }, 'f:status': { 'f:conditions': {} } };
-    const object = readCachedObject<ScaledObject>({
+    const object = readScaledObject({
       metadata: {
         ...METADATA,
         annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', team: 'a' },
@@ -52,7 +57,7 @@ describe('readCachedObject', () => {
     const status = { conditions: [{ type: 'Ready', status: 'False' }] };
     const { generation: _, ...named } = METADATA;
     const omitted = 'Cannot read an object: it has more than 20000 values';
-    const object = readCachedObject<ScaledObject>({ metadata, spec, status });
+    const object = readScaledObject({ metadata, spec, status });
     expect(object.omitted).to.equal(omitted);
     expect(object.metadata).to.deep.equal({
       ...named,
@@ -65,15 +70,104 @@ describe('readCachedObject', () => {
       spec: values,
       status: values,
     };
-    const { status: noStatus, metadata: short } = readCachedObject<ScaledObject>(large);
+    const { status: noStatus, metadata: short } = readScaledObject(large);
     expect([noStatus, short.finalizers]).to.deep.equal([undefined, undefined]);
+  });
+});
+
+describe('objects with fields of other types than their definition gives them', () => {
+  const trigger = SPEC.triggers[0];
+  const template = { spec: { containers: [] } };
+  const key = { parameter: 'a', name: 'b', key: 'c' };
+  const reads = {
+    ScaledObject: { read: readScaledObject, spec: SPEC },
+    ScaledJob: { read: readScaledJob, spec: { jobTargetRef: { template }, triggers: [trigger] } },
+    TriggerAuthentication: { read: readTriggerAuthentication, spec: { secretTargetRef: [key] } },
+  };
+  const WRONG: readonly (readonly [keyof typeof reads, unknown, string])[] = [
+    ['ScaledObject', undefined, 'spec: Invalid input: expected object, received undefined'],
+    ['ScaledObject', null, 'spec: Invalid input: expected object, received null'],
+    ['ScaledObject', { scaleTargetRef: 'web' }, 'spec.scaleTargetRef: Invalid input: expected object'],
+    [
+      'ScaledObject',
+      { scaleTargetRef: { name: 7 } },
+      'spec.scaleTargetRef.name: Invalid input: expected string',
+    ],
+    ['ScaledObject', { minReplicaCount: '2' }, 'spec.minReplicaCount: Invalid input: expected number'],
+    ['ScaledObject', { minReplicaCount: null }, 'spec.minReplicaCount: Invalid input: expected number'],
+    ['ScaledObject', { maxReplicaCount: 2.5 }, 'spec.maxReplicaCount: Invalid input: expected int'],
+    ['ScaledObject', { pollingInterval: 1e300 }, 'spec.pollingInterval: '],
+    ['ScaledObject', { triggers: {} }, 'spec.triggers: Invalid input: expected array'],
+    ['ScaledObject', { triggers: [null] }, 'spec.triggers.0: Invalid input: expected object'],
+    ['ScaledObject', { triggers: [{ type: 'cron', metadata: null }] }, 'spec.triggers.0.metadata: '],
+    ['ScaledObject', { triggers: [{ type: 'cron', metadata: { a: 1 } }] }, 'spec.triggers.0.metadata.a: '],
+    [
+      'ScaledObject',
+      { triggers: [{ ...trigger, authenticationRef: 'a' }] },
+      'spec.triggers.0.authenticationRef: ',
+    ],
+    ['ScaledObject', { advanced: 'x' }, 'spec.advanced: Invalid input: expected object, received string'],
+    ['ScaledObject', { advanced: { scalingModifiers: [] } }, 'spec.advanced.scalingModifiers: '],
+    [
+      'ScaledObject',
+      { fallback: { failureThreshold: '3', replicas: 1 } },
+      'spec.fallback.failureThreshold: ',
+    ],
+    ['ScaledJob', { jobTargetRef: [] }, 'spec.jobTargetRef: Invalid input: expected object'],
+    [
+      'ScaledJob',
+      { jobTargetRef: { template: { metadata: { labels: 'a' } } } },
+      'spec.jobTargetRef.template.metadata.labels: ',
+    ],
+    ['ScaledJob', { maxReplicaCount: '9' }, 'spec.maxReplicaCount: Invalid input: expected number'],
+    [
+      'ScaledJob',
+      { scalingStrategy: { pendingPodConditions: 'Ready' } },
+      'spec.scalingStrategy.pendingPodConditions: ',
+    ],
+    ['ScaledJob', { triggers: 'x' }, 'spec.triggers: Invalid input: expected array'],
+    ['TriggerAuthentication', { secretTargetRef: {} }, 'spec.secretTargetRef: Invalid input: expected array'],
+    [
+      'TriggerAuthentication',
+      { env: [{ parameter: 'a' }] },
+      'spec.env.0.name: Invalid input: expected string',
+    ],
+    ['TriggerAuthentication', { podIdentity: 'aws' }, 'spec.podIdentity: Invalid input: expected object'],
+  ];
+  for (const [kind, fields, omitted] of WRONG)
+    it(`takes a ${kind} without its spec, and why, where that is ${JSON.stringify(fields)}`, () => {
+      const { read, spec } = reads[kind];
+      const wrong = fields && { ...spec, ...fields };
+      const object = read({ metadata: METADATA, spec: wrong, status: { conditions: [] } });
+      expect(object.omitted?.startsWith(omitted), object.omitted).to.equal(true);
+      expect(object).to.deep.include({ status: { conditions: [] } });
+      expect(object.spec).to.deep.include({ triggers: [] });
+      expect(read({ metadata: METADATA, spec }).omitted).to.equal(undefined);
+    });
+
+  const STATUSES = [
+    ...[null, 'x', { conditions: 'x' }, { conditions: [null] }, { externalMetricNames: {} }],
+    ...[{ originalReplicaCount: '2' }, { health: { s0: null } }, { triggersActivity: [] }],
+  ];
+  for (const status of STATUSES)
+    it(`takes an object without its status where that is ${JSON.stringify(status)}`, () => {
+      expect(readScaledObject({ metadata: METADATA, spec: SPEC, status })).to.deep.equal({
+        metadata: METADATA,
+        spec: SPEC,
+      });
+    });
+
+  it('has a bounded key in what it says', () => {
+    const triggers = [{ type: 'cron', metadata: { ['k'.repeat(10_000)]: 1 } }];
+    const { omitted = '' } = readScaledObject({ metadata: METADATA, spec: { ...SPEC, triggers } });
+    expect(omitted.length).to.be.below(300);
   });
 });
 
 describe('namespaceBudget', () => {
   it('takes 6,000 ordinary objects of a namespace, and some twenty of the size that etcd takes', () => {
     const { maxBytes, sizeBytes, reduce } = namespaceBudget<ScaledObject>();
-    const ordinary = readCachedObject<ScaledObject>({
+    const ordinary = readScaledObject({
       metadata: METADATA,
       spec: {
         ...SPEC,
@@ -85,7 +179,7 @@ describe('namespaceBudget', () => {
     });
     expect(maxBytes / sizeBytes(ordinary)).to.be.above(6000);
     const text = 'x'.repeat(1_400_000);
-    const large = readCachedObject<ScaledObject>({
+    const large = readScaledObject({
       metadata: METADATA,
       spec: { ...SPEC, triggers: [{ type: 'cron', metadata: { text } }] },
     });
