@@ -21,6 +21,17 @@ const REDIS = {
   places: [{ address: 'h:2' }, { databaseIndex: '1' }, { enableTLS: 'true' }],
 };
 
+const HTTP_LOGINS = [
+  ...[
+    { authModes: 'bearer', bearerToken: 't' },
+    { authModes: 'bearer', bearerToken: 'v' },
+  ],
+  ...[
+    { authModes: 'basic', username: 'u', password: 'p' },
+    { authModes: 'basic', username: 'u', password: 'q' },
+  ],
+];
+
 /** What is asked by triggers of each type that asks somebody, but for those of which the server says what there is. */
 const ASKED: Readonly<Record<string, Asked>> = {
   'aws-sqs-queue': {
@@ -62,6 +73,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
   'metrics-api': {
     metadata: { url: 'http://h/', valueLocation: 'a', targetValue: '1' },
     others: [{ url: 'http://h/b' }, { valueLocation: 'b' }, { format: 'yaml' }, { unsafeSsl: 'true' }],
+    otherLogins: HTTP_LOGINS,
     same: { targetValue: '2', activationTargetValue: '1' },
   },
   mysql: {
@@ -96,6 +108,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
       ...[{ serverAddress: 'http://i' }, { query: 'r' }, { namespace: 'n' }, { queryParameters: 'a=b' }],
       ...[{ customHeaders: 'a=b' }, { customHeaders: 'a=c' }, { unsafeSsl: 'true' }],
     ],
+    otherLogins: HTTP_LOGINS,
     same: { threshold: '2', activationThreshold: '1' },
   },
   rabbitmq: {
