@@ -39,7 +39,7 @@ const FORM = `${CONFIG_PREFIX}TYPE.METRIC.COLLECTOR/SETTING`;
 /** So many keys that mean nothing are told. */
 const MAX_UNREAD = 10;
 /** So much of one is shown. */
-const LONGEST_KEY = 100;
+const MAX_KEY_LENGTH = 100;
 
 /**
  * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
@@ -120,7 +120,7 @@ function readList(text: string): readonly ReadConfig[] {
     const place = `Annotation ${LIST_KEY}, entry ${index + 1}`;
     if (!read.success) {
       const [issue] = read.error.issues;
-      const field = String(issue?.path[0] ?? 'form').slice(0, LONGEST_KEY);
+      const field = String(issue?.path[0] ?? 'form').slice(0, MAX_KEY_LENGTH);
       return refuse(`has an entry ${index + 1} whose ${field} cannot be used: ${ruleOf(field, entry)}`);
     }
     const { type, metric, collector, ...rest } = read.data;
@@ -137,7 +137,7 @@ function ruleOf(field: string, entry: unknown): string {
     return 'an entry is a map of settings';
   if (['type', 'metric', 'collector'].includes(field) && !Object.hasOwn(entry, field)) {
     const keys = Object.keys(entry).slice(0, MAX_UNREAD);
-    return `it is missing; the entry has ${keys.map((key) => key.slice(0, LONGEST_KEY)).join(', ') || 'nothing'}`;
+    return `it is missing; the entry has ${keys.map((key) => key.slice(0, MAX_KEY_LENGTH)).join(', ') || 'nothing'}`;
   }
   if (field === 'type') return 'it must be Pods, Object or External';
   if (field === 'metric' || field === 'collector') return 'it must be a name';

@@ -51,7 +51,7 @@ export function hostQuery(
   { hosts, weight }: { readonly hosts: readonly string[]; readonly weight: number },
 ): string {
   const wrong = hosts.find((host) => !isHost(host));
-  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong.slice(0, 253))} is no host name`);
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong.slice(0, 253))} is not a host name`);
   const pattern = hosts.map((host) => host.replaceAll('.', '_').replaceAll('*', '\\\\*')).join('|');
   return `scalar(sum(rate(${series}{host=~"${pattern}"}[1m])) * ${weight.toFixed(4)})`;
 }

@@ -78,7 +78,7 @@ function serverOf(
   const { address, token, org } = values;
   if (!address) {
     if (server) return server({ organization: org, token });
-    throw new Error('There is no InfluxDB server to ask: neither --influxdb-address nor address is given');
+    throw new Error('There is no InfluxDB server to query: neither --influxdb-address nor address is given');
   }
   if (token === undefined || org === undefined)
     throw new Error(`${place('address')} needs token and org beside it`);

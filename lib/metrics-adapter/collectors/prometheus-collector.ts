@@ -11,7 +11,7 @@ import {
   text,
 } from './metric-collector.ts';
 
-/** Neither the administrator nor the HPA says which Prometheus to ask. */
+/** Neither the administrator nor the HPA names a Prometheus server. */
 export class NoPrometheusServer extends Error {}
 
 /** What the Prometheus collector works with. */
@@ -93,6 +93,6 @@ function serverOf(
   if (server) return server;
   const key = `${CONFIG_PREFIX}${type.toLowerCase()}.${name}.prometheus/prometheus-server`;
   throw new NoPrometheusServer(
-    `There is no Prometheus server to ask: the autoscaler has no flag --prometheus-server, and the HPA no annotation ${key}`,
+    `There is no Prometheus server to query: the autoscaler has no flag --prometheus-server, and the HPA no annotation ${key}`,
   );
 }

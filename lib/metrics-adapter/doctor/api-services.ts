@@ -93,7 +93,7 @@ async function examineGroup(
   if (!responding) return found;
   const known = needed.filter((one) => isDiscovered(one, responding.names));
   if (known.length > 0) return found;
-  const seen = `tells of none of the ${needed.length} metrics that are collected`;
+  const seen = `has none of the ${needed.length} metrics that are collected`;
   return [
     ...found,
     failed(group, seen, { diagnosis: 'metrics-api-of-another', ...names, SERVICE: first.service }),

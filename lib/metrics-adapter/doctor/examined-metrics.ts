@@ -129,7 +129,7 @@ interface RespondingVersion {
   readonly names: ReadonlySet<string>;
 }
 
-/** The version that responds, with the metrics that its discovery tells; `undefined` where none does. */
+/** The version that responds, with the metrics that its discovery lists; `undefined` where none does. */
 export async function respondingVersion(
   context: ApiContext,
   group: MetricsGroup,
@@ -148,7 +148,7 @@ export async function respondingVersion(
   return undefined;
 }
 
-/** Whether discovery tells of a metric: as `NAME`, or as `RESOURCE/NAME`. */
+/** Whether discovery lists a metric: as `NAME`, or as `RESOURCE/NAME`. */
 export function isDiscovered({ planned, group }: ExaminedMetric, names: ReadonlySet<string>): boolean {
   const { name } = planned.metric;
   if (group === 'external.metrics.k8s.io') return names.has(name);
@@ -163,7 +163,7 @@ export const METRICS_DIAGNOSES = {
       'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector.',
   },
   'prometheus-server-missing': {
-    title: 'There is no Prometheus to ask for a metric of an HPA',
+    title: 'There is no Prometheus to query for a metric of an HPA',
     remedy:
       'Give the autoscaler the flag --prometheus-server, which is for all HPAs, or HPA NAME a server of its own by the annotation that the finding names: `kubectl -n NAMESPACE edit hpa NAME`.',
   },

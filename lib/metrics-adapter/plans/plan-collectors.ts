@@ -149,7 +149,7 @@ function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): 
   const unknown = expressionKeys.filter((key) => !Object.hasOwn(matchLabels, key)).map(shown);
   if (unknown.length === 0) return [];
   const names = unknown.slice(0, MAX_NOTES).join(', ');
-  return [`matchExpressions of the selector (${names}) match only labels that the source tells`];
+  return [`matchExpressions of the selector (${names}) match only labels that the source returns`];
 }
 
 /** What `per-replica` does not do, though it looks as if it did. */

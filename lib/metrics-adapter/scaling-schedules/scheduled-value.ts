@@ -28,7 +28,7 @@ interface Span {
 
 const DAY_MS = 86_400_000;
 /** Days of the week come again: nothing further away says more. */
-const MOST_DAYS = 8;
+const MAX_DAYS = 8;
 
 /** The highest value of all entries, raised before its time and lowered after it in steps. */
 export function scheduledValue(
@@ -75,8 +75,8 @@ function spansNear(
   const civilMs = zone.civilMs(nowMs);
   const today = civilMs - (((civilMs % DAY_MS) + DAY_MS) % DAY_MS);
   // A span reaches as far as its duration, and at most a day longer than its end; a ramp goes before and behind it.
-  const back = Math.min(MOST_DAYS, 2 + Math.ceil((entry.durationMs + windowMs) / DAY_MS));
-  const ahead = Math.min(MOST_DAYS, 1 + Math.ceil(windowMs / DAY_MS));
+  const back = Math.min(MAX_DAYS, 2 + Math.ceil((entry.durationMs + windowMs) / DAY_MS));
+  const ahead = Math.min(MAX_DAYS, 1 + Math.ceil(windowMs / DAY_MS));
   const spans: Span[] = [];
   for (let day = -back; day <= ahead; day++) {
     const midnight = today + day * DAY_MS;

@@ -25,7 +25,7 @@ interface Target extends DescribedObject {
 }
 
 /** A selector changes when a workload is made again under its name: it is read after half of this to all of it. */
-const LONGEST_KEPT_MS = 600_000;
+const MAX_CACHED_MS = 600_000;
 /** One that is doubted is read again unless it is as new as this. */
 const FRESH_MS = 60_000;
 const MAX_KEPT = 10_000;
@@ -44,7 +44,7 @@ const SCALE = z.object({ status: z.object({ selector: z.string().min(1) }) });
 interface KeptSelector {
   readonly selector: string;
   readonly readAtMs: number;
-  readonly keptForMs: number;
+  readonly cachedForMs: number;
 }
 
 /** Knows which labels select the pods of workloads. */
@@ -71,12 +71,12 @@ export class TargetSelectors {
     const { namespace, apiVersion = 'apps/v1', kind, name } = target;
     const key = JSON.stringify([namespace, apiVersion, kind, name]);
     const kept = this.#kept.peek(key);
-    const maxAgeMs = isDoubted ? FRESH_MS : (kept?.keptForMs ?? 0);
+    const maxAgeMs = isDoubted ? FRESH_MS : (kept?.cachedForMs ?? 0);
     if (kept && clock.monotonicMs() - kept.readAtMs < maxAgeMs) return kept.selector;
     try {
       const selector = await this.#read({ ...target, apiVersion }, signal);
-      const keptForMs = LONGEST_KEPT_MS * (1 - random() / 2);
-      this.#kept.set(key, { selector, readAtMs: clock.monotonicMs(), keptForMs });
+      const cachedForMs = MAX_CACHED_MS * (1 - random() / 2);
+      this.#kept.set(key, { selector, readAtMs: clock.monotonicMs(), cachedForMs });
       return selector;
     } catch (cause) {
       signal.throwIfAborted();
@@ -118,7 +118,7 @@ const LISTED_WORKLOAD = z.object({
   spec: z.object({ selector: z.unknown() }),
 });
 /** So many of a kind are read one by one at a time; when more are wanted, all are listed. */
-const MOST_SINGLE = 20;
+const MAX_SINGLE_READS = 20;
 const LIST_FRESH_MS = 10_000;
 /** Where listing fails, as without the permission, it is tried again after this long. */
 const RETRY_MS = 600_000;
@@ -167,7 +167,7 @@ export class ListedSelectors {
   }
 
   #listingOf(path: string, reading: Reading): Promise<ReadonlyMap<string, string>> | undefined {
-    if (reading.underWay <= MOST_SINGLE) return undefined;
+    if (reading.underWay <= MAX_SINGLE_READS) return undefined;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - (this.#failedAtMs.get(path) ?? Number.NEGATIVE_INFINITY) < RETRY_MS) return undefined;
     if (!reading.listing || nowMs - reading.listing.begunAtMs > LIST_FRESH_MS)

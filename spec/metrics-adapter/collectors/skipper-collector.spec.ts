@@ -122,7 +122,7 @@ describe('skipperCollector', () => {
       /^Setting backend is missing/,
     ],
     ['has weights that are none', ingress({ [WEIGHTS]: '{"a": 101}' }), /must be a JSON object of backends/],
-    ['has a host that is none', ingress({}, [{ host: 'a"}) or vector(1) #' }]), /is no host name$/],
+    ['has a host that is none', ingress({}, [{ host: 'a"}) or vector(1) #' }]), /is not a host name$/],
     ['is something else', { a: 1 }, /^Cannot tell the hosts of Ingress default\/shop/],
   ];
   for (const [what, served, error] of failing)

@@ -163,7 +163,7 @@ describe('planCollectors', () => {
     if (!hpa) throw new Error('it is an HPA');
     const [problem] = planCollectors(hpa, [collector]).problems;
     expect(problem?.error.message).to.equal(
-      'There is no Prometheus server to ask: the autoscaler has no flag --prometheus-server, and the HPA no annotation metric-config.external.a.prometheus/prometheus-server',
+      'There is no Prometheus server to query: the autoscaler has no flag --prometheus-server, and the HPA no annotation metric-config.external.a.prometheus/prometheus-server',
     );
   });
 
@@ -367,7 +367,7 @@ describe('planCollectors', () => {
     const metric = { name: 'm', selector: { matchLabels, matchExpressions } };
     const { planned } = plan({ metrics: [{ type: 'External', external: { metric, target } }] });
     expect(planned.map(({ notes }) => notes)).to.deep.equal([
-      ['matchExpressions of the selector (env) match only labels that the source tells'],
+      ['matchExpressions of the selector (env) match only labels that the source returns'],
     ]);
   });
 
