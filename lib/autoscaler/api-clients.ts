@@ -6,42 +6,40 @@ import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-cli
 import type { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What clients of the API server are made of. */
 export interface ApiClientsOptions {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** By default that of the clients. */
+  /** By default the timeout of the client. */
   readonly requestTimeoutMs?: number;
-  /** Of each of the two clients that have a budget. */
+  /** The rate limit of each of the two rate-limited clients. */
   readonly rate: { readonly perSecond: number; readonly burst: number };
-  /** Refuses the writes of controllers by throwing, while this process does not lead. */
+  /** Called before writes of controllers; throws while this process does not lead. */
   readonly beforeWrite: () => void;
-  /** Where nothing is to be written. */
+  /** Set in a dry run. */
   readonly dryRun: DryRun | undefined;
 }
 
 /**
- * The clients of the API server, one for each purpose, so that no purpose delays another. Within a budget, namespaces get
- * their requests sent round robin.
+ * API server clients, one per purpose, so that no purpose delays another. Rate-limited clients serve namespaces round robin.
  */
 export interface ApiClients extends AsyncDisposable {
-  /** What controllers watch, read and write: scales, statuses, HPAs, Jobs. */
+  /** For resources of controllers: scales, statuses, HPAs, Jobs. */
   readonly controllers: ApiClient;
-  /** What triggers refer to: Secrets, ConfigMaps, tokens, pod templates, pods. A budget of its own, for tenants choose how many. */
+  /** For references of triggers: Secrets, ConfigMaps, tokens, pods. Rate-limited separately, as tenants choose their number. */
   readonly references: ApiClient;
-  /** Events; they are written one at a time. */
+  /** For events, written one at a time. */
   readonly events: ApiClient;
-  /** The lease, which waits for no budget. */
+  /** For the lease; not rate-limited. */
   readonly lease: ApiClient;
 }
 
-/** How often a request is sent again that the API server puts off. */
+/** Retries of a request that the API server throttles. */
 const MAX_RETRIES = 5;
 /** Of 16 MiB each where they are pages of lists; half of them of one tenant. */
 const MAX_LONG_RESPONSES = 4;
 
-/** Opens them; disposing ends what they have under way. */
+/** Opens the clients; disposing aborts their requests. */
 export function openApiClients(options: ApiClientsOptions): ApiClients {
   const { access, clock, userAgent, rate, beforeWrite, dryRun, requestTimeoutMs } = options;
   const common = { access, clock, dryRun, ...(requestTimeoutMs !== undefined && { requestTimeoutMs }) };

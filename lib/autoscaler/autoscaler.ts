@@ -25,25 +25,24 @@ import type { AutoscalerOptions } from './options/autoscaler-options.ts';
 import { type Runtime, SUBSYSTEMS } from './subsystems.ts';
 import { autoscalerUi, debugControllers } from './ui/autoscaler-ui.ts';
 
-/** What the autoscaler needs from outside. */
 export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
-  /** Tells this process from all others that may be elected. */
+  /** Unique identity in leader election. */
   readonly identity: string;
 }
 
-/** A running autoscaler; disposing it stops acting, gives the lease back, and drains the server. */
+/** A running autoscaler; disposing it stops the controllers, releases the lease, and drains the server. */
 export interface Autoscaler extends AsyncDisposable {
   readonly address: { readonly address: string; readonly port: number };
   readonly isLeader: boolean;
 }
 
-/** How long a name of a source may take, and how many are looked up at once, shared fairly by namespaces. */
+/** Timeout and concurrency of DNS lookups, shared fairly by namespaces. */
 const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64 };
 
 /**
- * Composes what the flags chose: subsystems of which every replica follows the cluster and serves, and the leader acts.
+ * Composes the subsystems that flags choose: each replica watches and serves, and the leader runs the controllers.
  *
- * @throws when a given file cannot be used or the address cannot be listened at
+ * @throws when a file is invalid or the address cannot be bound
  */
 export async function startAutoscaler(
   options: AutoscalerOptions,
@@ -66,7 +65,7 @@ export async function startAutoscaler(
   if (election && leaderElection) {
     addLeaderElectionSeries({ registry, name: leaderElection.lease.name, election });
   }
-  if (dryRun) logger.info('Dry run: nothing is written, no lease is taken, and what would be done is logged');
+  if (dryRun) logger.info('Dry run: writing nothing and taking no lease; changes are logged');
   const client = clients.controllers;
   const mapper = new RestMapper({ api: client, clock });
   const informers = starting.use(new SharedInformers({ client, mapper, clock, logger }));
@@ -92,7 +91,7 @@ export async function startAutoscaler(
     store: new MetricStore(),
     pollLimits: new PollLimits(clock),
     pins: new TargetPins(),
-    // Collecting and serving needs no lease; where there is none, or it cannot be read, every replica reports what it sees.
+    // Collecting and serving needs no lease; without a readable one, every replica reports.
     isReporting: () => leading.length === 0 || isLeader() || election?.holder === undefined,
   };
   const subsystems: Subsystem[] = [];
@@ -100,9 +99,9 @@ export async function startAutoscaler(
     if (isChosen(options)) subsystems.push(starting.use(await open(runtime, options, starting)));
   const leading = subsystems.filter(({ lead }) => lead !== undefined);
   if (options.controllers.size === 0 && options.metricsAdapter)
-    logger.info('No controller runs, but metrics APIs are served: --controllers chooses none');
+    logger.info('Serving metrics APIs without controllers: --controllers chooses none');
   else if (options.controllers.size === 0)
-    logger.warning('No controller runs, and no metrics API is served: --controllers chooses none');
+    logger.warning('Nothing to do: --controllers chooses no controller, and no metrics API is served');
   const startedAt = new Date(clock.nowMs()).toISOString();
   const state = () => ({
     identity,
@@ -135,7 +134,7 @@ export async function startAutoscaler(
   };
 }
 
-/** What the program tells of itself. */
+/** The debug endpoints of the program. */
 function debugging(controllers: Endpoint): ServedSubsystem {
   return {
     groups: [],
@@ -153,7 +152,7 @@ function electionOf(
   return leaderElection && new LeaderElection({ ...environment, ...leaderElection });
 }
 
-/** Has the subsystems act whenever this process leads, until it is disposed of. */
+/** Runs the controllers whenever this process leads, until disposed. */
 function startLeading(
   subsystems: readonly Subsystem[],
   election: LeaderElection | undefined,
@@ -163,7 +162,7 @@ function startLeading(
   const running = election ? election.run(lead, ending.signal) : lead(ending.signal);
   return {
     async [Symbol.asyncDispose]() {
-      ending.abort(new Error('the program ends'));
+      ending.abort(new Error('the program is shutting down'));
       await running;
     },
   };

@@ -1,9 +1,9 @@
-/** The controllers that the autoscaler has, and whether `*` means them. */
+/** The controllers, and whether `*` includes them. */
 export const CONTROLLERS = {
   cronhpa: { isOnByDefault: true },
-  // Every cluster has one, which has to be switched off before.
+  // Every cluster has an HPA controller, which has to be disabled first.
   hpa: { isOnByDefault: false },
-  // It leaves objects alone while KEDA's operator acts on them.
+  // Leaves objects to KEDA while its operator is active.
   scaledobjects: { isOnByDefault: true },
 } as const satisfies Readonly<Record<string, { readonly isOnByDefault: boolean }>>;
 
@@ -12,17 +12,17 @@ export type ControllerName = keyof typeof CONTROLLERS;
 export const CONTROLLER_NAMES = Object.keys(CONTROLLERS) as readonly ControllerName[];
 
 /**
- * Reads which controllers run, as kube-controller-manager does: `*` is all that are on by default, `NAME` one of them, `-NAME` all
- * but that one; what comes first counts.
+ * Parses the controllers to run, as kube-controller-manager does: `*` is all that are on by default, `NAME` enables one,
+ * `-NAME` disables one; the first match counts.
  *
- * @returns why a list cannot be read, as in `"cron" must be one of …`, or the names
+ * @returns the names, or an error such as `"cron" must be one of …`
  */
 export function selectControllers(list: readonly string[]): ReadonlySet<ControllerName> | string {
   const unknown = list.find(
     (entry) => entry !== '*' && !CONTROLLER_NAMES.some((name) => entry === name || entry === `-${name}`),
   );
   if (unknown !== undefined)
-    return `"${unknown}" must be * or one of ${CONTROLLER_NAMES.join(', ')}, or one of these behind a -`;
+    return `"${unknown}" must be * or one of ${CONTROLLER_NAMES.join(', ')}, or one of these after a -`;
   return new Set(
     CONTROLLER_NAMES.filter((name) => {
       const said = list.find((entry) => entry === name || entry === `-${name}`);

@@ -20,10 +20,10 @@ import type { Clock } from '#lib/time/clock.ts';
 import { CONTROLLER_NAMES, type ControllerName } from './controller-names.ts';
 import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
 
-/** What subsystems share: one of each in the process. */
+/** Singletons that subsystems share. */
 export interface Runtime {
   readonly client: ApiClient;
-  /** Reads what triggers refer to, with a budget of its own. */
+  /** Reads references of triggers, with a rate limit of its own. */
   readonly reader: ApiClient;
   readonly mapper: RestMapper;
   readonly informers: SharedInformers;
@@ -40,14 +40,14 @@ export interface Runtime {
   readonly pins: TargetPins;
   readonly userAgent: string;
   readonly version: VersionInfo;
-  /** Whether this replica is the one that reports what all of them see. */
+  /** Whether this replica reports what all replicas observe. */
   readonly isReporting: () => boolean;
 }
 
-/** A subsystem as flags choose it. What it consists of is loaded then: that takes memory for as long as the program runs. */
+/** A subsystem that flags can choose. Its modules are loaded only then, to save memory. */
 interface SubsystemDefinition {
   isChosen(options: AutoscalerOptions): boolean;
-  /** @param stack takes what the subsystem works with, to be disposed of after it */
+  /** @param stack disposes what the subsystem uses, after the subsystem */
   open(runtime: Runtime, options: AutoscalerOptions, stack: AsyncDisposableStack): Promise<Subsystem>;
   /** Checks of the `doctor` command, which runs without the subsystem. */
   doctor?(options: AutoscalerOptions, doctor: Pick<DoctorOptions, 'namespace'>): Promise<DoctorPart>;
@@ -88,8 +88,8 @@ const CRON_HPA: ControllerDefinition = {
 const HPA: ControllerDefinition = {
   async open(runtime, { hpa }, stack) {
     const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
-    const askPrometheus = await openPrometheus(hpa, runtime, stack);
-    return hpaSubsystem({ ...runtime, options: hpa.options, askPrometheus });
+    const queryPrometheus = await openPrometheus(hpa, runtime, stack);
+    return hpaSubsystem({ ...runtime, options: hpa.options, queryPrometheus });
   },
   async doctor({ hpa: { options } }, { namespace }) {
     const { hpaDoctor } = await import('#lib/hpa/doctor/hpa-doctor.ts');
@@ -146,12 +146,12 @@ function metricsAdapterOf({ metricsAdapter }: AutoscalerOptions): MetricsAdapter
   return metricsAdapter;
 }
 
-/** What asks the Prometheus server that flags name, if they name one. */
+/** Returns a query function for the Prometheus server of the flags, if any. */
 async function openPrometheus(
   { prometheus, sourceTls: everyTls }: AutoscalerOptions['hpa'],
   runtime: Runtime,
   stack: AsyncDisposableStack,
-): Promise<HpaEnvironment['askPrometheus']> {
+): Promise<HpaEnvironment['queryPrometheus']> {
   if (!prometheus) return undefined;
   const { namedSources } = await import('#lib/metrics-adapter/named-sources.ts');
   const sourceTls = new Map([...everyTls].filter(([name]) => name === 'prometheus'));

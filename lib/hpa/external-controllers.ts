@@ -6,17 +6,17 @@ import type { StatusManager } from '#lib/kubernetes/objects/managed-fields.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** So many statuses that were sent last are known again. */
-const SENT = 4;
+/** Number of own statuses that are recognized. */
+const MAX_SENT = 4;
 
 interface Noticed {
-  readonly other: OtherController;
-  /** By the monotonic clock: a step of the other makes no write older or younger. */
+  readonly other: ExternalController;
+  /** Monotonic time: a step of the wall clock changes no age. */
   readonly writtenAtMonotonicMs: number;
 }
 
-/** Notices other controllers of HPAs by what they write into statuses. */
-export class OtherControllers {
+/** Detects other controllers of HPAs by their status writes. */
+export class ExternalControllers {
   readonly #noticed = new Map<string, Noticed>();
   readonly #sent = new Map<string, readonly HpaStatus[]>();
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -25,12 +25,12 @@ export class OtherControllers {
     this.#clock = clock;
   }
 
-  /** A status is about to be written by this process. */
+  /** Records a status that this process is about to write. */
   sending(key: string, status: HpaStatus): void {
-    this.#sent.set(key, [...(this.#sent.get(key) ?? []), status].slice(-SENT));
+    this.#sent.set(key, [...(this.#sent.get(key) ?? []), status].slice(-MAX_SENT));
   }
 
-  /** Looks at an HPA that was seen for the first time, has changed, or is gone. */
+  /** Observes a new, changed or deleted HPA. */
   observe(key: string, previous: Hpa | undefined, current: Hpa | undefined): void {
     if (!current) {
       this.#noticed.delete(key);
@@ -39,14 +39,14 @@ export class OtherControllers {
     }
     const isSent = () => (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
     const nowMs = this.#clock.nowMs();
-    const other = otherWriter(previous, current, { isSent, nowMs });
+    const other = findExternalWriter(previous, current, { isSent, nowMs });
     if (!other) return;
     const writtenAtMonotonicMs = this.#clock.monotonicMs() - (nowMs - other.writtenAtMs);
     this.#noticed.set(key, { other, writtenAtMonotonicMs });
   }
 
-  /** Another controller that has written an HPA's status within the last while. */
-  lately(key: string, withinMs: number): OtherController | undefined {
+  /** Another controller that wrote an HPA's status within a time. */
+  lately(key: string, withinMs: number): ExternalController | undefined {
     const noticed = this.#noticed.get(key);
     if (!noticed) return undefined;
     if (this.#clock.monotonicMs() - noticed.writtenAtMonotonicMs < withinMs) return noticed.other;
@@ -56,16 +56,16 @@ export class OtherControllers {
 }
 
 /**
- * Tells which other controller has written an HPA's status between two looks at it.
+ * Returns the other controller that wrote an HPA's status between two observations.
  *
- * Who has written is told by the managers of its fields; where these do not tell it, by whether it is what this process
- * has sent. At the first look the time counts that the API server has noted, unless this controller wrote later.
+ * The writer follows from managedFields; where these are ambiguous, from whether this process sent the status. For a new
+ * HPA the time in managedFields counts, unless this controller wrote later.
  */
-export function otherWriter(
+export function findExternalWriter(
   previous: Hpa | undefined,
   current: Hpa,
   { isSent, nowMs }: { readonly isSent: () => boolean; readonly nowMs: number },
-): OtherController | undefined {
+): ExternalController | undefined {
   const { statusWriters } = current;
   if (!previous) {
     const last = lastWriters(statusWriters).find(isOther);
@@ -83,13 +83,13 @@ export function otherWriter(
   return { manager: other.manager, writtenAtMs: nowMs };
 }
 
-/** When another controller wrote an HPA's status last, as far as the API server tells. */
+/** The last status write of another controller, by managedFields. */
 export function writtenByOtherAtMs({ statusWriters }: Pick<Hpa, 'statusWriters'>): number | undefined {
   const [latest] = lastWriters(statusWriters.filter(isOther));
   return latest?.writtenAtMs;
 }
 
-/** Those of the latest time; within one second it is not told who was last. */
+/** The managers with the latest time; within one second their order is unknown. */
 function lastWriters(writers: readonly StatusManager[]): readonly StatusManager[] {
   const latestMs = writers.reduce((latest, { writtenAtMs }) => Math.max(latest, writtenAtMs), 0);
   return writers.filter(({ writtenAtMs }) => writtenAtMs === latestMs);
@@ -99,16 +99,16 @@ function isOther({ manager }: StatusManager): boolean {
   return manager !== FIELD_MANAGER;
 }
 
-/** The condition of an HPA that another controller acts on. */
+/** The condition of an HPA that another controller manages. */
 const CONTROLLED_ELSEWHERE = 'ControlledElsewhere';
 
-/** Says that another controller acts on an HPA, and that this one does not while it does. */
-export function actedOnElsewhere(
+/** The condition and event of an HPA that another controller manages: this one does not scale it meanwhile. */
+export function reportExternalController(
   { status }: Hpa,
-  { manager }: OtherController,
+  { manager }: ExternalController,
   { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
 ): { readonly status: HpaStatus; readonly event: EventText } {
-  const message = `"${manager}" writes the status of this HPA, too, so this controller leaves it alone until that has not happened for ${formatDuration(3 * periodMs)}; switch one of both off`;
+  const message = `"${manager}" also writes the status of this HPA, so this controller does not scale it until there has been no such write for ${formatDuration(3 * periodMs)}; disable one of the two controllers`;
   const before: HpaStatus = status ?? { desiredReplicas: 0 };
   const observed = { type: CONTROLLED_ELSEWHERE, status: 'True', reason: 'AnotherControllerActs', message };
   return {
@@ -117,7 +117,7 @@ export function actedOnElsewhere(
   };
 }
 
-/** The HPA without that condition, as it is while nobody else acts. */
+/** The HPA without that condition. */
 export function withoutElsewhere(hpa: Hpa): Hpa {
   const { status } = hpa;
   if (!status?.conditions) return hpa;
@@ -125,11 +125,11 @@ export function withoutElsewhere(hpa: Hpa): Hpa {
   return conditions === status.conditions ? hpa : { ...hpa, status: { ...status, conditions } };
 }
 
-/** Under this name the API server keeps which fields of HPAs are ours. */
+/** The field manager of our writes. */
 export const FIELD_MANAGER = 'autoscaler-hpa';
 
-/** Another controller that writes an HPA's status. */
-export interface OtherController {
+/** Another controller that writes the status of an HPA. */
+export interface ExternalController {
   readonly manager: string;
   readonly writtenAtMs: number;
 }

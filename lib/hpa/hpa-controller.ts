@@ -11,29 +11,29 @@ import { conclude } from './decision/conclude.ts';
 import { decide } from './decision/decide.ts';
 import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
-import type { HpaMemory } from './decision/scaling-state.ts';
+import type { ScalingState } from './decision/scaling-state.ts';
 import {
-  actedOnElsewhere,
-  type OtherControllers,
+  type ExternalControllers,
+  reportExternalController,
   withoutElsewhere,
   writtenByOtherAtMs,
 } from './external-controllers.ts';
-import type { StatusClient } from './hpa-status-writer.ts';
-import type { ReadWorld, World } from './inputs/inputs-reader.ts';
-import { type FollowedScales, writeTargetScale } from './inputs/target-scales.ts';
+import type { HpaStatusWriter } from './hpa-status-writer.ts';
+import type { HpaInputs, InputsReader } from './inputs/inputs-reader.ts';
+import { type TargetScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
 import type { DecisionLog } from './observability/decision-log.ts';
 import type { HpaSeries } from './observability/hpa-series.ts';
-import { keptWindows } from './state/persisted-state.ts';
-import type { HpaMemories } from './state/scaling-states.ts';
-import { DueHpas, isSameWish, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
+import { findWindows } from './state/persisted-state.ts';
+import type { ScalingStates } from './state/scaling-states.ts';
+import { DueHpas, hasSameSpec, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 
-/** Another controller is left alone until it has not written for so many periods. */
+/** Number of periods without a write after which another controller is considered inactive. */
 const QUIET_PERIODS = 3;
 
-/** Scales targets by metrics. A new one for each term as leader. */
+/** Scales targets by metrics. Create one per leadership term. */
 export function hpaController(dependencies: HpaDependencies): Controller {
-  const { hpas, pods, readWorld, statuses, memories, autoMin, others, decisions, series, clock, options } =
+  const { hpas, pods, inputsReader, statuses, states, autoMin, others, decisions, series, clock, options } =
     dependencies;
   const due = new DueHpas();
   const permits = new FairSemaphore(options.concurrentSyncs);
@@ -46,12 +46,12 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         const { namespace = '', name } = nameOfKey(key);
         due.forget(key);
         decisions.forget(key);
-        readWorld.forget(key);
+        inputsReader.forget(key);
         series.forget(namespace, name);
-        if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent since it went
-        await memories.forget(namespace, name, { isKept: options.isDryRun });
+        if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent after its deletion
+        await states.forget(namespace, name, { isRetained: options.isDryRun });
         await autoMin.forget(namespace, name);
-        if (!due.isFollowing(namespace)) memories.letGo(namespace);
+        if (!due.isFollowing(namespace)) states.release(namespace);
         return DONE;
       }
       const schedule = syncSchedule(hpa, options.syncPeriodMs);
@@ -60,17 +60,17 @@ export function hpaController(dependencies: HpaDependencies): Controller {
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const isChanged = due.isNew(key, hpa);
       const dueAtMs = clock.monotonicMs() + waitMs;
-      if (schedule.problem && isChanged) tell(hpa, dependencies, invalidPeriod(schedule.problem));
+      if (schedule.problem && isChanged) recordEvent(hpa, dependencies, invalidPeriod(schedule.problem));
 
       const other = options.isDryRun ? undefined : others.lately(key, QUIET_PERIODS * schedule.periodMs);
       if (other) {
-        const { status, event } = actedOnElsewhere(hpa, other, { nowMs: clock.nowMs(), ...schedule });
-        decisions.steppedAside(key, other, clock.nowMs());
-        tell(hpa, dependencies, event);
+        const { status, event } = reportExternalController(hpa, other, { nowMs: clock.nowMs(), ...schedule });
+        decisions.recordExternal(key, other, clock.nowMs());
+        recordEvent(hpa, dependencies, event);
         await statuses.write(hpa, status, signal);
       } else {
         const startedAtMs = clock.monotonicMs();
-        const outcome = await actOnHpa(hpa, { schedule, due, permits, signal, ...dependencies });
+        const outcome = await decideAndScale(hpa, { schedule, due, permits, signal, ...dependencies });
         if (!outcome) return { requeueAfterMs: 1 };
         series.reconciled(outcome, clock.monotonicMs() - startedAtMs);
       }
@@ -87,143 +87,143 @@ function invalidPeriod(message: string): EventText {
   return { type: 'Warning', reason: 'InvalidResyncPeriod', message };
 }
 
-/** What one HPA is acted on with. */
-interface ActOptions extends HpaDependencies {
+interface ReconcileContext extends HpaDependencies {
   readonly schedule: SyncSchedule;
   readonly due: DueHpas;
-  /** Of those that are acted on at once, which namespaces share. */
+  /** Bounds concurrent HPAs, shared fairly among namespaces. */
   readonly permits: FairSemaphore;
   readonly signal: AbortSignal;
 }
 
-/** Where periods are long, one that was changed is not decided by what was read long before. */
-const MOST_AGE_MS = 15_000;
-/** Who has waited this long for others to be acted on decides by the world as it is then. */
-const LONGEST_WAIT_MS = 1000;
+/** Inputs older than this are read again, also with longer periods. */
+const MAX_AGE_MS = 15_000;
+/** After waiting this long for a permit, an HPA is decided by new inputs. */
+const MAX_WAIT_MS = 1000;
 
 /**
- * Decides one HPA, and does what was decided: remembers it, scales, and tells.
+ * Decides one HPA and applies the decision: persists its state, scales, and reports.
  *
- * @returns `undefined` where the HPA was changed while others were acted on, or before it was to be scaled: it has to be
- *   decided again
+ * @returns `undefined` when the HPA changed while it waited, or before it was scaled: it has to be decided again
  */
-async function actOnHpa(seen: Hpa, acting: ActOptions): Promise<Outcome | undefined> {
-  const { readWorld, memories, statuses, decisions, series, schedule, due, clock, signal } = acting;
-  const { config, isDryRun } = acting.options;
-  const { namespace, name, uid } = seen.metadata;
-  const hpa = withoutElsewhere(seen);
-  const maxAgeMs = Math.min(due.shortestPeriodMs(namespace) / 2, MOST_AGE_MS);
-  const rememberer = { namespace, name, uid };
-  const look = async (isFresh: boolean, earlier?: World) => {
-    const read = await readWorld.of(hpa, { maxAgeMs, signal, isFresh, earlier });
-    const { target, isFollowed, tookMs, ...world } = read;
+async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise<Outcome | undefined> {
+  const { inputsReader, states, statuses, decisions, series, schedule, due, clock, signal } = context;
+  const { config, isDryRun } = context.options;
+  const { namespace, name, uid } = observed.metadata;
+  const hpa = withoutElsewhere(observed);
+  const maxAgeMs = Math.min(due.shortestPeriodMs(namespace) / 2, MAX_AGE_MS);
+  const ref = { namespace, name, uid };
+  const evaluate = async (isFresh: boolean, earlier?: HpaInputs) => {
+    const read = await inputsReader.read(hpa, { maxAgeMs, signal, isFresh, earlier });
+    const { target, isCached, tookMs, ...inputs } = read;
     const nowMs = clock.nowMs();
-    const memory = await memories.of(rememberer, {
+    const memory = await states.get(ref, {
       currentReplicas: target?.specReplicas,
       decidedAtMs: nowMs - schedule.periodMs,
       otherDecidedAtMs: writtenByOtherAtMs(hpa),
     });
-    return { read, nowMs, decision: decide({ hpa, ...world, memory, config, nowMs }) };
+    return { read, nowMs, decision: decide({ hpa, ...inputs, memory, config, nowMs }) };
   };
-  let looked = await look(await memories.dependsOnScale(rememberer, clock.nowMs()));
+  let evaluation = await evaluate(await states.dependsOnScale(ref, clock.nowMs()));
   const decidedAtMs = clock.monotonicMs();
-  using _permit = await acting.permits.acquire(namespace, signal);
-  const isLate = clock.monotonicMs() - decidedAtMs >= LONGEST_WAIT_MS;
-  if (isLate && isOtherNow(seen, acting)) return undefined;
-  // What is followed may be outdated, and what was read long ago is: nothing is scaled on their word.
-  if (looked.decision.scaleTo !== undefined && (isLate || looked.read.isFollowed))
-    looked = await look(true, isLate ? undefined : looked.read);
-  const { nowMs, decision } = looked;
-  if (decision.scaleTo !== undefined && isOtherNow(seen, acting)) return undefined;
-  const { target } = looked.read;
+  using _permit = await context.permits.acquire(namespace, signal);
+  const isLate = clock.monotonicMs() - decidedAtMs >= MAX_WAIT_MS;
+  if (isLate && hasChanged(observed, context)) return undefined;
+  // Cached and old inputs may be outdated: before scaling they are read again.
+  if (evaluation.decision.scaleTo !== undefined && (isLate || evaluation.read.isCached))
+    evaluation = await evaluate(true, isLate ? undefined : evaluation.read);
+  const { nowMs, decision } = evaluation;
+  if (decision.scaleTo !== undefined && hasChanged(observed, context)) return undefined;
+  const { target } = evaluation.read;
   let outcome = conclude(decision, hpa, { nowMs });
   const cause = { by: `hpa ${name}`, why: decision.scaleReason || 'limits of the HPA' };
   if (isDryRun) {
     if (decision.scaleTo !== undefined && target)
-      await writeTargetScale(target, decision.scaleTo, { ...acting, cause }); // logs what it would do
-    memories.set(rememberer, decision.memory);
+      await writeTargetScale(target, decision.scaleTo, { ...context, cause }); // logs the change
+    states.set(ref, decision.memory);
   } else {
-    await keep(outcome.memory, { hpa, decision, nowMs, acting });
+    await persist(outcome.memory, { hpa, decision, nowMs, context });
     if (decision.scaleTo !== undefined && target) {
-      const updateError = await writeTargetScale(target, decision.scaleTo, { ...acting, cause });
+      const updateError = await writeTargetScale(target, decision.scaleTo, { ...context, cause });
       if (updateError !== undefined) outcome = conclude(decision, hpa, { nowMs, updateError });
-      // What follows may fail and be tried again, which must not scale a second time in the period.
+      // A later step may fail and be retried, which must not scale twice in a period.
       const scaledAtMs = clock.monotonicMs();
-      due.decided(`${namespace}/${name}`, seen, scaledAtMs + untilNextMs(schedule, scaledAtMs));
+      due.decided(`${namespace}/${name}`, observed, scaledAtMs + untilNextMs(schedule, scaledAtMs));
     }
-    memories.set(rememberer, outcome.memory);
-    for (const event of outcome.events) tell(hpa, acting, event);
-    await statuses.write(seen, outcome.status, signal);
+    states.set(ref, outcome.memory);
+    for (const event of outcome.events) recordEvent(hpa, context, event);
+    await statuses.write(observed, outcome.status, signal);
   }
   decisions.record(`${namespace}/${name}`, outcome, { hpa, isDryRun, problem: schedule.problem });
-  series.decided(hpa, outcome, { isDryRun, tookMs: looked.read.tookMs });
-  await acting.autoMin.observe(hpa, outcome.explanation, { nowMs, signal });
+  series.decided(hpa, outcome, { isDryRun, tookMs: evaluation.read.tookMs });
+  await context.autoMin.observe(hpa, outcome.explanation, { nowMs, signal });
   return outcome;
 }
 
-/** Whether an HPA was changed by its user, or is no more. */
-function isOtherNow(seen: Hpa, { hpas, statuses }: ActOptions): boolean {
-  const key = `${seen.metadata.namespace}/${seen.metadata.name}`;
+/** Whether an HPA was changed by its user, or deleted. */
+function hasChanged(observed: Hpa, { hpas, statuses }: ReconcileContext): boolean {
+  const key = `${observed.metadata.namespace}/${observed.metadata.name}`;
   const now = statuses.latest(key, hpas.find(key));
-  return !now || !isSameWish(now, seen);
+  return !now || !hasSameSpec(now, observed);
 }
 
-interface KeepOptions {
+interface PersistOptions {
   readonly hpa: Hpa;
   readonly decision: Decision;
   readonly nowMs: number;
-  readonly acting: ActOptions;
+  readonly context: ReconcileContext;
 }
 
-/** Has the memory outlive this process; where that fails, scaling goes on, for it is needed more. */
-async function keep(memory: HpaMemory, { hpa, decision, nowMs, acting }: KeepOptions): Promise<void> {
-  const { memories, series, options, logger } = acting;
+/** Persists the state of an HPA. A failure does not block scaling, which matters more. */
+async function persist(
+  memory: ScalingState,
+  { hpa, decision, nowMs, context }: PersistOptions,
+): Promise<void> {
+  const { states, series, options, logger } = context;
   const { scaleTo, status } = decision;
   const from = status?.currentReplicas;
   const intent =
     scaleTo === undefined || from === undefined || !hpa.spec.behavior
       ? undefined
       : { from, to: scaleTo, atMs: nowMs };
-  const windows = keptWindows(hpa.spec, options.config);
+  const windows = findWindows(hpa.spec, options.config);
   const { namespace, name, uid } = hpa.metadata;
   try {
     const currentReplicas = scaleTo === undefined ? from : undefined;
-    await memories.keep({ namespace, name, uid }, memory, { currentReplicas, windows, intent, nowMs });
-    series.memoryKept(namespace, name);
+    await states.persist({ namespace, name, uid }, memory, { currentReplicas, windows, intent, nowMs });
+    series.persisted(namespace, name);
   } catch (error) {
-    acting.signal.throwIfAborted();
-    if (series.memoryNotKept(namespace, name))
-      logger.error('Cannot keep what is remembered of HPAs; a restart would forget it', error, {
+    context.signal.throwIfAborted();
+    if (series.persistFailed(namespace, name))
+      logger.error('Cannot persist HPA state; it will be lost on restart', error, {
         namespace,
         name,
       });
   }
 }
 
-/** What flags say about deciding. */
+/** Flags of the controller. */
 export interface HpaLoopOptions {
   readonly syncPeriodMs: number;
-  /** So many are acted on at once; more may wait until their metrics are read. */
+  /** Concurrent HPAs; more may wait for their metrics. */
   readonly concurrentSyncs: number;
   readonly config: HpaConfig;
-  /** Which HPAs are taken care of. */
+  /** Selects the HPAs to manage. */
   readonly selector: LabelSelector;
-  /** Decides and tells, and writes nothing. */
+  /** Decides and reports without writing. */
   readonly isDryRun: boolean;
-  /** How minReplicas follow the week. */
+  /** Automatic minReplicas. */
   readonly autoMin: AutoMinOptions;
 }
 
-/** What the controller works with. */
 interface HpaDependencies {
   readonly hpas: Pick<SharedInformer<Hpa>, 'find' | 'onChange' | 'synced'>;
   readonly pods: { synced(signal: AbortSignal): Promise<void> };
-  readonly readWorld: ReadWorld;
-  readonly scales: Pick<FollowedScales, 'set'>;
-  readonly statuses: StatusClient;
-  readonly memories: HpaMemories;
+  readonly inputsReader: InputsReader;
+  readonly scales: Pick<TargetScales, 'set'>;
+  readonly statuses: HpaStatusWriter;
+  readonly states: ScalingStates;
   readonly autoMin: Pick<AutoMinReplicas, 'observe' | 'forget'>;
-  readonly others: OtherControllers;
+  readonly others: ExternalControllers;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly decisions: DecisionLog;
   readonly series: HpaSeries;
@@ -232,13 +232,13 @@ interface HpaDependencies {
   readonly options: HpaLoopOptions;
 }
 
-interface TellOptions {
+interface EventOptions {
   readonly events: Pick<EventRecorder, 'record'>;
   readonly options: { readonly isDryRun: boolean };
 }
 
-/** Tells an event of an HPA, unless nothing is to be changed. */
-export function tell({ metadata }: Hpa, { events, options }: TellOptions, event: EventText): void {
+/** Records an event of an HPA, unless it is a dry run. */
+export function recordEvent({ metadata }: Hpa, { events, options }: EventOptions, event: EventText): void {
   if (options.isDryRun) return;
   const { namespace, name, uid, resourceVersion } = metadata;
   const regarding = {

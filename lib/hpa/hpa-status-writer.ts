@@ -7,37 +7,36 @@ import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal
 import { type Hpa, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { FIELD_MANAGER, type OtherControllers } from './external-controllers.ts';
+import { type ExternalControllers, FIELD_MANAGER } from './external-controllers.ts';
 
-/** What statuses are written with. */
-interface StatusClientOptions {
+interface HpaStatusWriterOptions {
   readonly hpas: ResourceClient<Hpa>;
-  readonly others: OtherControllers;
+  readonly others: ExternalControllers;
   readonly clock: Clock;
 }
 
-/** Writes statuses of HPAs, by updates of the status subresource. */
-export class StatusClient {
+/** Writes statuses of HPAs by updating the status subresource. */
+export class HpaStatusWriter {
   readonly #writer: StatusWriter<HpaStatus, Hpa>;
-  readonly #others: OtherControllers;
-  /** All of each: a status is sent with the metadata of its HPA, which the API server takes for a change of them. */
+  readonly #others: ExternalControllers;
+  /** Whole metadata: the API server would treat missing metadata in an update of the status as a change. */
   readonly #written = new MutationCache<Hpa>(({ metadata }) => metadata);
 
-  constructor({ hpas: client, others, clock }: StatusClientOptions) {
+  constructor({ hpas: client, others, clock }: HpaStatusWriterOptions) {
     const isSame = (one: HpaStatus | undefined, other = UNWRITTEN) => isSameStatus(one, other);
     this.#writer = new StatusWriter({ client, fieldManager: FIELD_MANAGER, clock, isSame });
     this.#others = others;
   }
 
-  /** What is there now, as far as anybody here can tell. */
+  /** The HPA as last written by this process, or as observed if that is newer. */
   latest(key: string, seen: Hpa | undefined): Hpa | undefined {
     return this.#written.latest(key, seen);
   }
 
   /**
-   * Writes a status unless it means what is there. Other changes of the HPA are no obstacle; one of its status is.
+   * Writes a status that differs from the current one. Other changes of the HPA do not conflict; a changed status does.
    *
-   * @throws an ApiError: a conflict where somebody else has changed the status
+   * @throws {ApiError} a conflict when another client has changed the status
    */
   async write(hpa: Hpa, status: HpaStatus, signal: AbortSignal): Promise<void> {
     if (isSameStatus(hpa.status, status)) return;
@@ -50,7 +49,7 @@ export class StatusClient {
 /** The status of an HPA that was never reconciled. */
 const UNWRITTEN: HpaStatus = { desiredReplicas: 0 };
 
-/** Reads and writes HPAs in the version in which they are served. */
+/** A client of HPAs in the served version. */
 export function hpaResourceClient(api: ApiClient, resource: ApiResource): ResourceClient<Hpa> {
   const { version } = resource;
   return new ResourceClient<Hpa>({

@@ -15,26 +15,25 @@ import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versi
 import { POD_INDEXES, PODS } from '#lib/kubernetes/objects/pod.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { OtherControllers } from './external-controllers.ts';
-import { type HpaLoopOptions, hpaController, tell } from './hpa-controller.ts';
-import { hpaResourceClient, StatusClient } from './hpa-status-writer.ts';
+import { ExternalControllers } from './external-controllers.ts';
+import { type HpaLoopOptions, hpaController, recordEvent } from './hpa-controller.ts';
+import { HpaStatusWriter, hpaResourceClient } from './hpa-status-writer.ts';
 import { CustomMetricsApi, MetricValuesReader } from './inputs/custom-metrics-client.ts';
-import { ReadWorld } from './inputs/inputs-reader.ts';
+import { InputsReader } from './inputs/inputs-reader.ts';
 import { NamespaceUsage } from './inputs/pod-metrics-client.ts';
-import { FollowedScales } from './inputs/target-scales.ts';
+import { TargetScales } from './inputs/target-scales.ts';
 import { AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
-import { AutoMinLog } from './min-replicas/min-replicas-report.ts';
+import { MinReplicasReport } from './min-replicas/min-replicas-report.ts';
 import { hpaOfKey } from './min-replicas/persisted-weeks.ts';
-import { type AskPrometheus, WeekFromPrometheus } from './min-replicas/week-from-prometheus.ts';
+import { type QueryPrometheus, WeekFromPrometheus } from './min-replicas/week-from-prometheus.ts';
 import { debugHpa } from './observability/debug-hpa.ts';
 import { DecisionLog } from './observability/decision-log.ts';
 import { HpaSeries } from './observability/hpa-series.ts';
 import { type HpaUiPart, hpaUi } from './observability/hpa-ui.ts';
 import type { ConfigMap } from './state/config-map-parts.ts';
-import { MemoryStore } from './state/config-map-store.ts';
-import { HpaMemories } from './state/scaling-states.ts';
+import { ConfigMapStore } from './state/config-map-store.ts';
+import { ScalingStates } from './state/scaling-states.ts';
 
-/** What the HPA controller needs from outside. */
 export interface HpaEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
@@ -47,49 +46,48 @@ export interface HpaEnvironment {
   readonly logger: Logger;
   readonly options: HpaLoopOptions;
   readonly workQueues?: WorkQueueSeries | undefined;
-  /** Targets that others keep at a size, so that their minReplicas are left alone; by default none. */
+  /** Targets with a fixed size, whose minReplicas do not change; none by default. */
   readonly pins?: Pick<TargetPins, 'isPinned'>;
-  /** Where the week before the first sight of an HPA is read. */
-  readonly askPrometheus?: AskPrometheus | undefined;
+  /** Queries the week before an HPA was first observed. */
+  readonly queryPrometheus?: QueryPrometheus | undefined;
 }
 
-/** The HPA controller, ready to be started. */
 export interface HpaSubsystem extends Subsystem<HpaUiPart> {
   readonly isSynced: boolean;
   /**
-   * What the leader runs: a new one for each term, once the API server serves HPAs. Disposing it ends what is reported of the
-   * term.
+   * Returns a new controller for a leadership term, once the API server serves HPAs. Disposing it removes the reported
+   * state of the term.
    *
-   * @throws the signal's reason when it aborts first
+   * @throws the reason of the signal when it aborts first
    */
   controller(signal: AbortSignal): Promise<Controller & AsyncDisposable>;
   readonly ui: readonly HpaUiPart[];
   lead(signal: AbortSignal): Promise<void>;
 }
 
-/** So many HPAs may wait for their metrics at once; how many are acted on meanwhile, a flag says. */
+/** HPAs that wait for their metrics concurrently; a flag limits how many are then decided. */
 const WORKERS = 500;
-/** Failures of the API server itself are tried again after this long, and at the latest after a minute. */
+/** Backoff after failures of the API server. */
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 
-/** Puts the HPA controller together: HPAs, pods, metrics → decision → memory, scale, status, events. */
+/** Wires HPAs, pods, metrics → decision → state, scale, status, events. */
 export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const { client, informers, clock, registry, logger } = environment;
   const hpas = informers.get(HPAS, { needs: HPA_NEEDS });
   const pods = informers.get(PODS, { needs: { fields: ['requests'] }, indexes: POD_INDEXES });
-  const scales = new FollowedScales(environment);
+  const scales = new TargetScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);
-  const others = new OtherControllers(clock);
+  const others = new ExternalControllers(clock);
   const reader = {
     ...environment,
     usage: new NamespaceUsage({ client, clock }),
     customMetrics: new CustomMetricsApi({ client, clock }),
     values: new MetricValuesReader({ client, clock }),
   };
-  const autoMinLog = new AutoMinLog(registry);
-  const { askPrometheus } = environment;
-  const weeks = askPrometheus && new WeekFromPrometheus(askPrometheus, clock);
+  const autoMinLog = new MinReplicasReport(registry);
+  const { queryPrometheus } = environment;
+  const weeks = queryPrometheus && new WeekFromPrometheus(queryPrometheus, clock);
   hpas.onChange(({ key, previous, current }) => {
     others.observe(key, previous, current);
     const { apiVersion = '', kind = '' } = current?.spec.scaleTargetRef ?? {};
@@ -100,12 +98,12 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   async function controller(signal: AbortSignal): Promise<Controller & AsyncDisposable> {
     const resource = await hpas.served(signal);
     const hpaClient = hpaResourceClient(client, resource);
-    const store = new MemoryStore({
+    const store = new ConfigMapStore({
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
       isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
     });
     const { options, pins } = environment;
-    const isHeldUp = (hpa: Hpa) => targetsOf(hpa).some((one) => pins?.isPinned(hpa.metadata.namespace, one));
+    const isPinned = (hpa: Hpa) => targetsOf(hpa).some((one) => pins?.isPinned(hpa.metadata.namespace, one));
     const controller = hpaController({
       ...environment,
       hpas,
@@ -114,15 +112,15 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       decisions,
       series,
       scales,
-      readWorld: new ReadWorld({ ...environment, pods, reader, scales, config: options.config }),
-      statuses: new StatusClient({ hpas: hpaClient, others, clock }),
-      memories: new HpaMemories({
+      inputsReader: new InputsReader({ ...environment, pods, reader, scales, config: options.config }),
+      statuses: new HpaStatusWriter({ hpas: hpaClient, others, clock }),
+      states: new ScalingStates({
         store,
         clock,
         onUnread(namespace, error) {
           series.memoryUnread();
           logger.error(
-            'Cannot read what is remembered of HPAs; they are decided without it, and scaled down no earlier than after their windows',
+            'Cannot read persisted HPA state; deciding without it, scaling down only after the stabilization window',
             error,
             { namespace },
           );
@@ -131,18 +129,18 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       autoMin: new AutoMinReplicas({
         ...environment,
         store,
-        isHeldUp,
+        isPinned,
         hpas: hpaClient,
         log: autoMinLog,
         options: options.autoMin,
         isDryRun: options.isDryRun,
-        weekBefore: weeks && ((hpa, today, signal) => weeks.of(hpa, today, signal)),
-        tell: (hpa, event) => tell(hpa, environment, event),
+        weekBefore: weeks && ((hpa, today, signal) => weeks.read(hpa, today, signal)),
+        recordEvent: (hpa, event) => recordEvent(hpa, environment, event),
       }),
     });
     return {
       ...controller,
-      // Another leads now: what was decided here would be told on, though it is not so any more, and alerts with it.
+      // Another replica leads now: series and alerts of decisions made here would be outdated.
       async [Symbol.asyncDispose]() {
         decisions.clear();
         autoMinLog.clear();
@@ -158,7 +156,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       {
         name: 'hpa-informer-sync',
         endpoints: ['readyz'],
-        check: () => (isSynced() ? undefined : 'HPAs and pods have not been listed yet'),
+        check: () => (isSynced() ? undefined : 'HPAs and pods are not listed yet'),
       },
     ],
     endpoints: new Map([['/debug/hpa', debugHpa(decisions, autoMinLog)]]),
@@ -174,7 +172,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     async lead(signal) {
       const { workQueues, options } = environment;
       if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
-      await using led = await controller(signal).catch(() => undefined); // does not lead any more
+      await using led = await controller(signal).catch(() => undefined); // no longer leading
       if (!led) return;
       await runController(led, { clock, logger, signal, workers: WORKERS, series: workQueues, queue: RETRY });
     },
@@ -183,11 +181,11 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
 }
 
 const TELL_THE_OTHER =
-  'Deciding HorizontalPodAutoscalers: kube-controller-manager must leave them alone by ' +
-  '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling), and those on which ' +
-  'another controller acts are left alone';
+  'Managing HorizontalPodAutoscalers: disable the HPA controller of kube-controller-manager with ' +
+  '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling); HPAs that ' +
+  'another controller writes are not scaled';
 
-/** What may be pinned to pin what an HPA scales: its target, or the HPA itself. */
+/** The objects whose pins apply to an HPA: its target and the HPA itself. */
 function targetsOf({ metadata: { name }, spec: { scaleTargetRef } }: Hpa): readonly PinnedTarget[] {
   const { apiVersion = '', ...target } = scaleTargetRef;
   return [
@@ -196,7 +194,7 @@ function targetsOf({ metadata: { name }, spec: { scaleTargetRef } }: Hpa): reado
   ];
 }
 
-/** A status is sent with all metadata of its HPA: what is left out would be deleted. */
+/** A status update sends all metadata: the API server would delete what is missing. */
 const HPA_NEEDS: HpaNeeds = { fields: ['metadata', 'spec', 'status', 'statusWriters'] };
 
 const CONFIG_MAPS: ApiResource = {

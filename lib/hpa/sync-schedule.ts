@@ -2,27 +2,27 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 
-/** How often an HPA is decided, where that differs from the controller's period. */
+/** The annotation with the sync period of an HPA. */
 const RESYNC_PERIOD = 'platform.stke/resync-period';
 
 const SHORTEST_PERIOD_MS = 1000;
-/** A longer one says nothing: Kubernetes' timers and ours end there. */
-const LONGEST_PERIOD_MS = 86_400_000;
-/** HPAs of one namespace are decided within this time of one another, for they share what was read. */
+/** The maximum of an HPA's own sync period. */
+const MAX_PERIOD_MS = 86_400_000;
+/** HPAs of one namespace are decided within this time, because they share metric reads. */
 const SPREAD_MS = 500;
 
-/** How often an HPA is decided, and when within that time. */
+/** The period of an HPA's decisions, and the offset within it. */
 export interface SyncSchedule {
   readonly periodMs: number;
   readonly phaseMs: number;
-  /** Why the HPA's own period does not count. */
+  /** Why the annotation is invalid. */
   readonly problem?: string;
 }
 
 /**
- * The period of an HPA: its own, or that of the controller. Namespaces are spread over the period; HPAs of one namespace
- * follow one another, so that a list of what its pods use is young for all of them; where their periods differ, too, as long
- * as one is a multiple of the other.
+ * The schedule of an HPA with its own period or the one of the controller. Namespaces are spread over the period; HPAs of
+ * one namespace are decided close together, so that they share a recent list of pod metrics, also with different periods
+ * if one is a multiple of the other.
  */
 export function syncSchedule(
   { metadata: { namespace, name, annotations } }: Pick<Hpa, 'metadata'>,
@@ -30,40 +30,40 @@ export function syncSchedule(
 ): SyncSchedule {
   const text = annotations?.[RESYNC_PERIOD];
   const own = text === undefined ? undefined : parseDurationMs(text.slice(0, 64));
-  const isValid = own !== undefined && own >= SHORTEST_PERIOD_MS && own <= LONGEST_PERIOD_MS;
+  const isValid = own !== undefined && own >= SHORTEST_PERIOD_MS && own <= MAX_PERIOD_MS;
   const periodMs = isValid ? own : defaultPeriodMs;
   const spreadMs = Math.min(SPREAD_MS, periodMs / 5);
-  const placeMs = (spreadOf(namespace) * LONGEST_PERIOD_MS) % periodMs;
-  const phaseMs = placeMs + spreadOf(`${namespace}/${name}`) * spreadMs;
+  const namespaceMs = (spreadOf(namespace) * MAX_PERIOD_MS) % periodMs;
+  const phaseMs = namespaceMs + spreadOf(`${namespace}/${name}`) * spreadMs;
   if (text === undefined || isValid) return { periodMs, phaseMs };
-  const problem = `the annotation ${RESYNC_PERIOD} ${JSON.stringify(text.slice(0, 64))} is no duration from 1s to 24h; ${periodMs / 1000}s is used`;
+  const problem = `annotation ${RESYNC_PERIOD} ${JSON.stringify(text.slice(0, 64))} is not a duration from 1s to 24h; using ${periodMs / 1000}s`;
   return { periodMs, phaseMs, problem };
 }
 
-/** How long until an HPA is decided next; one that was just decided early is not decided at once again. */
+/** Time until the next decision; an HPA that was just decided early is not due again at once. */
 export function untilNextMs({ periodMs, phaseMs }: SyncSchedule, nowMs: number): number {
   const sinceMs = (((nowMs - phaseMs) % periodMs) + periodMs) % periodMs;
   const untilMs = periodMs - sinceMs;
   return untilMs < periodMs / 10 ? untilMs + periodMs : untilMs;
 }
 
-/** Knows which HPAs are due: at their times, and at once where they were changed. */
+/** Tracks which HPAs are due: on schedule, and immediately after a change. */
 export class DueHpas {
   readonly #decided = new Map<string, { readonly hpa: Hpa; readonly dueAtMs: number }>();
-  /** How many HPAs of each namespace have which period. */
+  /** HPAs of each namespace by period. */
   readonly #periods = new Map<string, Map<number, number>>();
   readonly #ownPeriods = new Map<string, { readonly namespace: string; readonly periodMs: number }>();
 
-  /** How long until an HPA is due; 0 or less when it is. */
+  /** Time until an HPA is due; 0 or less when it is due. */
   untilDueMs(key: string, hpa: Hpa, nowMs: number): number {
     const decided = this.#decided.get(key);
-    return decided && isSameWish(decided.hpa, hpa) ? decided.dueAtMs - nowMs : 0;
+    return decided && hasSameSpec(decided.hpa, hpa) ? decided.dueAtMs - nowMs : 0;
   }
 
-  /** Whether an HPA is met for the first time, or was changed by its user since it was decided. */
+  /** Whether an HPA is new, or was changed by its user since the last decision. */
   isNew(key: string, hpa: Hpa): boolean {
     const decided = this.#decided.get(key);
-    return !decided || !isSameWish(decided.hpa, hpa);
+    return !decided || !hasSameSpec(decided.hpa, hpa);
   }
 
   follow(key: string, namespace: string, periodMs: number): void {
@@ -85,12 +85,12 @@ export class DueHpas {
     this.#leave(key);
   }
 
-  /** Whether a namespace has an HPA that was met. */
+  /** Whether a namespace has a tracked HPA. */
   isFollowing(namespace: string): boolean {
     return this.#periods.has(namespace);
   }
 
-  /** Of all HPAs of a namespace. */
+  /** The shortest period of the HPAs of a namespace. */
   shortestPeriodMs(namespace: string): number {
     return Math.min(...(this.#periods.get(namespace)?.keys() ?? []));
   }
@@ -107,8 +107,8 @@ export class DueHpas {
   }
 }
 
-/** Whether nothing of an HPA was changed but its status. */
-export function isSameWish(one: Hpa, other: Hpa): boolean {
+/** Whether two versions of an HPA differ in their status only. */
+export function hasSameSpec(one: Hpa, other: Hpa): boolean {
   return (
     one.metadata.uid === other.metadata.uid &&
     isDeepStrictEqual(one.spec, other.spec) &&
@@ -117,14 +117,13 @@ export function isSameWish(one: Hpa, other: Hpa): boolean {
 }
 
 /**
- * A number in [0, 1) that a text has for good, and that is far from those of texts like it: `team-1` and `team-2` are not to
- * be looked at together.
+ * A hash of a text in [0, 1). Similar texts get distant numbers: `team-1` and `team-2` are not decided together.
  */
 export function spreadOf(text: string): number {
   let hash = 0x811c9dc5; // FNV-1a
-  for (let place = 0; place < text.length; place++)
-    hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
-  // Its last characters change few bits; the last steps of MurmurHash3 spread them over all.
+  for (let index = 0; index < text.length; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  // The last characters change few bits; the final steps of MurmurHash3 spread them.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

@@ -1,7 +1,7 @@
 import { type Html, type HtmlPart, html } from './html.ts';
 
 export interface ChartLine {
-  /** CSS class with its color: `replicas`, `asked`, or `load-0` to `load-5`. */
+  /** CSS class with its color: `replicas`, `proposed`, or `load-0` to `load-5`. */
   readonly className: string;
   readonly label: string;
   readonly points: readonly ChartPoint[];

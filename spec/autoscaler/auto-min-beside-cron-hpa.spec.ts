@@ -14,7 +14,7 @@ import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 const QUEUE = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 
-describe('a minReplicas that follows the week, beside Cron-HPA', () => {
+describe('AutoMinReplicas beside Cron-HPA', () => {
   for (const [what, scaleTargetRef] of [
     ['the target', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
     ['the HPA', { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name: 'web' }],
@@ -64,13 +64,13 @@ describe('a minReplicas that follows the week, beside Cron-HPA', () => {
       const url = `https://127.0.0.1:${autoscaler.address.port}/debug/hpa?namespace=default&name=web&format=text`;
       const text = async () => (await requestHttps(url, { rejectUnauthorized: false })).body;
       const isLeftAlone = async () =>
-        (await text()).includes('left alone while a Cron-HPA holds up the target');
+        (await text()).includes('not changed while a Cron-HPA has scaled up the target');
       const passes = async (holds: () => Promise<boolean>) => await elapseUntil(server.clock, 1000, holds);
       await passes(isLeftAlone);
       await server.clock.advance(60_000);
       await passes(isLeftAlone);
       await keepsUp(false);
-      await passes(async () => (await text()).includes('minReplicas by the week: stays 1: '));
+      await passes(async () => (await text()).includes('automatic minReplicas: stays 1: '));
 
       async function keepsUp(scaleUpKeepWindow: boolean): Promise<void> {
         const { status } = await server.client.patch(`${CRON_HPAS}/evenings/status`, 'merge', {

@@ -29,8 +29,8 @@ describe('startAutoscaler', () => {
   it('waits for the definition, and scales by the clock once it is there', async () => {
     server = await startLiveApiServer();
     await using autoscaler = await start('a', '--controllers=cronhpa');
-    expect(told('No controller runs')).to.equal(0);
-    await eventually(() => told('Waiting for a kind') > 0);
+    expect(reported('No controller runs')).to.equal(0);
+    await eventually(() => reported('Waiting for a kind') > 0);
     expect(await status('/readyz', autoscaler)).to.equal(200);
     await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', CRD());
     await deploy('web', 1);
@@ -38,10 +38,14 @@ describe('startAutoscaler', () => {
     await eventually(async () => (await server.client.get(`${CRON_HPAS}/web`)).body.status !== undefined);
     await eventually(async () => (await replicas('web')) === 4);
     await eventually(async () => (await events()).some(({ reason }) => reason === 'Scaled'));
-    const { jobs, moves } = JSON.parse(
+    const { jobs, sets } = JSON.parse(
       (await get('/debug/cronhpas?namespace=default&name=web', autoscaler)).body,
     );
-    expect(moves).to.deep.equal({ what: 'replicas', of: 'web', why: 'nothing else scales Deployment "web"' });
+    expect(sets).to.deep.equal({
+      what: 'replicas',
+      of: 'web',
+      why: 'no HorizontalPodAutoscaler scales Deployment "web"',
+    });
     expect(jobs[0]).to.include({ name: 'up', targetSize: 4, state: 'Succeed' });
     const list = JSON.parse((await get('/debug/cronhpas', autoscaler)).body);
     expect(list).to.deep.include({ total: 1, ready: 1 });
@@ -50,10 +54,10 @@ describe('startAutoscaler', () => {
     expect(await status('/debug/cronhpas?namespace=default&name=none', autoscaler)).to.equal(404);
     expect(await status('/debug/cronhpas?name=web', autoscaler)).to.equal(400);
     expect(await status('/debug/cronhpas?limit=all', autoscaler)).to.equal(400);
-    expect(told('Waiting for a kind')).to.equal(1);
+    expect(reported('Waiting for a kind')).to.equal(1);
   });
 
-  it('has one of two act, and the other once the first has ended', async () => {
+  it('runs controllers in one of two replicas, and in the other after the first has ended', async () => {
     server = await startLiveApiServer({ definitions: [CRD()] });
     const first = await start('a', '--controllers=cronhpa');
     await eventually(() => first.isLeader);
@@ -66,18 +70,18 @@ describe('startAutoscaler', () => {
     expect((await lease()).spec.holderIdentity).to.equal('b');
     expect((await get('/debug/controllers?namespace=a', second)).status).to.equal(400);
     const debug = await get('/debug/controllers', second);
-    const { leaderSince, startedAt, ...told } = JSON.parse(debug.body);
-    expect(told).to.deep.equal({ identity: 'b', isLeader: true, leader: 'b', controllers: ['cronhpa'] });
+    const { leaderSince, startedAt, ...reported } = JSON.parse(debug.body);
+    expect(reported).to.deep.equal({ identity: 'b', isLeader: true, leader: 'b', controllers: ['cronhpa'] });
     expect(Date.parse(leaderSince)).to.be.at.least(Date.parse(startedAt));
     expect(leaderSince).to.equal((await lease()).spec.acquireTime);
   });
 
-  it('says that no controller runs, serves health and series, and takes no part in elections then', async () => {
+  it('serves health and series without controllers, and takes no part in elections', async () => {
     server = await startLiveApiServer();
     const autoscaler = await start('a', '--controllers=');
     expect(logger.lines).to.deep.include({
       ...{ level: 'info', fields: {}, verbosity: 0 },
-      message: 'No controller runs, but metrics APIs are served: --controllers chooses none',
+      message: 'Serving metrics APIs without controllers: --controllers chooses none',
     });
     expect(await status('/healthz', autoscaler)).to.equal(200);
     expect((await get('/metrics', autoscaler)).body).to.contain('process_cpu_seconds_total');
@@ -85,13 +89,13 @@ describe('startAutoscaler', () => {
     expect((await server.client.get(LEASE)).status).to.equal(404);
   });
 
-  it('warns where flags leave it nothing to do', async () => {
+  it('warns when flags leave nothing to do', async () => {
     server = await startLiveApiServer();
     const off = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
     await using _autoscaler = await start('a', '--controllers=', ...off);
     expect(logger.lines).to.deep.include({
       ...{ level: 'warning', fields: {}, verbosity: 0 },
-      message: 'No controller runs, and no metrics API is served: --controllers chooses none',
+      message: 'Nothing to do: --controllers chooses no controller, and no metrics API is served',
     });
   });
 
@@ -118,7 +122,7 @@ describe('startAutoscaler', () => {
     return (await server.client.get(LEASE)).body;
   }
 
-  function told(beginning: string): number {
+  function reported(beginning: string): number {
     return logger.lines.filter(({ message }) => message.startsWith(beginning)).length;
   }
 

@@ -21,7 +21,7 @@ describe('selectControllers', () => {
     });
   }
 
-  it('refuses what is no controller', () => {
+  it('rejects unknown names', () => {
     expect(selectControllers(['*', 'cron'])).to.match(/^"cron" must be \* or one of cronhpa/);
   });
 });

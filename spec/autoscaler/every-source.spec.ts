@@ -111,7 +111,7 @@ describe('the autoscaler, with every source', () => {
       expect(item).to.include({ metricName: name, value });
     });
 
-  it('serves what Skipper counts for a backend of an Ingress', async () => {
+  it('serves the requests of a backend of an Ingress behind Skipper', async () => {
     const path = `${CUSTOM}/ingresses.networking.k8s.io/shop/requests-per-second`;
     const [item] = (await untilServed(path)).items;
     expect(item).to.include({ value: '30' });
@@ -133,7 +133,7 @@ describe('the autoscaler, with every source', () => {
     expect(await get('/metrics')).not.to.include('source="other"');
   });
 
-  it('tells no secret of any source, neither when it is well nor when it fails', async () => {
+  it('exposes no secret of a source, on success and failure', async () => {
     const shown = sources.requests.flatMap(({ headers }) => headers.authorization ?? []);
     const basic = Buffer.from('me:S-prometheus-url').toString('base64');
     expect(new Set(shown)).to.include.members([
@@ -145,15 +145,15 @@ describe('the autoscaler, with every source', () => {
       const { collected } = await debug();
       return collected.every(({ collector, error }) => collector === 'sqs-queue-length' || error);
     });
-    const told = [
+    const reported = [
       ...system.autoscaler.output,
       JSON.stringify(await debug()),
       await get('/metrics'),
       await kubectl('get', 'events', '--all-namespaces', '--output=yaml'),
     ].join('\n');
-    expect(told).to.include('CreateNewMetricsCollector').and.to.include('status 401');
+    expect(reported).to.include('CreateNewMetricsCollector').and.to.include('status 401');
     for (const secret of ['S-', basic])
-      expect(told.split('\n').filter((line) => line.includes(secret))).to.deep.equal([]);
+      expect(reported.split('\n').filter((line) => line.includes(secret))).to.deep.equal([]);
   });
 
   function hpa(): object {

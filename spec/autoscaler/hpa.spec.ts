@@ -10,7 +10,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 
 describe('hpaSubsystem, in the autoscaler', () => {
-  it('scales, and tells why for as long as it leads', async () => {
+  it('scales, and explains decisions while it leads', async () => {
     await using server = await startSimulatedApiServer();
     await scalesAndTells(server, 'v2');
   });
@@ -73,7 +73,7 @@ describe('hpaSubsystem, in the autoscaler', () => {
     const reconciled =
       'horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="none"} 1';
     await eventually(async () => {
-      await server.clock.advance(0); // what is told is whole only once the reconciliation is over
+      await server.clock.advance(0); // what is reported is whole only once the reconciliation is over
       return (await get('/metrics')).body.includes(reconciled);
     });
     const series = (await get('/metrics')).body;
@@ -92,7 +92,7 @@ describe('hpaSubsystem, in the autoscaler', () => {
     expect(decisions[0]).to.deep.include({ step: 'metrics', isScaled: true });
     const { body } = await get(`${why}&format=text`);
     expect(body).to.contain('2 replicas, bounds 1 to 9: scales to 4\n');
-    expect(body).to.contain('2 -> 4  scaled  metrics, metrics ask for 4\n');
+    expect(body).to.contain('2 -> 4  scaled  metrics, metrics propose 4\n');
     expect((await get('/debug/hpa?format=text')).body).to.match(/^default\/web {2}/);
     expect((await get('/debug/hpa?namespace=default&name=no')).status).to.equal(404);
     expect((await get('/debug/hpa?format=xml')).status).to.equal(400);

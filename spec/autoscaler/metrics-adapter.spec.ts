@@ -18,7 +18,7 @@ const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2';
 
 describe('openMetricsAdapter, in the autoscaler', () => {
-  it('serves what Prometheus says of the query of an HPA, and why there is nothing once it is silent', async () => {
+  it('serves the query of an HPA from Prometheus, and the cause once that does not respond', async () => {
     await using system = await start();
     const annotations = {
       'metric-config.external.queue-depth.prometheus/query': 'sum(queue_depth)',
@@ -70,7 +70,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
 });
 
 describe('openMetricsAdapter, in the autoscaler, with pods', () => {
-  it('serves what each ready pod of the target says, by the labels that pods have, and nothing of those that are gone', async () => {
+  it('serves metrics of each ready pod by its labels, and none of deleted pods', async () => {
     await using pods = await PodServers.start({
       '127.0.0.2': (_, response) => response.end('{"rps": 2.5}'),
       '127.0.0.3': (_, response) => response.end('{"rps": 4}'),
@@ -124,7 +124,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(await valuesOf(all)).to.deep.equal([['web-b', '4']]);
   });
 
-  it('serves one number of any JSON endpoint that may be asked, and tells of hosts that may not', async () => {
+  it('serves a number of an allowed JSON endpoint, and reports forbidden hosts', async () => {
     await using shop = await LoopbackServer.start((_, response) => void response.end('{"orders": [3, 4]}'));
     await using system = await start([`--allowed-hosts=${shop.url.hostname}`]);
     const place = 'metric-config.external.orders.json-path';
@@ -154,7 +154,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(JSON.stringify(await system.get('/debug/metrics'))).not.to.include('secret');
   });
 
-  it('tells once that one of several samples counts, and serves its labels', async () => {
+  it('reports once that a query returned several samples, and serves the labels of the first', async () => {
     await using system = await start();
     const result = ['a', 'b'].map((queue) => ({ metric: { queue }, value: [1767225600, '1'] }));
     system.body = JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
@@ -167,8 +167,8 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(await system.events()).to.deep.equal([
       'External/depth: The query gives 2 samples, of which the first counts',
     ]);
-    const [told] = (await system.get('/debug/metrics')).collected ?? [];
-    expect(told?.notes).to.deep.equal(['The query gives 2 samples, of which the first counts']);
+    const [reported] = (await system.get('/debug/metrics')).collected ?? [];
+    expect(reported?.notes).to.deep.equal(['The query gives 2 samples, of which the first counts']);
   });
 
   it('lets the labels of described objects select their metrics', async () => {
@@ -189,7 +189,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(await countOf('tier=back')).to.equal(0);
   });
 
-  it('says that a value is not served that is to be divided by replicas, while the HPA tells of none', async () => {
+  it('reports why a per-replica value is not served while the HPA has no replicas', async () => {
     await using system = await start();
     const { client } = system.server;
     const place = 'metric-config.object.rate.prometheus';
@@ -268,7 +268,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     ]);
   });
 
-  it('serves an External metric by the query of the HPA that was created first, and tells the other', async () => {
+  it('serves an External metric by the query of the first HPA, and reports that to the other', async () => {
     await using system = await start();
     const { client } = system.server;
     const hpaOf = (name: string, metric: string, query: string) =>
@@ -300,7 +300,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     await system.passes(async () => (await count()) === 1);
   });
 
-  it('logs no more than a hundred problems of one namespace in an hour, and shows all of them', async () => {
+  it('logs at most a hundred problems per namespace and hour, and shows all of them', async () => {
     await using system = await start();
     const metrics = Array.from({ length: 60 }, (_, index) =>
       externalMetric(`broken-${index}`, { type: 'prometheus' }),
@@ -324,7 +324,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
       expect(served.logger.lines.filter(({ level }) => level === 'warning')).to.deep.equal([]);
     });
 
-  it('refuses a server whose credentials are given twice', async () => {
+  it('rejects a server with two credentials', async () => {
     const flags = [
       '--prometheus-server=http://me:secret@prometheus',
       '--prometheus-server-token-file=/nowhere',

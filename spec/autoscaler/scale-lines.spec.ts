@@ -65,7 +65,7 @@ const CHANGES: readonly (readonly [who: string, done: RegExp, toDo: RegExp])[] =
 ];
 
 /** On the system's clock: an autoscaler has many waits. */
-describe('what an autoscaler with every controller logs', () => {
+describe('the log of an autoscaler with every controller', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer<Clock>;
   let logger: RecordingLogger;
@@ -93,14 +93,14 @@ describe('what an autoscaler with every controller logs', () => {
 
   afterEach(() => stack.disposeAsync());
 
-  it('is a line for each scale that is written, with who, what, from, to and why', async () => {
+  it('has a line for each written scale, with controller, target, from, to and cause', async () => {
     await start();
     for (const [who, done] of CHANGES) await logs(done, who);
     expect(messages(/^Would/)).to.deep.equal([]);
     expect(writes).not.to.be.empty;
   });
 
-  it('is a line for each change that a dry run would make, once, and it writes nothing', async () => {
+  it('has a line for each change of a dry run, once, which writes nothing', async () => {
     await start('--dry-run');
     for (const [who, , toDo] of CHANGES) await logs(toDo, who);
     await logs(/^Would patch .*\/horizontalpodautoscalers\/keda-hpa-queue$/, 'the HPA of a ScaledObject');

@@ -14,7 +14,7 @@ import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 
 describe('openScaledObjects, in the autoscaler', () => {
-  it('is ready without permission for its kinds, and says so once', async () => {
+  it('is ready without permission for its kinds, and reports that once', async () => {
     const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
     await using server = await startLiveApiServer({ definitions });
     const forbidden = refuseRequests({ code: 403, reason: 'Forbidden' });
@@ -39,7 +39,7 @@ describe('openScaledObjects, in the autoscaler', () => {
     expect(refusals()).to.have.lengthOf(1);
   });
 
-  it('tells at /metrics which build runs', async () => {
+  it('exports its build at /metrics', async () => {
     await using server = await startLiveApiServer({});
     const commandLine = parseAutoscalerOptions([
       ...['--bind-address=127.0.0.1', '--secure-port=0', '--controllers=scaledobjects'],
@@ -56,7 +56,7 @@ describe('openScaledObjects, in the autoscaler', () => {
     expect(body).to.match(/^keda_build_info\{.*goversion="nodev24\.1\.0",goos="linux",goarch="amd64"\} 1$/m);
   });
 
-  it('leaves objects to an operator that holds its lease, and takes them over where that has ended', async () => {
+  it('leaves objects to an operator that holds its lease, and manages them after it has expired', async () => {
     const definitions = CRDS.map((name) => readDefinition(`keda/${name}`));
     await using server = await startLiveApiServer({ definitions });
     const create = async (path: string, body: object) => {

@@ -18,7 +18,7 @@ const VALUE =
   '/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/scalingschedules.zalando.org/nightly/load';
 
 describe('scalingScheduleSubsystem, in the autoscaler', () => {
-  it('serves what a schedule says, tells that it is active, and lifts the last replicas', async () => {
+  it('serves the value of a schedule, reports it as active, and applies the last step', async () => {
     await using system = await start();
     const nowMs = system.clock.nowMs();
     const date = new Date(Math.floor(nowMs / 1000) * 1000 + 60_000).toISOString();

@@ -14,7 +14,7 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 const PATH = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/depth';
 
 describe('two replicas of the autoscaler', () => {
-  it('serve the same, and one goes on without a gap when the other, which leads, is killed', async () => {
+  it('serve the same, and one continues without a gap when the leader is killed', async () => {
     await using system = await start();
     const values = async (port: number) => {
       const { status, body } = await system.get(port, PATH);

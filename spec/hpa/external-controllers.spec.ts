@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
-  actedOnElsewhere,
-  OtherControllers,
-  otherWriter,
+  ExternalControllers,
+  findExternalWriter,
+  reportExternalController,
   withoutElsewhere,
 } from '#lib/hpa/external-controllers.ts';
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -12,8 +12,8 @@ import { followedWeb } from './min-replicas/built-decision.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
 
-describe('OtherControllers', () => {
-  it('has the HPA left alone while another writes its status, and for three periods after that', async () => {
+describe('ExternalControllers', () => {
+  it('stops managing an HPA while another controller writes its status, and for three periods afterwards', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
@@ -36,7 +36,7 @@ describe('OtherControllers', () => {
       status: 'True',
       reason: 'AnotherControllerActs',
     });
-    expect(left.message).to.match(/^"kube-controller-manager" writes the status of this HPA, too, .* 45s;/);
+    expect(left.message).to.match(/^"kube-controller-manager" also writes the status of this HPA, .* 45s;/);
     expect(cluster.events.some((event) => event.startsWith('web AnotherControllerActs'))).to.equal(true);
     await cluster.elapse(25);
     expect(await cluster.replicas('web')).to.equal(4);
@@ -44,8 +44,8 @@ describe('OtherControllers', () => {
     expect(types).to.deep.equal(['AbleToScale', 'ScalingActive', 'ScalingLimited', 'ScaledToZero']);
   });
 
-  it('knows what it has sent again where the server does not tell who wrote', () => {
-    const others = new OtherControllers(new ManualClock(NOW_MS));
+  it('recognizes its own statuses without managedFields', () => {
+    const others = new ExternalControllers(new ManualClock(NOW_MS));
     const sent = { currentReplicas: 2, desiredReplicas: 3 };
     others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }));
     others.sending('a/b', sent);
@@ -56,9 +56,9 @@ describe('OtherControllers', () => {
   });
 
   for (const stepMs of [-86_400_000, 86_400_000]) {
-    it(`forgets a write after the same time when the clock is stepped by ${stepMs} ms`, async () => {
+    it(`expires a write after the same time when the clock is stepped by ${stepMs} ms`, async () => {
       const clock = new ManualClock(NOW_MS);
-      const others = new OtherControllers(clock);
+      const others = new ExternalControllers(clock);
       others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }));
       others.observe('a/b', hpa({ desiredReplicas: 2 }), hpa({ desiredReplicas: 9 }));
       clock.stepWall(stepMs);
@@ -69,9 +69,9 @@ describe('OtherControllers', () => {
     });
   }
 
-  it('counts from the time that the server noted what was written before its first look', async () => {
+  it('counts from the recorded time of a write before the first observation', async () => {
     const clock = new ManualClock(NOW_MS);
-    const others = new OtherControllers(clock);
+    const others = new ExternalControllers(clock);
     const writer = ['other', new Date(NOW_MS - 30_000).toISOString()] as const;
     others.observe('a/b', undefined, hpa({ desiredReplicas: 2 }, writer));
     await clock.advance(14_999);
@@ -81,30 +81,32 @@ describe('OtherControllers', () => {
   });
 });
 
-describe('otherWriter', () => {
-  const told = { isSent: () => false, nowMs: NOW_MS };
+describe('findExternalWriter', () => {
+  const reported = { isSent: () => false, nowMs: NOW_MS };
   const at = (seconds: number) => new Date(NOW_MS - 60_000 + seconds * 1000).toISOString();
 
-  it('counts at first sight who wrote last, at the time that the server noted', () => {
+  it('returns the last writer of a new HPA, by the recorded time', () => {
     const kube = ['kube-controller-manager', at(30)] as const;
-    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }, kube), told)).to.deep.equal({
+    expect(findExternalWriter(undefined, hpa({ desiredReplicas: 2 }, kube), reported)).to.deep.equal({
       manager: 'kube-controller-manager',
       writtenAtMs: NOW_MS - 30_000,
     });
     const ours = ['autoscaler-hpa', at(31)] as const;
-    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }, kube, ours), told)).to.equal(undefined);
-    expect(otherWriter(undefined, hpa({ desiredReplicas: 2 }), told)).to.equal(undefined);
+    expect(findExternalWriter(undefined, hpa({ desiredReplicas: 2 }, kube, ours), reported)).to.equal(
+      undefined,
+    );
+    expect(findExternalWriter(undefined, hpa({ desiredReplicas: 2 }), reported)).to.equal(undefined);
   });
 
-  it('takes whose entry is new or newer for the writer', () => {
+  it('returns the writer with a new or newer entry', () => {
     const before = hpa({ desiredReplicas: 2 }, ['autoscaler-hpa', at(1)], ['other', at(0)]);
     const theirs = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(1)], ['other', at(5)]);
     const ours = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(5)], ['other', at(0)]);
-    expect(otherWriter(before, theirs, told)?.manager).to.equal('other');
-    expect(otherWriter(before, ours, told)).to.equal(undefined);
+    expect(findExternalWriter(before, theirs, reported)?.manager).to.equal('other');
+    expect(findExternalWriter(before, ours, reported)).to.equal(undefined);
   });
 
-  it('takes what was sent for its own where several have written since, and for the other’s where that one alone has', () => {
+  it('attributes a status that this process sent to itself after several writes, and otherwise to the other writer', () => {
     const before = hpa({ desiredReplicas: 2 }, ['autoscaler-hpa', at(1)], ['other', at(1)]);
     const cases: readonly (readonly [ours: number, theirs: number, isSent: boolean, writer?: string])[] = [
       [5, 5, true],
@@ -112,21 +114,23 @@ describe('otherWriter', () => {
       [1, 5, true, 'other'], // it has written the same afterwards
       [1, 5, false, 'other'],
       [5, 1, false],
-      [1, 1, true], // one second, in which nobody tells who was last
+      [1, 1, true], // one second, within which the order is unknown
       [1, 1, false, 'other'],
     ];
     for (const [ours, theirs, isSent, writer] of cases) {
       const now = hpa({ desiredReplicas: 3 }, ['autoscaler-hpa', at(ours)], ['other', at(theirs)]);
-      const found = otherWriter(before, now, { isSent: () => isSent, nowMs: NOW_MS });
+      const found = findExternalWriter(before, now, { isSent: () => isSent, nowMs: NOW_MS });
       expect(found, `${ours} ${theirs} ${isSent}`).to.deep.equal(
         writer && { manager: writer, writtenAtMs: NOW_MS },
       );
     }
   });
 
-  it('sees no writer where the status is the same', () => {
+  it('returns nothing when the status is unchanged', () => {
     const before = hpa({ desiredReplicas: 2 }, ['other', at(0)]);
-    expect(otherWriter(before, hpa({ desiredReplicas: 2 }, ['other', at(9)]), told)).to.equal(undefined);
+    expect(findExternalWriter(before, hpa({ desiredReplicas: 2 }, ['other', at(9)]), reported)).to.equal(
+      undefined,
+    );
   });
 });
 
@@ -147,12 +151,12 @@ const web = followedWeb({ minReplicas: 1 });
 const other = { manager: 'kube-controller-manager', writtenAtMs: 0 };
 const ABLE = { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale', message: 'ready' } as const;
 
-describe('actedOnElsewhere', () => {
-  const at = (nowMs: number, hpa = web) => actedOnElsewhere(hpa, other, { nowMs, periodMs: 15_000 });
+describe('reportExternalController', () => {
+  const at = (nowMs: number, hpa = web) => reportExternalController(hpa, other, { nowMs, periodMs: 15_000 });
 
-  it('says who else acts, and for how long that counts, beside what the status says', () => {
+  it('names the other controller and the time limit, with the other conditions', () => {
     const message =
-      '"kube-controller-manager" writes the status of this HPA, too, so this controller leaves it alone until that has not happened for 45s; switch one of both off';
+      '"kube-controller-manager" also writes the status of this HPA, so this controller does not scale it until there has been no such write for 45s; disable one of the two controllers';
     const hpa = { ...web, status: { desiredReplicas: 3, conditions: [ABLE] } };
     const { status, event } = at(60_000, hpa);
     expect(event).to.deep.equal({ type: 'Warning', reason: 'AnotherControllerActs', message });
@@ -168,13 +172,13 @@ describe('actedOnElsewhere', () => {
     });
   });
 
-  it('says so of an HPA that has no status yet, which has to have a number of replicas', () => {
+  it('sets the required number of replicas in an HPA without a status', () => {
     expect(at(0).status)
       .to.deep.include({ desiredReplicas: 0 })
       .and.have.nested.property('conditions.length', 1);
   });
 
-  it('says it once, and since when', () => {
+  it('reports once, with the transition time', () => {
     const { status } = at(120_000, { ...web, status: at(60_000).status });
     expect(status.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)).to.deep.equal([
       '1970-01-01T00:01:00Z',
@@ -183,9 +187,9 @@ describe('actedOnElsewhere', () => {
 });
 
 describe('withoutElsewhere', () => {
-  it('takes the condition away, and leaves every other HPA as it is', () => {
+  it('removes the condition, and leaves other HPAs unchanged', () => {
     const hpa = { ...web, status: { desiredReplicas: 3, conditions: [ABLE] } };
-    const acted = actedOnElsewhere(hpa, other, { nowMs: 0, periodMs: 15_000 });
+    const acted = reportExternalController(hpa, other, { nowMs: 0, periodMs: 15_000 });
     expect(withoutElsewhere({ ...hpa, status: acted.status })).to.deep.equal(hpa);
     for (const one of [web, hpa]) expect(withoutElsewhere(one)).to.equal(one);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
-describe('hpaController with HPAs that ask for too much', () => {
+describe('hpaController with excessive HPAs', () => {
   let cluster: HpaCluster;
 
   beforeEach(async () => {
@@ -18,8 +18,8 @@ describe('hpaController with HPAs that ask for too much', () => {
     expect(await cluster.replicas('well')).to.equal(4); // whatever the other does
   });
 
-  it('asks with a selector of a thousand terms, and says what the server makes of it', async () => {
-    const entries = Array.from({ length: 1000 }, (_, place) => [`label-${place}`, `value-${place}`]);
+  it('requests with a selector of a thousand terms, and reports the error of the server', async () => {
+    const entries = Array.from({ length: 1000 }, (_, index) => [`label-${index}`, `value-${index}`]);
     const labels = Object.fromEntries(entries);
     const created = await cluster.api.post(PATHS.deployments, {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
@@ -39,10 +39,10 @@ describe('hpaController with HPAs that ask for too much', () => {
       .that.matches(/unable to fetch metrics from custom metrics API: .* \(status 431\)$/);
   });
 
-  it('tells many HPAs of one target of one another without telling each of all', async () => {
+  it('names overlapping HPAs in each of many, up to a limit', async () => {
     await cluster.deployment('web', 2);
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
-    for (let place = 0; place < 60; place++) await cluster.hpa(`web-${place}`, { spec: { scaleTargetRef } });
+    for (let index = 0; index < 60; index++) await cluster.hpa(`web-${index}`, { spec: { scaleTargetRef } });
     await cluster.lead();
     await cluster.elapse(35);
     const { reason, message } = await condition('web-7', 'ScalingActive');
@@ -51,7 +51,7 @@ describe('hpaController with HPAs that ask for too much', () => {
     expect(await cluster.replicas('web')).to.equal(2);
   });
 
-  it('goes on with the same decisions after its target was deleted and is there again', async () => {
+  it('continues with the same decisions after its target was deleted and recreated', async () => {
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
     cluster.queue('web', '40');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tell } from '#lib/hpa/hpa-controller.ts';
+import { recordEvent } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type ApiFault, conflictWrites, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
@@ -10,7 +10,7 @@ describe('hpaController', () => {
 
   afterEach(() => cluster[Symbol.asyncDispose]());
 
-  it('scales by an external metric, and tells it in status and events', async () => {
+  it('scales by an external metric, and reports it in status and events', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
@@ -51,7 +51,7 @@ describe('hpaController', () => {
     expect((await cluster.get('web')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 
-  it('scales once a period though statuses cannot be written, or it would pass the limit of twice as many', async () => {
+  it('scales once a period though statuses cannot be written', async () => {
     cluster = await startHpaCluster();
     cluster.setFaults(refusedUpdates('status'));
     await cluster.deployment('web', 2);
@@ -63,7 +63,7 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
-  it('tells that a new size was refused, counts no scaling, and tries again', async () => {
+  it('reports a rejected scale, records no scale event, and retries', async () => {
     cluster = await startHpaCluster();
     cluster.setFaults(refusedUpdates('scale'));
     await cluster.deployment('web', 2);
@@ -89,7 +89,7 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
-  it('remembers what it wanted for the window though statuses cannot be written', async () => {
+  it('retains recommendations for the window though statuses cannot be written', async () => {
     cluster = await startHpaCluster();
     cluster.setFaults(refusedUpdates('status'));
     await cluster.deployment('web', 4);
@@ -104,7 +104,7 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(2);
   });
 
-  it('takes an HPA’s own period at once, and back', async () => {
+  it('adopts the period of an HPA at once, and back', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
@@ -124,7 +124,7 @@ describe('hpaController', () => {
     expect(cluster.events.filter((event) => event.includes('InvalidResyncPeriod'))).to.have.lengthOf(1);
   });
 
-  it('lists what pods use once a namespace and period, whatever the number of HPAs', async () => {
+  it('lists pod usage once per namespace and period, for any number of HPAs', async () => {
     cluster = await startHpaCluster({ nodes: 1, podsPerNode: 0, namespaces: ['default'] });
     const metrics = [
       {
@@ -159,7 +159,7 @@ describe('hpaController', () => {
     expect(await Promise.all(names.slice(1).map(cluster.replicas))).to.deep.equal([2, 2, 2]);
   });
 
-  it('changes nothing in a dry run, and none but selected HPAs otherwise', async () => {
+  it('writes nothing in a dry run, and only selected HPAs otherwise', async () => {
     cluster = await startHpaCluster();
     for (const name of ['web', 'db']) {
       await cluster.deployment(name, 2);
@@ -180,7 +180,7 @@ describe('hpaController', () => {
     expect([await cluster.replicas('web'), await cluster.replicas('db')]).to.deep.equal([2, 4]);
   });
 
-  it('tells why it cannot scale, and goes on once it can', async () => {
+  it('reports why it cannot scale, and continues once it can', async () => {
     cluster = await startHpaCluster();
     await cluster.hpa('web');
     await cluster.lead();
@@ -203,10 +203,10 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(3);
   });
 
-  it('decides by a thousand external metrics, each of which is asked for once', async () => {
+  it('decides by a thousand external metrics, each requested once', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
-    const names = Array.from({ length: 1000 }, (_, place) => `queue-${place}`);
+    const names = Array.from({ length: 1000 }, (_, index) => `queue-${index}`);
     const target = { type: 'AverageValue', averageValue: '10' };
     const metrics = names.map((name) => ({ type: 'External', external: { metric: { name }, target } }));
     await cluster.hpa('web', { spec: { metrics } });
@@ -217,7 +217,7 @@ describe('hpaController', () => {
     expect(cluster.metrics.asked).to.have.lengthOf(1000);
   });
 
-  it('refuses two HPAs that scale the same pods', async () => {
+  it('rejects two HPAs that scale the same pods', async () => {
     cluster = await startHpaCluster({ nodes: 1, podsPerNode: 0 });
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
@@ -237,7 +237,7 @@ describe('hpaController', () => {
     }
   });
 
-  it('writes a status although others change the HPA meanwhile', async () => {
+  it('writes a status although other clients change the HPA meanwhile', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
     await cluster.hpa('web');
@@ -249,7 +249,7 @@ describe('hpaController', () => {
   });
 
   for (const version of ['v2beta2', 'v1'] as const) {
-    it(`takes HPAs of autoscaling/${version}`, async () => {
+    it(`manages HPAs of autoscaling/${version}`, async () => {
       cluster = await startHpaCluster({ kubernetesMinor: version === 'v1' ? 34 : 22 });
       await cluster.deployment('web', 2);
       await cluster.hpa('web', {}, version === 'v1' ? 'v2' : version);
@@ -292,7 +292,7 @@ function refusedUpdates(subresource: 'status' | 'scale'): ApiFault {
 /** Longer than what was read for one HPA may be used for others. */
 const BUSY_MS = 20_000;
 
-describe('actOnHpa, after others were acted on for long', () => {
+describe('decideAndScale after a long wait for a permit', () => {
   let cluster: HpaCluster;
 
   /** One HPA is being acted on, and the other, which is to have 4 replicas, waits for that. */
@@ -319,14 +319,14 @@ describe('actOnHpa, after others were acted on for long', () => {
   };
   afterEach(() => cluster[Symbol.asyncDispose]());
 
-  it('decides by the metrics of then', async () => {
+  it('decides by the current metrics', async () => {
     cluster.queue('web', '30');
     await slowIsWritten();
     await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas !== undefined);
     expect([await cluster.replicas('slow'), await cluster.replicas('web')]).to.deep.equal([4, 3]);
   });
 
-  it('decides by the HPA of then', async () => {
+  it('decides by the current HPA', async () => {
     await cluster.api.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 3 } });
     await slowIsWritten();
     await cluster.passes(async () => (await cluster.replicas('web')) !== 2);
@@ -334,7 +334,7 @@ describe('actOnHpa, after others were acted on for long', () => {
     expect(cluster.events.filter((event) => event.startsWith('web Succ'))).to.have.lengthOf(1);
   });
 
-  it('does nothing for an HPA that is gone', async () => {
+  it('does nothing for a deleted HPA', async () => {
     await cluster.api.delete(`${PATHS.hpas}/web`);
     await slowIsWritten();
     expect([await cluster.replicas('slow'), await cluster.replicas('web')]).to.deep.equal([4, 2]);
@@ -342,7 +342,7 @@ describe('actOnHpa, after others were acted on for long', () => {
   });
 });
 
-describe('actOnHpa, while the scale is read for long', () => {
+describe('decideAndScale during a long read of the scale', () => {
   for (const [what, change, expected] of [
     ['scales nothing for an HPA that is deleted meanwhile', undefined, 2],
     ['scales by the bounds that its user sets meanwhile', { spec: { maxReplicas: 3 } }, 3],
@@ -383,14 +383,14 @@ function lateScaleOf(name: string, onWriting: () => void, late: 'update' | 'get'
   };
 }
 
-describe('tell', () => {
-  it('records an event with the HPA, as it was, and none in a dry run', () => {
+describe('recordEvent', () => {
+  it('records an event about the HPA, and none in a dry run', () => {
     const web = followedWeb({ minReplicas: 1 });
     const hpa = { ...web, metadata: { ...web.metadata, resourceVersion: '7' } };
     const event = { type: 'Warning', reason: 'FailedGetScale', message: 'gone' } as const;
     const recorded = (isDryRun: boolean) => {
       const all: unknown[] = [];
-      tell(hpa, { events: { record: (one) => void all.push(one) }, options: { isDryRun } }, event);
+      recordEvent(hpa, { events: { record: (one) => void all.push(one) }, options: { isDryRun } }, event);
       return all;
     };
     expect(recorded(false)).to.deep.equal([

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { OtherControllers } from '#lib/hpa/external-controllers.ts';
-import { hpaResourceClient, StatusClient } from '#lib/hpa/hpa-status-writer.ts';
+import { ExternalControllers } from '#lib/hpa/external-controllers.ts';
+import { HpaStatusWriter, hpaResourceClient } from '#lib/hpa/hpa-status-writer.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -14,8 +14,8 @@ const RESOURCE = {
   ...{ plural: 'horizontalpodautoscalers', namespaced: true },
 };
 
-describe('StatusClient', () => {
-  it('takes back no annotation that its user has given an HPA, however late that is seen', async () => {
+describe('HpaStatusWriter', () => {
+  it('reverts no annotation that a user has set, however late it is observed', async () => {
     await using server = await startSimulatedApiServer();
     const { client, clock } = server;
     await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
@@ -28,7 +28,11 @@ describe('StatusClient', () => {
     };
     await client.post(PATHS.hpas, WEB);
     const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
-    const statuses = new StatusClient({ hpas, others: new OtherControllers(clock), clock: systemClock });
+    const statuses = new HpaStatusWriter({
+      hpas,
+      others: new ExternalControllers(clock),
+      clock: systemClock,
+    });
     const write = (hpa: Hpa | undefined, desiredReplicas: number) =>
       hpa && statuses.write(hpa, { currentReplicas: 1, desiredReplicas }, signal);
     const annotations = { 'example.com/owner': 'shop' };
@@ -60,7 +64,11 @@ describe('StatusClient', () => {
         await client.delete(`${PATHS.hpas}/web`);
         await client.post(PATHS.hpas, WEB);
       }
-      const statuses = new StatusClient({ hpas, others: new OtherControllers(clock), clock: systemClock });
+      const statuses = new HpaStatusWriter({
+        hpas,
+        others: new ExternalControllers(clock),
+        clock: systemClock,
+      });
       const writing = statuses.write(seen, { currentReplicas: 1, desiredReplicas: 3 }, signal);
       const failure = await writing.then(
         () => undefined,

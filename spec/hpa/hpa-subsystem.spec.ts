@@ -7,7 +7,7 @@ describe('hpaSubsystem', () => {
     ['pods', 'horizontalpodautoscalers'],
     ['horizontalpodautoscalers', 'pods'],
   ] as const)
-    it(`is ready to lead only once ${late} are listed, too`, async () => {
+    it(`is ready to lead only once ${late} are listed`, async () => {
       await using cluster = await startHpaCluster();
       const listing = Promise.withResolvers<void>();
       let isListed = false;

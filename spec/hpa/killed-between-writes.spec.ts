@@ -8,7 +8,7 @@ const LOADS = ['20', '60', '80', '30', ...Array.from({ length: 14 }, () => '10')
 
 type Moment = 'before the scale' | 'after the scale';
 
-describe('hpaController that is killed between its writes', () => {
+describe('hpaController killed between its writes', () => {
   let expected: Awaited<ReturnType<typeof play>>;
 
   before(async () => {
@@ -21,7 +21,7 @@ describe('hpaController that is killed between its writes', () => {
   for (const moment of ['before the scale', 'after the scale'] as const) {
     // The first two scale up, the others down.
     for (const write of [0, 1, 2, 4]) {
-      it(`decides the same with the next leader, when that is ${moment} is written, at change ${write + 1}`, async () => {
+      it(`decides the same with the next leader when killed as ${moment} is written, at change ${write + 1}`, async () => {
         const { replicas, status, memoryAtDeath } = await play({ moment, write });
         expect(memoryAtDeath).to.contain('"intent":'); // what was about to be done was kept before
         expect(replicas).to.deep.equal(expected.replicas);

@@ -10,10 +10,10 @@ const hpa = (name: string, { namespace = 'shop', period }: { namespace?: string;
 });
 
 describe('syncSchedule', () => {
-  it('has the HPAs of a namespace follow one another within half a second', () => {
+  it('decides the HPAs of a namespace within half a second', () => {
     const phases = Array.from(
       { length: 50 },
-      (_, place) => syncSchedule(hpa(`web-${place}`), 15_000).phaseMs,
+      (_, index) => syncSchedule(hpa(`web-${index}`), 15_000).phaseMs,
     );
     const [first, last] = [Math.min(...phases), Math.max(...phases)];
     expect(last - first).to.be.within(300, 500);
@@ -21,26 +21,26 @@ describe('syncSchedule', () => {
 
   it('spreads namespaces over the period', () => {
     const tenths = new Set<number>();
-    for (let place = 0; place < 100; place++) {
-      const { phaseMs } = syncSchedule(hpa('web', { namespace: `team-${place}` }), 15_000);
+    for (let index = 0; index < 100; index++) {
+      const { phaseMs } = syncSchedule(hpa('web', { namespace: `team-${index}` }), 15_000);
       tenths.add(Math.floor(phaseMs / 1500));
     }
     expect(tenths.size).to.be.at.least(10);
   });
 
-  it('decides HPAs of a namespace together where one period is a multiple of the other', () => {
+  it('decides HPAs of a namespace together when one period is a multiple of the other', () => {
     const phaseOf = (period: string) => syncSchedule(hpa('web', { period }), 15_000).phaseMs;
     const difference = Math.abs((phaseOf('60s') - phaseOf('5s')) % 5000);
     expect(Math.min(difference, 5000 - difference)).to.be.lessThan(500);
   });
 
-  it('takes a period from 1s to 24h, and tells the rule to others', () => {
+  it('accepts periods from 1s to 24h, and explains the rule otherwise', () => {
     const of = (period: string) => syncSchedule(hpa('web', { period }), 15_000);
     expect([of('1s'), of('24h')].map(({ periodMs }) => periodMs)).to.deep.equal([1000, 86_400_000]);
     for (const period of ['999ms', '24h1ms', '-5s', 'soon', '', '5'.repeat(100)]) {
       const { periodMs, problem } = of(period);
       expect(periodMs, period).to.equal(15_000);
-      if (period !== '') expect(problem, period).to.match(/is no duration from 1s to 24h; 15s is used$/);
+      if (period !== '') expect(problem, period).to.match(/is not a duration from 1s to 24h; using 15s$/);
     }
   });
 });
@@ -54,14 +54,14 @@ describe('untilNextMs', () => {
     expect(untilNextMs(schedule, 1000)).to.equal(2000);
   });
 
-  it('does not decide again at once what was just decided', () => {
+  it('does not decide twice in a row', () => {
     expect(untilNextMs(schedule, 2001)).to.equal(10_999);
     expect(untilNextMs(schedule, 2000)).to.equal(1000);
   });
 });
 
 describe('DueHpas', () => {
-  it('has an HPA due at its time, and at once when it is new or changed by its user', () => {
+  it('makes an HPA due on schedule, and at once when it is new or changed by its user', () => {
     const due = new DueHpas();
     const web = followedWeb({ minReplicas: 2 });
     expect([due.isNew('a', web), due.untilDueMs('a', web, 0)]).to.deep.equal([true, 0]);
@@ -75,7 +75,7 @@ describe('DueHpas', () => {
     expect(due.isNew('a', web)).to.equal(true);
   });
 
-  it('has an HPA due at once for its own period , another wish, and where it was made again, not for other annotations', () => {
+  it('makes an HPA due at once for another period or spec and when it is recreated, not for other annotations', () => {
     const due = new DueHpas();
     const web = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m', 'a.example/b': '1' } });
     due.decided('a', web, 5000);
@@ -92,7 +92,7 @@ describe('DueHpas', () => {
     }
   });
 
-  it('knows the shortest period of a namespace, also after HPAs have left', () => {
+  it('returns the shortest period of a namespace, also after HPAs are removed', () => {
     const due = new DueHpas();
     due.follow('shop/a', 'shop', 15_000);
     due.follow('shop/b', 'shop', 5000);
@@ -108,13 +108,13 @@ describe('DueHpas', () => {
 });
 
 describe('spreadOf', () => {
-  it('is the same for a text for good', () => {
+  it('is constant for a text', () => {
     expect(spreadOf('team-1')).to.equal(spreadOf('team-1'));
     expect(spreadOf('')).to.be.within(0, 1);
   });
 
   for (const prefix of ['team-', 'shop/web-', 'a']) {
-    it(`spreads a hundred texts that begin with ${prefix} evenly`, () => {
+    it(`spreads a hundred texts with the prefix ${prefix} evenly`, () => {
       const tenths = Array.from({ length: 10 }, () => 0);
       for (let number = 1; number <= 100; number++) {
         const spread = spreadOf(`${prefix}${number}`);

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
-import { MEMORY_NAMES } from '#lib/hpa/state/config-map-parts.ts';
+import { CONFIG_MAP_NAMES } from '#lib/hpa/state/config-map-parts.ts';
 import { kustomize, type ManifestObject, onlyOf, serverContainer } from '#spec/support/manifest-objects.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -167,7 +167,7 @@ describe('manifests/autoscaler', () => {
         ]);
         const ofConfigMaps = rules.filter(({ resources }) => resources.includes('configmaps'));
         for (const { verbs, resourceNames } of ofConfigMaps)
-          if (!verbs.includes('create')) expect(resourceNames).to.deep.equal([...MEMORY_NAMES]);
+          if (!verbs.includes('create')) expect(resourceNames).to.deep.equal([...CONFIG_MAP_NAMES]);
       });
     });
   }

@@ -15,7 +15,7 @@ import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { builtPod } from '#spec/hpa/built-world.ts';
+import { builtPod } from '#spec/hpa/built-inputs.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';

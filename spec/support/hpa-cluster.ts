@@ -5,7 +5,7 @@ import { ScaleLog } from '#lib/control/scale-log.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import type { HpaLoopOptions } from '#lib/hpa/hpa-controller.ts';
 import { type HpaSubsystem, hpaSubsystem } from '#lib/hpa/hpa-subsystem.ts';
-import type { AskPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
+import type { QueryPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import { type KindReference, RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -35,7 +35,7 @@ export interface HpaCluster extends AsyncDisposable {
   /** Starts the controller, as the leader does. */
   lead(
     options?: Partial<HpaLoopOptions>,
-    more?: { readonly version?: HpaVersion; readonly askPrometheus?: AskPrometheus },
+    more?: { readonly version?: HpaVersion; readonly queryPrometheus?: QueryPrometheus },
   ): Promise<void>;
   /** Ends it, as the leader does that has lost its lease, or its life. */
   stop(): Promise<void>;
@@ -116,7 +116,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       if (!running) throw new Error('nobody leads');
       return running;
     },
-    async lead(options = {}, { version = 'v2', askPrometheus } = {}) {
+    async lead(options = {}, { version = 'v2', queryPrometheus } = {}) {
       const registry = new Registry();
       const dryRun = options.isDryRun ? new DryRun({ clock, logger }) : undefined;
       const scaleLog = new ScaleLog({ logger, dryRun });
@@ -124,7 +124,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
       const mapper = new RestMapper({ api: client, clock });
       const informers = new SharedInformers({ client, mapper: servingOnly(version, mapper), clock, logger });
       const subsystem = hpaSubsystem({
-        ...{ client, mapper, informers, registry, clock, logger, askPrometheus },
+        ...{ client, mapper, informers, registry, clock, logger, queryPrometheus },
         scaleLog,
         scales: new ScaleClient({ api: client, mapper, clock, scaleLog }),
         events: {

@@ -9,14 +9,14 @@ import { timelineSvg, timelineTable } from '#lib/hpa/explain/timeline.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** A longer file is no scenario. */
-const LONGEST_FILE = 4 * 1024 * 1024;
+/** Maximum size of a file in bytes. */
+const MAX_FILE_LENGTH = 4 * 1024 * 1024;
 
 /**
- * Tells what the HPA controller would do in a scenario, without a cluster.
+ * Explains what the HPA controller does in a scenario, without a cluster.
  *
- * @returns a table, a drawing, or the explanation of one decision
- * @throws {Error} that names the file, what in it is wrong, and the rule
+ * @returns a table, a chart, or the explanation of one decision
+ * @throws {Error} with the file, the problem, and the rule
  */
 export async function explainHpa({ file, loadFile, output, atMs }: ExplainHpaOptions): Promise<string> {
   const scenarioText = await readWhole(file);
@@ -34,11 +34,11 @@ export async function explainHpa({ file, loadFile, output, atMs }: ExplainHpaOpt
   return `${timelineSvg([...decisions], { title, minReplicas, maxReplicas })}\n`;
 }
 
-/** The last decision that is not later. */
+/** The last decision at or before a time. */
 function decisionAt(scenario: Scenario, atMs: number): string {
   if (atMs > scenario.durationMs) {
     const end = formatDuration(scenario.durationMs);
-    throw new Error(`Cannot explain what happens at ${formatDuration(atMs)}: the scenario ends at ${end}`);
+    throw new Error(`Cannot explain decision at ${formatDuration(atMs)}: the scenario ends at ${end}`);
   }
   let found: PlayedDecision | undefined;
   for (const decision of playScenario(scenario)) {
@@ -50,55 +50,51 @@ function decisionAt(scenario: Scenario, atMs: number): string {
   return `decided at ${formatDuration(found.atMs)}\n${text}`;
 }
 
-/** @throws when there is no such file, it is a directory, or it is too long */
+/** @throws when the file is missing, too long, or a directory */
 async function readWhole(path: string): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;
   try {
-    for await (const part of createReadStream(path, { end: LONGEST_FILE })) {
+    for await (const part of createReadStream(path, { end: MAX_FILE_LENGTH })) {
       parts.push(part);
       length += part.length;
     }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EISDIR') throw new Error(`Cannot read ${path}: it is a directory`); // all that the cause says
+    if (code === 'EISDIR') throw new Error(`Cannot read ${path}: is a directory`); // the cause has no path
     throw new Error(`Cannot read ${path}: ${message}`, { cause });
   }
-  if (length > LONGEST_FILE)
-    throw new Error(`Cannot read ${path}: a scenario is no longer than ${LONGEST_FILE} bytes`);
+  if (length > MAX_FILE_LENGTH) throw new Error(`Cannot read ${path}: longer than ${MAX_FILE_LENGTH} bytes`);
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** What an HPA is to be explained by, and how. */
 export interface ExplainHpaOptions {
-  /** The scenario, as YAML. */
+  /** Path of the scenario, in YAML. */
   readonly file: string;
-  /** The load, as CSV; empty where the scenario has it. */
+  /** Path of the load, in CSV; empty to use the one of the scenario. */
   readonly loadFile: string;
   readonly output: 'table' | 'svg';
-  /** Whose decision is explained in place of all being told; `undefined` for none. */
+  /** Time of the decision to explain; `undefined` for all decisions. */
   readonly atMs: number | undefined;
 }
 
-/** What the command line asks for. */
 export type ExplainHpaCommandLine =
   | { readonly kind: 'explain'; readonly options: ExplainHpaOptions }
   | { readonly kind: 'help'; readonly text: string };
 
-/** What `explain-hpa` takes beside the scenario. */
 const explainHpaFlags = {
   loadFile: flag('load', text, {
     default: '',
-    description: 'CSV file with the load, in place of the one that the scenario has.',
+    description: 'CSV file with the load, instead of the one in the scenario.',
   }),
   output: flag('output', oneOf('table', 'svg'), {
     shorthand: 'o',
     default: 'table',
-    description: 'A table of what happens minute by minute, or a drawing of it.',
+    description: 'A table of the decisions, or a chart.',
   }),
   atMs: flag<number | undefined>('at', duration, {
     default: undefined,
-    description: 'Explain the decision of this moment of the scenario, with the whole calculation.',
+    description: 'Explain the decision at this time of the scenario in full.',
     validate: (atMs) => (atMs !== undefined && atMs < 0 ? 'must not be negative' : undefined),
   }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),
@@ -107,19 +103,19 @@ const explainHpaFlags = {
 const SECTIONS: readonly FlagSection[] = [{ title: 'Flags', flags: explainHpaFlags }];
 
 /**
- * Reads the command line of `autoscaler explain-hpa`.
+ * Parses the command line of `autoscaler explain-hpa`.
  *
- * @param argv behind the word `explain-hpa`
- * @throws {FlagError} for what is unknown or malformed, and unless there is exactly one file
+ * @param argv after `explain-hpa`
+ * @throws {FlagError} for unknown or malformed flags, and unless there is exactly one file
  */
 export function parseExplainHpaOptions(argv: readonly string[]): ExplainHpaCommandLine {
   const { values, arguments: files } = parseFlags(explainHpaFlags, argv);
   if (values.help) return { kind: 'help', text: formatHelp('autoscaler explain-hpa FILE [flags]', SECTIONS) };
   const [file, ...more] = files;
   if (file === undefined || more.length > 0)
-    throw new FlagError(`explain-hpa takes one file with a scenario, and was given ${files.length}`);
+    throw new FlagError(`explain-hpa takes one scenario file, got ${files.length}`);
   const { loadFile, output, atMs } = values;
   if (atMs !== undefined && output === 'svg')
-    throw new FlagError('--at explains in words: give it without --output=svg');
+    throw new FlagError('--at and --output=svg are mutually exclusive');
   return { kind: 'explain', options: { file, loadFile, output, atMs } };
 }

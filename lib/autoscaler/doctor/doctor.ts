@@ -11,20 +11,19 @@ import type { AutoscalerOptions, DoctorOptions } from '../options/autoscaler-opt
 import { SUBSYSTEMS } from '../subsystems.ts';
 import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader.ts';
 
-/** What the doctor needs from outside. */
 export interface DoctorEnvironment {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** Takes what is found, in whole lines. */
+  /** Prints findings, in whole lines. */
   readonly write: (text: string) => void;
 }
 
 /**
- * Looks why targets are not scaled, as the autoscaler sees the cluster, and says what to do about it.
+ * Examines why targets are not scaled, with the access of the autoscaler, and prints remedies.
  *
- * @returns whether nothing is wrong
+ * @returns whether no check failed
  */
 export async function runDoctor(
   options: AutoscalerOptions,
@@ -49,7 +48,7 @@ export async function runDoctor(
   return await examine(checks, context, { output: doctor.output, write });
 }
 
-/** What the doctor looks at: the autoscaler itself, and what each subsystem brings that the flags chose. */
+/** The checks of the autoscaler and of each enabled subsystem. */
 export async function doctorParts(
   options: AutoscalerOptions,
   doctor: DoctorOptions,
@@ -94,7 +93,7 @@ function leasePermissions({
   return [{ verb: 'create', ...leases }, ...['get', 'update'].map((verb) => ({ verb, ...leases, name }))];
 }
 
-/** Whether there is the namespace whose objects alone are looked at: of a misspelt one, nothing would be found wrong. */
+/** Checks that the chosen namespace exists: in a misspelled one there is nothing to find. */
 function chosenNamespace(namespace: string): Check {
   const subject = `namespace ${namespace}`;
   return {
@@ -108,13 +107,13 @@ function chosenNamespace(namespace: string): Check {
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode !== 404) throw error;
         return [
-          failed(subject, 'the API server has none of this name', {
+          failed(subject, 'not found', {
             diagnosis: 'namespace-absent',
             NAMESPACE: namespace,
           }),
         ];
       }
-      return [ok(subject, 'exists: its objects alone are looked at')];
+      return [ok(subject, 'exists; only its objects are examined')];
     },
   };
 }

@@ -5,14 +5,14 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { LeaderElectionSettings } from '../options/autoscaler-options.ts';
 
-/** Who holds the lease by which controllers act. */
+/** Checks that a replica holds the lease and renews it. */
 export function leader(election: LeaderElectionSettings | undefined): Check {
   return {
     name: 'leader',
     title: 'Leader',
 
     async run(context) {
-      if (!election) return [note('lease', 'there is no leader election (--leader-elect=false)')];
+      if (!election) return [note('lease', 'leader election is disabled (--leader-elect=false)')];
       const { namespace, name } = election.lease;
       const subject = `lease ${namespace}/${name}`;
       const absent = (seen: string) => [
@@ -25,14 +25,14 @@ export function leader(election: LeaderElectionSettings | undefined): Check {
           if (error instanceof ApiError && error.statusCode === 404) return undefined;
           throw error;
         });
-      if (value === undefined) return absent('is not there: no replica has ever led');
+      if (value === undefined) return absent('not found: no replica has ever led');
       const { holderIdentity, renewTime, leaseDurationSeconds } = readLease(value).spec;
-      if (!holderIdentity) return absent('is held by nobody');
+      if (!holderIdentity) return absent('has no holder');
       const ageMs = context.clock.nowMs() - Date.parse(renewTime ?? '');
       const durationMs = (leaseDurationSeconds ?? election.leaseDurationMs / 1000) * 1000;
       if (ageMs <= -durationMs) {
         const aheadS = Math.round(-ageMs / 1000);
-        const seen = `held by ${holderIdentity}, renewed ${aheadS} s from now, for one of both clocks is wrong: see whether that time changes`;
+        const seen = `held by ${holderIdentity}, renewed ${aheadS} s in the future: the clocks of the leader and this machine differ`;
         return [{ status: 'unchecked', subject, seen }];
       }
       const seen = `held by ${holderIdentity}, renewed ${Number.isNaN(ageMs) ? 'never' : `${Math.round(Math.max(0, ageMs) / 1000)} s ago`}`;
@@ -50,25 +50,24 @@ export function leader(election: LeaderElectionSettings | undefined): Check {
   };
 }
 
-/** What the doctor can find wrong with the autoscaler itself; each subsystem has its own beside these. */
+/** The diagnoses of the autoscaler itself. */
 export const AUTOSCALER_DIAGNOSES = {
   ...API_DIAGNOSES,
   ...permissionDiagnoses('manifests/overlays/autoscaler'),
   'namespace-absent': {
-    title: 'The namespace that is to be looked at does not exist',
-    remedy: 'See how it is spelt: `kubectl get namespaces`. Without --namespace all are looked at.',
+    title: 'The chosen namespace does not exist',
+    remedy: 'Check its name: `kubectl get namespaces`. Without --namespace all namespaces are examined.',
   },
   'leader-absent': {
     title: 'No replica of the autoscaler leads',
     remedy:
-      'See that replicas run, and what their logs say of leader election: `kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`; --leader-elect-resource-namespace and --leader-elect-resource-name must be those of the autoscaler.',
+      'Check that replicas run, and their log lines about leader election: `kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`; --leader-elect-resource-namespace and --leader-elect-resource-name must be those of the autoscaler.',
   },
   'leader-silent': {
     title: 'The leader does not renew its lease',
     remedy:
-      'See what the log of HOLDER says, and why no other replica takes over: `kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`. If replicas are well, the clock of the machine that this runs on is wrong.',
+      'Check the log of HOLDER, and why no other replica takes over: `kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`. If the replicas are healthy, the clock of this machine is wrong.',
   },
 } as const satisfies Diagnoses;
 
-/** Makes the finding that one of them is. */
 export const failed = failedBy(AUTOSCALER_DIAGNOSES);

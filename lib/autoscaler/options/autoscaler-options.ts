@@ -40,24 +40,23 @@ import {
 import { scaledObjectsFlags } from './scaled-objects-options.ts';
 import { metricsSourceFlags } from './source-options.ts';
 
-/** Which one of several replicas acts. */
 const leaderElectionFlags = {
   leaderElect: flag('leader-elect', boolean, {
     default: true,
-    description: 'Act only while holding the lease, so that several replicas can run.',
+    description: 'Run controllers only while holding the lease, so that several replicas can run.',
   }),
   leaseDurationMs: flag('leader-elect-lease-duration', duration, {
     default: 15_000,
-    description: 'For how long others leave a holder alone that they do not hear of.',
+    description: 'Time after the last renewal after which another replica may take the lease.',
   }),
   renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
     default: 10_000,
     description:
-      'For how long a holder that cannot renew the lease goes on acting; shorter than its duration.',
+      'Time after which a leader that cannot renew the lease stops; shorter than the lease duration.',
   }),
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,
-    description: 'How often the lease is renewed, or looked at.',
+    description: 'How often the lease is renewed or checked.',
     validate: positive,
   }),
   leaseName: flag('leader-elect-resource-name', text, {
@@ -67,12 +66,12 @@ const leaderElectionFlags = {
   }),
   leaseNamespace: flag('leader-elect-resource-namespace', text, {
     default: 'kube-system',
-    description: 'Its namespace.',
+    description: 'The namespace of the Lease.',
     validate: notEmpty,
   }),
 };
 
-/** Flags of the library that kube-metrics-adapter is made of, accepted so that its manifests run unchanged. */
+/** Flags of the framework of kube-metrics-adapter, accepted so that its manifests run unchanged. */
 const compatibilityFlags: FlagSet = {
   ...ignored(boolean, [
     'contention-profiling',
@@ -115,13 +114,13 @@ const SECTIONS: readonly FlagSection[] = [
 
 const USAGE = 'autoscaler [flags], autoscaler doctor [flags], or autoscaler explain-hpa FILE [flags]';
 
-/** What the doctor looks at, beside the flags of the autoscaler that it takes too. */
+/** Flags of the doctor in addition to those of the autoscaler. */
 const doctorFlags = {
   output: sharedFlags.output,
   namespace: flag('namespace', text, {
     shorthand: 'n',
     default: '',
-    description: 'The one namespace whose objects are looked at; by default all.',
+    description: 'The namespace to examine; by default all.',
     validate: (namespace) =>
       namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
   }),
@@ -130,20 +129,20 @@ const doctorFlags = {
 
 const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
 
-/** The command line of the autoscaler, checked and in one piece; frozen. */
+/** The validated command line; frozen. */
 export interface AutoscalerOptions {
-  /** `undefined` for the pod's service account. */
+  /** `undefined` for the service account of the pod. */
   readonly kubeconfig: string | undefined;
   readonly controllers: ReadonlySet<ControllerName>;
   readonly cronHpa: { readonly workers: number; readonly timeZone: string };
   readonly hpa: HpaOptions & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
   readonly scaledObjects: ScaledObjectsFlags;
-  /** `undefined` where neither API is served. */
+  /** `undefined` when neither metrics API is served. */
   readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
-  /** Nothing is written, and what would be done is logged. */
+  /** Writes nothing, and logs changes. */
   readonly isDryRun: boolean;
-  /** `undefined` where this process acts without being elected, as in a dry run. */
+  /** `undefined` without leader election, as in a dry run. */
   readonly leaderElection: LeaderElectionSettings | undefined;
   readonly serving: ServingOptions;
   readonly authentication: AuthenticationOptions;
@@ -151,7 +150,7 @@ export interface AutoscalerOptions {
   readonly logging: LoggingOptions;
 }
 
-/** By which Lease a leader is elected, and with which timings. */
+/** The lease of leader election, and its timings. */
 export interface LeaderElectionSettings {
   readonly lease: { readonly namespace: string; readonly name: string };
   readonly leaseDurationMs: number;
@@ -159,16 +158,14 @@ export interface LeaderElectionSettings {
   readonly retryPeriodMs: number;
 }
 
-/** What the doctor is asked for beside what the autoscaler's flags say. */
 export interface DoctorOptions {
   readonly output: 'text' | 'json';
-  /** The one namespace to look at; `undefined` for all. */
+  /** The namespace to examine; `undefined` for all. */
   readonly namespace: string | undefined;
-  /** Whose permissions to look at; `undefined` for those of the credentials that are used. */
+  /** The user whose permissions are checked; `undefined` for the current credentials. */
   readonly serverAccount: string | undefined;
 }
 
-/** What the command line asks for. */
 export type AutoscalerCommandLine =
   | RunCommand
   | (Omit<RunCommand, 'kind'> & { readonly kind: 'doctor'; readonly doctor: DoctorOptions })
@@ -178,17 +175,17 @@ export type AutoscalerCommandLine =
 interface RunCommand {
   readonly kind: 'run';
   readonly options: AutoscalerOptions;
-  /** Flags that have no effect, and why. */
+  /** Flags without effect, with the reason. */
   readonly ignored: readonly { readonly argument: string; readonly reason: string }[];
 }
 
 /**
- * Reads the command line of the autoscaler; with `doctor` in front it is that of the doctor, which has flags of its own beside all
- * of the autoscaler's.
+ * Parses the command line of the autoscaler, or of `autoscaler doctor`, which has flags in addition to those of the
+ * autoscaler.
  *
- * @param argv behind the word `autoscaler`
- * @param ownNamespace where the program runs; `undefined` outside a cluster
- * @throws {FlagError} for what is unknown, malformed or contradictory
+ * @param argv after the word `autoscaler`
+ * @param ownNamespace namespace of the program; `undefined` outside a cluster
+ * @throws {FlagError} for unknown, malformed or contradictory flags
  */
 export function parseAutoscalerOptions(
   argv: readonly string[],
@@ -197,9 +194,9 @@ export function parseAutoscalerOptions(
   const [command = '', ...rest] = argv;
   if (command === 'doctor') {
     const parsed = parseFlags({ ...FLAGS, ...doctorFlags }, rest);
-    const asked = askedInstead(parsed.values, 'autoscaler doctor [flags]', DOCTOR_SECTIONS);
+    const information = findHelpOrVersion(parsed.values, 'autoscaler doctor [flags]', DOCTOR_SECTIONS);
     return (
-      asked ?? {
+      information ?? {
         kind: 'doctor',
         ...readFlags(parsed, ownNamespace),
         doctor: doctorOptionsOf(parsed.values),
@@ -208,14 +205,16 @@ export function parseAutoscalerOptions(
   }
   if (/^[^-]/.test(command))
     throw new FlagError(
-      `There is no command autoscaler ${JSON.stringify(command.slice(0, 100))}: there are doctor, explain-hpa, and none to run it`,
+      `unknown command autoscaler ${JSON.stringify(command.slice(0, 100))}: must be doctor, explain-hpa, or none to run it`,
     );
   const parsed = parseFlags(FLAGS, argv);
-  return askedInstead(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed, ownNamespace) };
+  return (
+    findHelpOrVersion(parsed.values, USAGE, SECTIONS) ?? { kind: 'run', ...readFlags(parsed, ownNamespace) }
+  );
 }
 
-/** Help and version are told whatever else the command line says. */
-function askedInstead(
+/** Help and version take precedence over all other flags. */
+function findHelpOrVersion(
   { help, version }: FlagValues<typeof generalFlags>,
   usage: string,
   sections: readonly FlagSection[],
@@ -228,7 +227,7 @@ function readFlags(
   { values, given, arguments: [stray] }: ParsedFlags<typeof FLAGS>,
   ownNamespace: string | undefined,
 ): Omit<RunCommand, 'kind'> {
-  if (stray !== undefined) throw new FlagError(`"${stray}" is no flag`);
+  if (stray !== undefined) throw new FlagError(`"${stray}" is not a flag`);
   refuseContradictions(values);
   const ignored = given.flatMap(({ name, ignoredBecause: reason }) =>
     reason === undefined ? [] : [{ argument: `--${name}`, reason }],
@@ -245,7 +244,7 @@ function doctorOptionsOf(values: FlagValues<typeof doctorFlags>): DoctorOptions 
   };
 }
 
-/** Every flag with its default and what it does, as Markdown tables. */
+/** Formats all flags as Markdown tables. */
 export function formatAutoscalerFlagTables(): string {
   return formatMarkdown(SECTIONS);
 }
@@ -255,13 +254,13 @@ function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
     values;
   if (values.webhookAddress !== '' && values.webhookCertDir === '')
     throw new FlagError(
-      '--webhook-address needs --webhook-cert-dir: API servers call nobody whose certificate they cannot verify',
+      '--webhook-address requires --webhook-cert-dir: API servers verify the certificate of webhooks',
     );
   const { kubeconfig, listerKubeconfig } = values;
   if (kubeconfig !== '' && listerKubeconfig !== '' && kubeconfig !== listerKubeconfig)
-    throw new FlagError('--kubeconfig and --lister-kubeconfig mean the same: give one of them');
+    throw new FlagError('--kubeconfig and --lister-kubeconfig are mutually exclusive');
   if (Boolean(tlsCertFile) !== Boolean(tlsPrivateKeyFile))
-    throw new FlagError('--tls-cert-file and --tls-private-key-file need each other: give both or none');
+    throw new FlagError('--tls-cert-file and --tls-private-key-file must be set together');
   if (!leaderElect) return;
   if (leaseDurationMs <= renewDeadlineMs)
     throw new FlagError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline');
@@ -271,7 +270,7 @@ function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
     );
 }
 
-/** How much later than its period a retry may come. */
+/** Factor by which a retry may be later than its period. */
 const RETRY_JITTER = 1.2;
 
 function webhookOf({

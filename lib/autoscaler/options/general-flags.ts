@@ -2,7 +2,6 @@ import { boolean, decimal, flag, integer, positive, text, texts } from '#lib/fla
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { CONTROLLER_NAMES, selectControllers } from '../controller-names.ts';
 
-/** What the autoscaler does, and of which cluster. */
 export const generalFlags = {
   kubeconfig: flag('kubeconfig', text, {
     default: '',
@@ -11,8 +10,8 @@ export const generalFlags = {
   controllers: flag('controllers', texts, {
     default: ['*'],
     description:
-      `Which controllers run, of ${CONTROLLER_NAMES.join(', ')}: * is all that are on by default, a name one of them, ` +
-      'and -name all but that one. One whose kind the API server does not serve waits for it.',
+      `Controllers to run, of ${CONTROLLER_NAMES.join(', ')}: * enables all that are on by default, NAME enables one, ` +
+      'and -NAME disables one. A controller whose kind the API server does not serve waits for it.',
     validate: (list) => {
       const selected = selectControllers(list);
       return typeof selected === 'string' ? selected : undefined;
@@ -20,38 +19,37 @@ export const generalFlags = {
   }),
   concurrentCronHpaSyncs: flag('concurrent-cron-hpa-syncs', integer, {
     default: 5,
-    description: 'How many CronHorizontalPodAutoscalers are reconciled at once.',
+    description: 'Concurrent reconciliations of CronHorizontalPodAutoscalers.',
     validate: positive,
   }),
   cronHpaTimeZone: flag('cron-hpa-time-zone', text, {
     default: 'UTC',
-    description:
-      'Where the times of cron jobs are meant that have no timeZone, by its name in the IANA database.',
+    description: 'Time zone of cron jobs without timeZone, by its name in the IANA database.',
     validate: (name) => {
       try {
         TimeZone.named(name);
         return undefined;
       } catch {
-        return 'must be the name of a zone of the IANA database, such as Europe/Berlin';
+        return 'must be a time zone of the IANA database, such as Europe/Berlin';
       }
     },
   }),
   kubeApiQps: flag('kube-api-qps', decimal, {
     default: 50,
     description:
-      'How many requests a second controllers may send to the API server on average, and beside them as many for what triggers refer to; namespaces get theirs sent round robin.',
+      'Maximum rate of API server requests per second of controllers, and separately of references of triggers; namespaces are served round robin.',
     validate: positive,
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {
     default: 100,
-    description: 'How many they may send at once.',
+    description: 'Maximum burst of these requests.',
     validate: positive,
   }),
   dryRun: flag('dry-run', boolean, {
     default: false,
     description:
-      'Decide as usual and write nothing: no scales, objects, statuses, events or lease. What would be done is logged once, and again ' +
-      'once it is something else; decisions are at /debug/ and in series.',
+      'Decide as usual and write nothing: no scales, objects, statuses, events or lease. Changes are logged once, and again ' +
+      'when they differ; decisions are at /debug/ and in series.',
   }),
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),

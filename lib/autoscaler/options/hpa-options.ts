@@ -16,12 +16,11 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { generalFlags } from './general-flags.ts';
 
-/** How HorizontalPodAutoscalers are decided. */
 export interface HpaOptions {
   readonly options: HpaLoopOptions;
 }
 
-/** What flags say of that. */
+/** Converts the flags. */
 export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof generalFlags>): HpaOptions {
   const { HPAConfigurableTolerance, HPAScaleToZero, PodLevelResources } = hpaFeatureGates(
     values.hpaFeatureGates,
@@ -46,46 +45,46 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof general
   };
 }
 
-/** The feature gates of Kubernetes' HPA controller that change decisions, and our defaults. */
+/** The feature gates of Kubernetes' HPA controller that change decisions, with their defaults. */
 const HPA_FEATURE_GATES = {
   HPAConfigurableTolerance: false,
   HPAScaleToZero: true,
   PodLevelResources: true,
 } as const;
 
-/** One of them. */
 type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;
 
-/** How HorizontalPodAutoscalers are decided, by the names and defaults that kube-controller-manager has. */
+/** Flags of the HPA controller, with the names and defaults of kube-controller-manager. */
 export const hpaFlags = {
   hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
     default: 15_000,
-    description: 'How often each HorizontalPodAutoscaler is decided that has no period of its own.',
+    description: 'Period of decisions of HorizontalPodAutoscalers without a period of their own.',
     validate: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
   }),
   hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
     default: 300_000,
-    description: 'For how long the highest recommendation holds where an HPA does not say it.',
+    description: 'Window whose highest recommendation applies to HPAs without one of their own.',
     validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
     default: 0.1,
-    description: 'By how much of its target a metric may be off before it scales.',
+    description: 'Relative deviation of a metric from its target that does not scale.',
     validate: notNegative,
   }),
   hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
     default: 300_000,
-    description: 'For how long after the start of a pod its CPU may be left out.',
+    description: 'Time after the start of a pod during which its CPU may be ignored.',
     validate: notNegative,
   }),
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
-    description: 'Within which of its start a change of readiness counts as that of a pod that starts.',
+    description:
+      'Time after its start during which a change of readiness counts as part of the startup of a pod.',
     validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
     default: 5,
-    description: 'How many HorizontalPodAutoscalers are decided at once.',
+    description: 'Concurrent decisions of HorizontalPodAutoscalers.',
     validate: positive,
   }),
   hpaFeatureGates: flag('feature-gates', texts, {
@@ -104,7 +103,7 @@ export const hpaFlags = {
   }),
   hpaSelector: flag('hpa-selector', text, {
     default: '',
-    description: 'Only HorizontalPodAutoscalers with these labels are decided; by default all.',
+    description: 'Label selector of the HorizontalPodAutoscalers to manage; by default all.',
     validate: (selector) => {
       try {
         parseLabelSelector(selector);
@@ -117,21 +116,21 @@ export const hpaFlags = {
   autoMinReplicas: flag('auto-min-replicas', oneOf(...AUTO_MIN_MODES), {
     default: 'recommend',
     description:
-      'What becomes of the minReplicas that would have carried the last seven days, of HPAs without the annotation ' +
-      `${AUTO_MIN_REPLICAS}: told by an event once a day, applied, or never looked at.`,
+      'What happens to the minReplicas that would have carried the last seven days, for HPAs without the annotation ' +
+      `${AUTO_MIN_REPLICAS}: recommend in an event once a day, apply, or never.`,
   }),
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],
-    description: 'How heavily the peaks of these seven days count, the latest first.',
+    description: 'Weights of the peaks of these seven days, latest first.',
     validate: (weights) =>
       weights.length === 7 &&
       weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
         ? undefined
-        : 'must be seven numbers above 0, of which none is greater than the one before',
+        : 'must be seven numbers above 0 in descending order',
   }),
 };
 
-/** Which feature gates are on. */
+/** The state of each feature gate. */
 function hpaFeatureGates(gates: readonly string[]): Readonly<Record<HpaFeatureGate, boolean>> {
   return { ...HPA_FEATURE_GATES, ...Object.fromEntries(gates.flatMap((gate) => [readGate(gate) ?? []])) };
 }

@@ -18,7 +18,7 @@ import type {
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { type metricsSourceFlags, splitEntry } from './source-options.ts';
 
-/** What flags say of that; `undefined` where neither API is served. @throws {FlagError} for a contradiction */
+/** Converts the flags; `undefined` when neither API is served. @throws {FlagError} for contradictory flags */
 export function metricsAdapterOptionsOf(
   values: FlagValues<typeof metricsAdapterFlags & typeof metricsSourceFlags>,
 ): MetricsAdapterPartOptions | undefined {
@@ -63,7 +63,7 @@ export function metricsAdapterOptionsOf(
   };
 }
 
-/** The Prometheus server that is asked where nobody names another; `undefined` for none. */
+/** The default Prometheus server; `undefined` for none. */
 export function prometheusOf({
   prometheusServer: url,
   prometheusServerTokenFile: tokenFile,
@@ -87,7 +87,7 @@ function additionalServers({
   return new Map([...servers].map(([name, url]) => [name, { url, tokenFile: tokenFiles.get(name) }]));
 }
 
-/** By the names of sources that other flags name; any other is a slip of the pen. */
+/** TLS folders by source; each must be a source of another flag. */
 export function tlsFolders(
   values: FlagValues<typeof metricsSourceFlags>,
   additional: ReadonlyMap<string, unknown> = additionalServers(values),
@@ -109,7 +109,7 @@ export function tlsFolders(
   );
 }
 
-/** The values of `NAME=VALUE`. @throws {FlagError} when two have one name */
+/** Parses `NAME=VALUE` entries. @throws {FlagError} for a repeated name */
 function byName(flag: string, entries: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of entries.flatMap((entry) => [splitEntry(entry) ?? []])) {
@@ -120,7 +120,7 @@ function byName(flag: string, entries: readonly string[]): ReadonlyMap<string, s
   return values;
 }
 
-/** What is collected for HPAs and served, by the names that kube-metrics-adapter has. */
+/** Flags of the metrics adapter, with the names of kube-metrics-adapter. */
 export const metricsAdapterFlags = {
   enableCustomMetricsApi: flag('enable-custom-metrics-api', boolean, {
     default: true,
@@ -132,22 +132,22 @@ export const metricsAdapterFlags = {
   }),
   defaultCollectionIntervalMs: flag('default-collection-interval', duration, {
     default: 60_000,
-    description: 'How often a source is asked where an HPA does not say it.',
+    description: 'How often a source is queried for HPAs without an interval of their own.',
     validate: atLeastOneSecond,
   }),
   metricsTtlMs: flag('metrics-ttl', duration, {
     default: 900_000,
-    description: 'For how long a value counts at most; three intervals of its collector where that is less.',
+    description: 'Maximum age of a value; three intervals of its collector if that is shorter.',
     validate: positive,
   }),
   resourceUpdateIntervalMs: flag('resource-update-interval', duration, {
     default: 30_000,
-    description: 'How often HPAs are listed where they may not be watched.',
+    description: 'How often HPAs are listed without permission to watch them.',
     validate: atLeastOneSecond,
   }),
   disregardIncompatibleHpas: flag('disregard-incompatible-hpas', boolean, {
     default: false,
-    description: 'Keep silent about metrics whose collector is not known here.',
+    description: 'Do not report metrics with an unknown collector.',
   }),
   scalingSchedule: flag('scaling-schedule', boolean, {
     default: false,
@@ -155,23 +155,23 @@ export const metricsAdapterFlags = {
   }),
   scalingScheduleWindowMs: flag('scaling-schedule-default-scaling-window', duration, {
     default: 600_000,
-    description: 'For how long a value is raised to before its time, where a schedule does not say it.',
+    description: 'Duration of the ramp before a schedule starts, for schedules without one of their own.',
     validate: notNegative,
   }),
   scalingScheduleRampSteps: flag('scaling-schedule-ramp-steps', integer, {
     default: 10,
-    description: 'In how many steps it is.',
+    description: 'Number of steps of the ramp.',
     validate: positive,
   }),
   scalingScheduleTimeZone: flag('scaling-schedule-default-time-zone', text, {
     default: 'Europe/Berlin',
-    description: 'Where its times are meant, where a schedule does not say it.',
+    description: 'Time zone of schedules without one of their own.',
     validate: (name) => {
       try {
         TimeZone.named(name);
         return undefined;
       } catch {
-        return 'must be the name of a zone of the IANA database, such as Europe/Berlin';
+        return 'must be a time zone of the IANA database, such as Europe/Berlin';
       }
     },
   }),
@@ -181,25 +181,25 @@ export const metricsAdapterFlags = {
   }),
   kubeClientQps: flag('kube-client-qps', decimal, {
     default: 0,
-    description: 'The same as --kube-api-qps; 0 for what that says.',
+    description: 'The same as --kube-api-qps; 0 to use that flag.',
     validate: notNegative,
   }),
   kubeClientBurst: flag('kube-client-burst', integer, {
     default: 0,
-    description: 'The same as --kube-api-burst; 0 for what that says.',
+    description: 'The same as --kube-api-burst; 0 to use that flag.',
     validate: notNegative,
   }),
   metricsAddress: flag('metrics-address', text, {
     default: '',
     description:
-      'Where series are served over plain HTTP to everybody, too, as in :7979; by default nowhere: they are at /metrics of the secure port.',
+      'Address such as :7979 that also serves series over plain HTTP without authentication; by default none: they are at /metrics of the secure port.',
     validate: (address) =>
       address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
   }),
   garbageCollectorInterval: flag<number>('garbage-collector-interval', duration, {
     default: 600_000,
     description: '',
-    ignoredBecause: 'a value that counts no more is not served from that moment on',
+    ignoredBecause: 'expired values are removed immediately',
   }),
 };
 

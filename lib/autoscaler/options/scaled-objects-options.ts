@@ -3,19 +3,18 @@ import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { ruleBrokenByHosts } from './source-options.ts';
 
-/** What clusters usually have as the API server's audience; that of each token is verified beside that. */
+/** Usual audiences of the API server; the actual one is checked for each token. */
 const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.cluster\.local)?)?)?\/?$/;
 
-/** How ScaledObjects are scaled. */
 export const scaledObjectsFlags = {
   concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
     default: 5,
-    description: 'How many ScaledObjects are reconciled at once.',
+    description: 'Concurrent reconciliations of ScaledObjects.',
     validate: positive,
   }),
   watchNamespace: flag('watch-namespace', texts, {
     default: [],
-    description: 'In which namespaces ScaledObjects and ScaledJobs are followed; in all where none is given.',
+    description: 'Namespaces whose ScaledObjects and ScaledJobs are managed; by default all.',
   }),
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
@@ -25,30 +24,30 @@ export const scaledObjectsFlags = {
   kedaLeaseAllNamespaces: flag('keda-lease-all-namespaces', boolean, {
     default: false,
     description:
-      'Have the lease operator.keda.sh count in any namespace. Needs list of that lease in all namespaces; all who may write leases anywhere can then stop the scaling of ScaledObjects.',
+      'Check the lease operator.keda.sh in all namespaces. Requires list of that lease in all namespaces; anyone who may write leases in any namespace can then stop the scaling of ScaledObjects.',
   }),
   webhookAddress: flag('webhook-address', text, {
     default: '',
     description:
-      'Where ScaledObjects, ScaledJobs and their authentications are judged before the API server keeps them, as in :9443; by default nowhere. Needs --webhook-cert-dir.',
+      'Address, such as :9443, of the admission webhook for ScaledObjects, ScaledJobs and their authentications; by default none. Requires --webhook-cert-dir.',
     validate: (address) =>
       address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
   }),
   webhookCertDir: flag('webhook-cert-dir', text, {
     default: '',
     description:
-      'Folder with tls.crt and tls.key that are shown there, for the name SERVICE.NAMESPACE.svc; read again as they change.',
+      'Folder with tls.crt and tls.key of the webhook, for the name SERVICE.NAMESPACE.svc; reloaded on change.',
   }),
   awsIdentityHosts: flag('aws-identity-hosts', texts, {
     default: [],
     description:
-      'Hosts that see the AWS identity of this program by HTTPS where a trigger has identityOwner operator and names one as its awsEndpoint, ' +
-      'beside endpoints of SQS: names, *.suffix, addresses and CIDRs.',
+      'Hosts, in addition to endpoints of SQS, to which the AWS identity of this program may be sent over HTTPS when a trigger has identityOwner operator and an ' +
+      'awsEndpoint: names, *.suffix, addresses and CIDRs.',
     validate: ruleBrokenByHosts,
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
-    description: 'How long an HTTP request of a trigger may take that does not say it.',
+    description: 'Timeout of HTTP requests of triggers without one of their own.',
     validate: positive,
   }),
   clusterObjectNamespace: flag('cluster-object-namespace', text, {
@@ -58,31 +57,31 @@ export const scaledObjectsFlags = {
   }),
   restrictSecretAccess: flag('restrict-secret-access', boolean, {
     default: false,
-    description: 'Read no Secrets of other namespaces than --cluster-object-namespace.',
+    description: 'Read Secrets of --cluster-object-namespace only.',
   }),
   filePathAuthRootPath: flag('filepath-auth-root-path', text, {
     default: '',
-    description: 'Directory below which files with parameters are that ClusterTriggerAuthentications name.',
+    description: 'Directory with the parameter files that ClusterTriggerAuthentications name.',
   }),
   boundServiceAccountTokenExpiryMs: flag('bound-service-account-token-expiry', duration, {
     default: 3_600_000,
-    description: 'For how long tokens of service accounts are valid that TriggerAuthentications ask for.',
+    description: 'Lifetime of service account tokens for TriggerAuthentications.',
     validate: (lifetimeMs) =>
       lifetimeMs >= 3_600_000 && lifetimeMs <= 21_600_000 ? undefined : 'must be from 1h to 6h',
   }),
   boundServiceAccountTokenAudience: flag('bound-service-account-token-audience', text, {
     default: '',
     description:
-      'The audience of tokens of service accounts that TriggerAuthentications request, which are sent to servers that tenants name; never one of the API server. Without it no tokens are requested.',
+      'Audience of service account tokens for TriggerAuthentications, which are sent to servers of tenants; never one of the API server. Without it no tokens are requested.',
     validate: (audience) =>
       OF_API_SERVER.test(audience) ? 'must not be an audience of the API server' : undefined,
   }),
 };
 
-/** The environment, as far as KEDA's deployments say in it what a flag says here. */
+/** The environment variables of KEDA that correspond to flags. */
 type KedaEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Each variable with the flag that it is: its value as that of the flag, `undefined` where it says nothing. */
+/** Each variable with its flag value; `undefined` for no flag. */
 const VARIABLES: Readonly<Record<string, (value: string) => string | undefined>> = {
   WATCH_NAMESPACE: (value) => `--watch-namespace=${value}`,
   KEDA_HTTP_DEFAULT_TIMEOUT: (value) => `--trigger-http-timeout=${value}ms`,
@@ -93,9 +92,7 @@ const VARIABLES: Readonly<Record<string, (value: string) => string | undefined>>
   KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY: (value) => `--bound-service-account-token-expiry=${value}`,
 };
 
-/**
- * A command line with the flags in front that the environment of KEDA's operator stands for, unless it has them itself.
- */
+/** Prepends the flags that environment variables of KEDA's operator stand for, unless they are set. */
 export function withFlagsOfEnvironment(
   argv: readonly string[],
   environment: KedaEnvironment,

@@ -8,13 +8,12 @@ const PAGE = '/ui';
 const STYLE = '/ui/page.css';
 
 /**
- * The page of the autoscaler: what runs, and what each part has to show, as HTML without scripts. Who may get `/ui` may see
- * it; the style holds no data, and is everybody's.
+ * The HTML page of the autoscaler, without scripts. Requires `get` of `/ui`; the style sheet has no data and is public.
  */
 export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   const page: Endpoint = async (context) => {
     securePage(context, 'text/html; charset=utf-8', { takesForms: true });
-    const { renderPage } = await import('./render-page.ts'); // nothing of it is loaded before somebody looks
+    const { renderPage } = await import('./render-page.ts'); // loaded on first use
     context.body = await renderPage(context.state.query, source);
   };
   return {
@@ -31,7 +30,7 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   };
 }
 
-/** `/debug/controllers`: which controllers run here, and whether this replica acts or which other does. */
+/** `/debug/controllers`: the controllers of this replica, and the leader. */
 export function debugControllers(state: () => ControllersState): Endpoint {
   return debugEndpoint([], state);
 }

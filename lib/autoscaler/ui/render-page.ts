@@ -108,7 +108,7 @@ export interface ControllersState {
   readonly leader: string | undefined;
   /** RFC 3339. */
   readonly leaderSince: string | undefined;
-  /** When this replica was started, as RFC 3339 says it. */
+  /** RFC 3339. */
   readonly startedAt: string;
   readonly controllers: readonly string[];
 }

@@ -9,24 +9,23 @@ import type { DecisionInput, Scale } from './decision-input.ts';
 import type { ConditionChange } from './hpa-conditions.ts';
 
 import {
-  type HpaMemory,
   isBeforeWindow,
   isInWindow,
   type Recommendation,
-  remember,
+  recordEntry,
   type ScaleEvent,
+  type ScalingState,
 } from './scaling-state.ts';
 
-/** What became of the metrics' proposal. */
 interface LimitedReplicas {
   readonly stabilization: Omit<Stabilization, 'recommendations'>;
   readonly limit: Limit;
   readonly conditions: readonly ConditionChange[];
-  /** With this proposal among the recommendations. */
-  readonly memory: HpaMemory;
+  /** The state with this proposal added to its recommendations. */
+  readonly memory: ScalingState;
 }
 
-/** Holds a proposal to what was recommended lately, to rates, and to the bounds of the HPA. */
+/** Limits a proposal by earlier recommendations, scaling policies, and the bounds of the HPA. */
 export function limitReplicas(
   proposed: number,
   { specReplicas: currentReplicas }: Scale,
@@ -62,7 +61,7 @@ export function limitReplicas(
   };
 }
 
-/** Of the HPA where it has one; scaling down, the controller's, in whole seconds. */
+/** The stabilization window of the HPA, in ms; for scaling down by default the one of the controller. */
 function windowOf(
   rules: { readonly stabilizationWindowSeconds?: number } | undefined,
   otherwiseMs: number,
@@ -71,42 +70,41 @@ function windowOf(
   return seconds === undefined ? Math.trunc(otherwiseMs / 1000) * 1000 : seconds * 1000;
 }
 
-/** What earlier recommendations make of a new one. */
+/** A recommendation after stabilization. */
 export interface Stabilization {
-  /** What is recommended after all. */
   readonly replicas: number;
-  /** The recommendation to follow before stabilization. */
+  /** The recommendation before stabilization. */
   readonly proposed: number;
-  /** The earlier recommendation that changed the outcome. */
+  /** The earlier recommendation that applies instead. */
   readonly heldBy?: Recommendation;
   readonly scaleUpWindowMs: number;
   readonly scaleDownWindowMs: number;
   /** Reason and message of the condition AbleToScale. */
   readonly reason: string;
   readonly message: string;
-  /** The recommendations to remember, this one among them. */
+  /** The recommendations to record, including this one. */
   readonly recommendations: readonly Recommendation[];
 }
 
-/** What is said where stabilization changed nothing. */
+/** Stabilization changed nothing. */
 const NOT_STABILIZED = {
   reason: 'ReadyForNewScale',
   message: 'recommended size matches current size',
 } as const;
 
-/** What is said where load has fallen, and was higher not long ago. */
+/** The load was higher within the window. */
 const SCALE_DOWN_STABILIZED = {
   reason: 'ScaleDownStabilized',
   message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
 } as const;
 
-/** What is said where load has risen, and was lower not long ago. */
+/** The load was lower within the window. */
 const SCALE_UP_STABILIZED = {
   reason: 'ScaleUpStabilized',
   message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
 } as const;
 
-/** How far back earlier recommendations hold, each way. */
+/** Stabilization windows per direction, in ms. */
 interface StabilizationWindows {
   readonly scaleUpWindowMs: number;
   readonly scaleDownWindowMs: number;
@@ -114,10 +112,10 @@ interface StabilizationWindows {
 }
 
 /**
- * Stabilizes an HPA with `behavior`: it scales up no further than the lowest recommendation of one window, down no
- * further than the highest of the other, and else stays.
+ * Stabilizes an HPA with `behavior`: scales up at most to the lowest recommendation of the scale-up window and down at
+ * most to the highest of the scale-down window; otherwise the replicas stay.
  *
- * @param proposed what the metrics ask for
+ * @param proposed what the metrics propose
  */
 export function stabilizeWithBehavior(
   { proposed, currentReplicas }: { readonly proposed: number; readonly currentReplicas: number },
@@ -141,7 +139,7 @@ export function stabilizeWithBehavior(
     proposed,
     scaleUpWindowMs,
     scaleDownWindowMs,
-    recommendations: remember(
+    recommendations: recordEntry(
       earlier,
       newest,
       ({ atMs }) =>
@@ -151,9 +149,9 @@ export function stabilizeWithBehavior(
 }
 
 /**
- * Stabilizes an HPA without `behavior`: the highest recommendation of the controller's window holds.
+ * Stabilizes an HPA without `behavior`: the highest recommendation of the controller's window applies.
  *
- * @param proposed what the metrics ask for
+ * @param proposed what the metrics propose
  */
 export function stabilizeWithoutBehavior(
   proposed: number,
@@ -171,32 +169,31 @@ export function stabilizeWithoutBehavior(
     proposed,
     scaleUpWindowMs: 0,
     scaleDownWindowMs: windowMs,
-    recommendations: remember(earlier, { replicas: proposed, atMs: nowMs }, isTooOld),
+    recommendations: recordEntry(earlier, { replicas: proposed, atMs: nowMs }, isTooOld),
   };
 }
 
-/** What minimum, maximum and rates make of a recommendation. */
+/** A recommendation limited by minimum, maximum and policies. */
 export interface Limit {
   readonly replicas: number;
   /** Reason and message of the condition ScalingLimited. */
   readonly reason: string;
   readonly message: string;
-  /** What each policy allows; absent for an HPA without `behavior` and where it does not scale. */
+  /** What each policy allows; absent for an HPA without `behavior` and when it does not scale. */
   readonly policies?: readonly PolicyAllowance[];
 }
 
-/** How far one policy lets an HPA scale at present. */
+/** What one policy allows now. */
 interface PolicyAllowance {
   readonly type: string;
   readonly value: number;
   readonly periodSeconds: number;
-  /** How many replicas there were when the period began, by the changes of this controller. */
+  /** Replicas at the start of the period, by the scale events of this controller. */
   readonly periodStartReplicas: number;
-  /** The most, or scaling down the fewest, replicas. */
+  /** The maximum of replicas; the minimum when scaling down. */
   readonly replicas: number;
 }
 
-/** What is said of each limit. */
 const LIMITS = {
   none: { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' },
   min: {
@@ -217,7 +214,6 @@ const LIMITS = {
   },
 } as const;
 
-/** The bounds of an HPA, and where it is. */
 interface ReplicaRange {
   readonly currentReplicas: number;
   readonly minReplicas: number;
@@ -225,7 +221,7 @@ interface ReplicaRange {
 }
 
 /**
- * Limits an HPA without `behavior`: to its bounds, and up to twice its replicas, or four of them where that is more.
+ * Limits an HPA without `behavior`: to its bounds, and to twice its replicas or 4, whichever is more.
  *
  * @param recommended after stabilization
  */
@@ -243,10 +239,10 @@ export function defaultLimit(
 }
 
 /**
- * Limits an HPA with `behavior`: to its bounds, and to what its policies allow for their periods.
+ * Limits an HPA with `behavior`: to its bounds, and to what its policies allow.
  *
- * Each policy counts from the replicas at the start of its period; those that do not come from scaling by this
- * controller are as if they had always been there.
+ * A policy counts from the replicas at the start of its period. Changes by other controllers count as if they had been
+ * there before.
  *
  * @param recommended after stabilization
  */
@@ -280,16 +276,15 @@ export function policyLimit(
   return { replicas: recommended, ...LIMITS.none };
 }
 
-/** What policies are applied to. */
 interface PolicyInput {
   readonly behavior: HpaBehavior;
-  readonly memory: HpaMemory;
+  readonly memory: ScalingState;
   readonly nowMs: number;
 }
 
 type Direction = 'up' | 'down';
 
-/** How far the policies let it scale together: the furthest that one allows, unless the least is asked for. */
+/** The limit of all policies: the widest, or the narrowest with selectPolicy `Min`. */
 function selected(
   direction: Direction,
   rules: ScalingRules | undefined,
@@ -320,9 +315,9 @@ function allowances(
 }
 
 /**
- * Up, a percentage is rounded up, or one replica might never become two; down, it leaves the rest rounded down.
+ * Rounds a percentage up when scaling up (otherwise 1 replica could never become 2) and the rest down when scaling down.
  *
- * A number of pods wraps around at 32 bits as the controller's does; a percentage beyond them is no limit.
+ * A number of pods wraps around at 32 bits as in Kubernetes; a percentage beyond 32 bits is no limit.
  */
 function allowed(direction: Direction, { type, value }: ScalingPolicy, start: number): number {
   if (type === 'Pods') return (direction === 'up' ? start + value : start - value) | 0;

@@ -8,10 +8,10 @@ import {
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Decision, Outcome } from './decision.ts';
 import { type ConditionChange, type ConditionRemoval, changeConditions } from './hpa-conditions.ts';
-import { rememberScaling } from './scaling-state.ts';
+import { recordScaling } from './scaling-state.ts';
 
 /**
- * Makes status, events, error and memory of a decision, once the scale was written or did not have to be.
+ * Returns status, events, error and state of a decision after the scale was written, or did not have to be.
  *
  * @param updateError why the scale could not be written
  */
@@ -49,7 +49,7 @@ export function conclude(
     memory:
       written === undefined || !decided
         ? memory
-        : rememberScaling(
+        : recordScaling(
             memory,
             { from: decided.currentReplicas, to: written },
             { behavior: hpa.spec.behavior, nowMs },
@@ -68,7 +68,7 @@ interface Attempt {
   readonly error?: string;
 }
 
-/** What is said of writing the scale. */
+/** The condition and event of writing the scale. */
 function attemptOf(
   { scaleReason, scaledToZero }: Decision,
   replicas: number,

@@ -17,13 +17,13 @@ import {
 import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
 import { type ConditionChange, type ConditionRemoval, NO_SCALED_TO_ZERO } from './hpa-conditions.ts';
 import { tolerancesOf } from './replica-calculator.ts';
-import type { HpaMemory } from './scaling-state.ts';
+import type { ScalingState } from './scaling-state.ts';
 
 /**
- * Decides how many replicas the target of an HPA is to have, as Kubernetes 1.36's controller does.
+ * Decides the replicas of an HPA's target as the controller of Kubernetes 1.36 does.
  *
- * It reads nothing and writes nothing: who calls it reads before (`needsMetrics` tells what), writes the scale if the
- * decision says so, and gives what came of that to `conclude`.
+ * Pure: the caller reads the inputs (`needsMetrics` returns whether metrics are among them), writes the scale of the
+ * decision, and passes the result to `conclude`.
  */
 export function decide(input: DecisionInput): Decision {
   const { hpa, scale, config, nowMs } = input;
@@ -33,7 +33,7 @@ export function decide(input: DecisionInput): Decision {
   return step === undefined ? decideByMetrics(seen, scale, SCALE_WAS_READ) : byBounds(seen, scale, step);
 }
 
-/** Whether metrics have to be read to decide. */
+/** Whether the decision needs metrics. */
 export function needsMetrics(
   hpa: HorizontalPodAutoscaler,
   scale: Scale | ScaleFailure,
@@ -122,18 +122,18 @@ function explained(
   return { atMs: nowMs, minReplicas: minReplicasOf(hpa), maxReplicas, metrics: [], ...known };
 }
 
-/** An HPA that is met for the first time is taken to want what there is. */
-function withFirstRecommendation(memory: HpaMemory, replicas: number, nowMs: number): HpaMemory {
+/** The first recommendation of a new HPA is its current replicas. */
+function withFirstRecommendation(memory: ScalingState, replicas: number, nowMs: number): ScalingState {
   if (memory.recommendations.length > 0) return memory;
   return { ...memory, recommendations: [{ replicas, atMs: nowMs }] };
 }
 
-/** Decides by the metrics of an HPA whose target is within its bounds. */
+/** Decides by metrics for a target within its bounds. */
 function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {
-  const { hpa, rivals, pods, readings, config, nowMs } = input;
+  const { hpa, overlapping, pods, readings, config, nowMs } = input;
   const { namespace, name } = hpa.metadata;
   const { specReplicas } = scale;
-  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, rivals });
+  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, overlapping });
   if (problem) return withUnclearPods(input, scale, { problem, scaleWasRead });
 
   const { metrics = [], behavior } = hpa.spec;
@@ -145,7 +145,7 @@ function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: Condi
 
   const proposed = Math.max(proposal.replicas, 0);
   const limited = limitReplicas(proposed, scale, input);
-  // What was recommended at zero does not hold an HPA there that may not stay.
+  // A recommendation of 0 does not apply to an HPA that may leave 0.
   const replicas =
     specReplicas === 0 ? Math.max(limited.limit.replicas, minReplicasOf(hpa)) : limited.limit.replicas;
   const isScaling = replicas !== specReplicas;
@@ -184,7 +184,7 @@ function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: Condi
   };
 }
 
-/** Why it would scale; what stabilization and limits make of it later has no reason of its own. */
+/** The reason of the scale event; stabilization and limits have none of their own. */
 function reasonOf(proposed: number, current: number, metric: string): string {
   if (proposed > current) return `${metric} above target`;
   return proposed < current ? 'All metrics below target' : '';
@@ -222,7 +222,7 @@ function withMissingMetrics(
   });
 }
 
-/** The API server gives an HPA without metrics the target of CPU, so only a broken one has none. */
+/** The API server defaults missing metrics to CPU; only a malformed HPA has none. */
 const NO_METRICS = 'the HPA has no metrics';
 
 interface Undecided extends Pick<Decision, 'conditions' | 'events'> {
@@ -231,7 +231,7 @@ interface Undecided extends Pick<Decision, 'conditions' | 'events'> {
   readonly explanation: Pick<Explanation, 'step' | 'metrics'>;
 }
 
-/** Leaves the scale alone and says why. */
+/** Leaves the scale unchanged, with the cause. */
 function undecided(input: DecisionInput, scale: Scale, found: Undecided): Decision {
   const { conditions, problem, currentMetrics } = found;
   const failed: EventText = { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: problem };
@@ -270,7 +270,7 @@ function explainedByMetrics(
   };
 }
 
-/** Tells whether a target is off its bounds, so that metrics need not be asked. */
+/** The step for a target outside its bounds, which needs no metrics. */
 function boundsStep(
   hpa: HorizontalPodAutoscaler,
   { specReplicas }: Scale,
@@ -281,18 +281,18 @@ function boundsStep(
   return specReplicas < minReplicasOf(hpa) ? 'below-min' : undefined;
 }
 
-/** Whether it was this HPA that scaled its target to zero, and it may not stay there or has metrics without pods. */
+/** Whether this HPA scaled its target to zero, and may not stay there or has metrics that need no pods. */
 function mayLeaveZero(hpa: HorizontalPodAutoscaler): boolean {
   const scaledToZero = hpa.status?.conditions?.find(({ type }) => type === 'ScaledToZero');
   return scaledToZero?.status === 'True' && (minReplicasOf(hpa) !== 0 || hasMetricsWithoutPods(hpa));
 }
 
-/** Whether an HPA has a metric that there is while its target has no pods. */
+/** Whether an HPA has a metric with values while its target has no pods. */
 function hasMetricsWithoutPods({ spec }: HorizontalPodAutoscaler): boolean {
   return spec.metrics?.some(({ type }) => type === 'Object' || type === 'External') ?? false;
 }
 
-/** The condition ScaledToZero once an HPA has scaled its target. */
+/** The condition ScaledToZero after a scale was written. */
 function scaledToZeroAfter(
   replicas: number,
   hpa: HorizontalPodAutoscaler,
@@ -308,26 +308,25 @@ function scaledToZeroAfter(
   };
 }
 
-/** Why it is not clear which pods an HPA scales. */
+/** Why the pods of an HPA are unclear. */
 interface SelectionProblem {
-  /** Of event and condition; the event of a missing selector has a reason of its own. */
+  /** Reason of event and condition; the event of a missing selector has another one. */
   readonly reason: string;
   readonly eventReason: string;
-  /** Of the condition. */
   readonly message: string;
-  /** Of the event, and what the reconcile reports. */
+  /** Message of the event, and error of the reconciliation. */
   readonly error: string;
 }
 
 /**
- * Checks that the scale's selector can be read, and that no other HPA scales the pods that it selects.
+ * Checks that the scale's selector is valid and that no other HPA selects its pods.
  *
  * @param own `namespace/name` of the HPA
- * @param rivals the others that select one of its pods
+ * @param overlapping `namespace/name` of HPAs that select one of its pods
  */
 export function selectionProblem(
   selector: string,
-  { own, rivals }: { readonly own: string; readonly rivals: readonly string[] },
+  { own, overlapping }: { readonly own: string; readonly overlapping: readonly string[] },
 ): SelectionProblem | undefined {
   if (selector === '') {
     return {
@@ -346,17 +345,17 @@ export function selectionProblem(
       `couldn't convert selector into a corresponding internal selector object: ${error.message}`,
     );
   }
-  if (rivals.length === 0) return undefined;
-  const all = [...rivals, own].sort();
-  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
+  if (overlapping.length === 0) return undefined;
+  const all = [...overlapping, own].sort();
+  const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';
   return problem(
     'AmbiguousSelector',
-    `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MOST_NAMED).join(' ')}${more}]`,
+    `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MAX_NAMED).join(' ')}${more}]`,
   );
 }
 
-/** Each of them is told of all of them, in its status and by events: more would be written than is read. */
-const MOST_NAMED = 20;
+/** Bounds the message: each overlapping HPA gets it, in its status and in events. */
+const MAX_NAMED = 20;
 
 function problem(reason: string, message: string): SelectionProblem {
   return { reason, eventReason: reason, message, error: message };

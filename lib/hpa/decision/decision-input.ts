@@ -1,11 +1,11 @@
 import type { HorizontalPodAutoscaler } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import type { HpaMemory } from './scaling-state.ts';
+import type { ScalingState } from './scaling-state.ts';
 
 /**
- * What was read for one metric of an HPA before deciding: values, or why there are none.
+ * The values read for one metric, or the error.
  *
- * `takenAtMs` is when values of the custom and external APIs were taken, where they say so.
+ * `takenAtMs` is the time of custom and external values, where the API returns it.
  */
 export type MetricReading =
   | { readonly podUsage: readonly PodUsage[] }
@@ -14,31 +14,31 @@ export type MetricReading =
   | { readonly values: readonly string[]; readonly takenAtMs?: number }
   | { readonly error: string };
 
-/** A sample of the resource metrics API: what a pod's containers used. */
+/** A sample of the resource metrics API. */
 export interface PodUsage {
   readonly pod: string;
   readonly takenAtMs: number;
-  /** How long the sample covers, ending at `takenAtMs`. */
+  /** Length of the sampled window, which ends at `takenAtMs`. */
   readonly windowMs: number;
-  /** Quantities by resource. */
+  /** Usage as quantities by resource. */
   readonly containers: readonly { readonly name: string; readonly usage: Readonly<Record<string, string>> }[];
 }
 
-/** A value of the custom metrics API that describes a pod. */
+/** A value of the custom metrics API for a pod. */
 export interface PodValue {
   readonly pod: string;
   readonly value: string;
 }
 
-/** What flags and feature gates of the controller say about every HPA. */
+/** Flags and feature gates that apply to all HPAs. */
 export interface HpaConfig {
-  /** By how much of its target a metric may be off before it scales: `--horizontal-pod-autoscaler-tolerance`. */
+  /** Relative deviation from the target that does not scale: `--horizontal-pod-autoscaler-tolerance`. */
   readonly tolerance: number;
-  /** How long CPU of a pod that is not ready yet is ignored: `--…-cpu-initialization-period`. */
+  /** Time after its start during which CPU of an unready pod is ignored: `--…-cpu-initialization-period`. */
   readonly cpuInitializationPeriodMs: number;
-  /** Within which of its start a pod that became unready was never ready: `--…-initial-readiness-delay`. */
+  /** A pod that became unready within this time of its start was never ready: `--…-initial-readiness-delay`. */
   readonly initialReadinessDelayMs: number;
-  /** Within which the highest recommendation holds: `--…-downscale-stabilization`. */
+  /** Window whose highest recommendation applies: `--…-downscale-stabilization`. */
   readonly downscaleStabilizationMs: number;
   /** Feature gate HPAConfigurableTolerance. */
   readonly configurableTolerance: boolean;
@@ -59,39 +59,38 @@ export const DEFAULT_HPA_CONFIG: HpaConfig = {
   scaleToZero: true,
 };
 
-/** What the scale subresource of an HPA's target says. */
 export interface Scale {
   readonly specReplicas: number;
   readonly statusReplicas: number;
-  /** `status.selector`, as text. */
+  /** `status.selector` in text form. */
   readonly selector: string;
 }
 
-/** Why the scale of a target is not known. */
+/** Why the scale of a target cannot be read. */
 export interface ScaleFailure {
-  /** What failed: reading the API version, finding the kind, or asking for the scale. */
+  /** The failed step: parsing the API version, resolving the kind, or getting the scale. */
   readonly step: 'api-version' | 'kind' | 'scale';
   readonly message: string;
 }
 
-/** Puts before a failure what the reconcile reports. */
+/** Prefixes a failure as the error of the reconciliation. */
 export function scaleError({ step, message }: ScaleFailure, reference: string): string {
   if (step === 'api-version') return `invalid API version in scale target reference: ${message}`;
   if (step === 'kind') return `unable to determine resource for scale target reference: ${message}`;
   return `failed to query scale subresource for ${reference}: ${message}`;
 }
 
-/** Everything that a decision follows from. */
+/** The inputs of a decision. */
 export interface DecisionInput {
   readonly hpa: HorizontalPodAutoscaler;
   readonly scale: Scale | ScaleFailure;
-  /** Those that the scale's selector selects. */
+  /** Pods that the scale's selector selects. */
   readonly pods: readonly ScaledPod[];
   /** Other HPAs that select one of the pods, as `namespace/name`. */
-  readonly rivals: readonly string[];
-  /** One for each metric of the spec, in its order; not looked at where `needsMetrics` says no. */
+  readonly overlapping: readonly string[];
+  /** One for each metric of the spec, in order; ignored when `needsMetrics` returns false. */
   readonly readings: readonly MetricReading[];
-  readonly memory: HpaMemory;
+  readonly memory: ScalingState;
   readonly config: HpaConfig;
   readonly nowMs: number;
 }

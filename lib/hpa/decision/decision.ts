@@ -3,83 +3,82 @@ import type { HpaStatus, MetricStatus } from '#lib/kubernetes/objects/horizontal
 import type { Limit, Stabilization } from './behavior.ts';
 import type { MetricExplanation } from './evaluate-metrics.ts';
 import type { ConditionChange, ConditionRemoval } from './hpa-conditions.ts';
-import type { HpaMemory } from './scaling-state.ts';
+import type { ScalingState } from './scaling-state.ts';
 
-/** What is to be done about an HPA, before the scale is written. `conclude` makes an outcome of it. */
+/** A decision before the scale is written; `conclude` returns its outcome. */
 export interface Decision {
-  /** What is to be written to the scale; `undefined` leaves it alone. */
+  /** Replicas to write to the scale; `undefined` leaves it unchanged. */
   readonly scaleTo: number | undefined;
-  /** Why, as the event puts it. */
+  /** The reason in the event. */
   readonly scaleReason: string;
   readonly conditions: readonly (ConditionChange | ConditionRemoval)[];
-  /** What becomes of the condition ScaledToZero once the scale is written. */
+  /** Change of the condition ScaledToZero after the scale is written. */
   readonly scaledToZero?: ConditionChange | ConditionRemoval;
   readonly events: readonly EventText[];
-  /** What the reconcile reports even if it scales. */
+  /** Error of the reconciliation; may be present even if it scales. */
   readonly error: string | undefined;
-  /** What the status says besides conditions; `undefined` leaves that as it is. */
+  /** Status fields except conditions; `undefined` leaves them unchanged. */
   readonly status: DecidedStatus | undefined;
-  readonly memory: HpaMemory;
+  readonly memory: ScalingState;
   readonly explanation: Explanation;
 }
 
-/** What a status says besides its conditions. */
 interface DecidedStatus {
   readonly currentReplicas: number;
-  /** `undefined` keeps what the status says. */
+  /** `undefined` leaves the value of the status unchanged. */
   readonly desiredReplicas: number | undefined;
-  /** `null` where metrics were not looked at. */
+  /** `null` when metrics were not evaluated. */
   readonly currentMetrics: readonly MetricStatus[] | null;
 }
 
-/** What became of a decision once the scale was written, or could not be. */
+/** The result of a decision after the scale was written, or could not be. */
 export interface Outcome {
-  /** What was written to the scale. */
+  /** Replicas written to the scale. */
   readonly desiredReplicas: number | undefined;
   readonly status: HpaStatus;
-  /** Whether the status differs from the one before, so that it is to be written. */
+  /** Whether the status changed and has to be written. */
   readonly isStatusChanged: boolean;
   readonly events: readonly EventText[];
   readonly error: string | undefined;
-  readonly memory: HpaMemory;
+  readonly memory: ScalingState;
   readonly explanation: Explanation;
 }
 
-/** Why a decision is what it is: the whole calculation, as data. */
+/** The whole calculation of a decision, as data. */
 export interface Explanation {
   readonly atMs: number;
   readonly step: DecisionStep;
-  /** `undefined` where the scale could not be read. */
+  /** `undefined` when the scale cannot be read. */
   readonly currentReplicas: number | undefined;
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** In the order of the spec; empty where the metrics were not looked at. */
+  /** In the order of the spec; empty when metrics were not evaluated. */
   readonly metrics: readonly MetricExplanation[];
-  /** The metric that asks for the most, by its place among `metrics`. */
+  /** Index in `metrics` of the metric with the highest proposal. */
   readonly leadingMetric?: number;
-  /** What the metrics ask for together. */
+  /** The highest proposal. */
   readonly proposedReplicas?: number;
   readonly stabilization?: Omit<Stabilization, 'recommendations'>;
   readonly limit?: Limit;
-  /** What the target is to have. */
+  /** Replicas that the target should have. */
   readonly desiredReplicas: number | undefined;
-  /** Why nothing could be decided. */
+  /** Why there is no decision. */
   readonly problem?: string;
 }
 
-/** What decided. */
+/** The step that decided. */
 type DecisionStep =
-  /** The target's scale could not be read. */
+  /** The scale cannot be read. */
   | 'no-scale'
-  /** The target is off its bounds, so metrics were not looked at. */
+  /** The target is outside its bounds; metrics were not evaluated. */
   | BoundsStep
-  /** It is not known, or disputed, which pods are scaled. */
+  /** The selected pods are unknown, or another HPA selects them too. */
   | 'unclear-pods'
-  /** Metrics are missing, and without them it is not safe to scale. */
+  /** Metrics are missing, and scaling without them is not safe. */
   | 'metrics-missing'
   | 'metrics';
 
-/** What decides before metrics do. */
+/** Steps before metrics. */
 export type BoundsStep =
-  /** The target has no replicas, and no HPA scaled it to zero: that is how users switch an HPA off. */
+  /** The target has no replicas and no HPA scaled it to zero: users disable an HPA this way. */
   'switched-off' | 'above-max' | 'below-min';

@@ -18,22 +18,21 @@ import {
 } from './metric-kinds.ts';
 import { MetricFailure, type Proposal, SelectorFailure } from './replica-calculator.ts';
 
-/** What an HPA's metrics ask for together. */
+/** The combined proposal of an HPA's metrics. */
 export interface MetricsOutcome {
   readonly statuses: readonly MetricStatus[];
   readonly explanations: readonly MetricExplanation[];
-  /** In the order of the spec. */
   readonly failures: readonly NonNullable<MetricOutcome['failure']>[];
-  /** That metrics failed, and the first reason. */
+  /** Number of failed metrics and the first error. */
   readonly error: string | undefined;
-  /** Absent where too little is known to scale. */
+  /** Absent when too many metrics failed to scale. */
   readonly proposal?: { readonly replicas: number; readonly name: string; readonly leadingMetric: number };
 }
 
 /**
- * Puts the metrics of an HPA together: the largest proposal wins.
+ * Combines the metrics of an HPA: the highest proposal wins.
  *
- * A metric that failed might have asked for more, so what remains may not scale down; if all failed, nothing may happen.
+ * A failed metric might have proposed more, so the others may not scale down; if all failed, nothing scales.
  *
  * @param readings one for each metric, in the order of the spec
  */
@@ -42,15 +41,15 @@ export function evaluateMetrics(
   readings: readonly MetricReading[],
   context: Omit<MetricContext, 'reading'>,
 ): MetricsOutcome {
-  const outcomes = metrics.map((spec, place) =>
-    evaluateMetric(spec, { ...context, reading: readings[place] ?? NOT_READ }),
+  const outcomes = metrics.map((spec, index) =>
+    evaluateMetric(spec, { ...context, reading: readings[index] ?? NOT_READ }),
   );
   const failures = outcomes.flatMap(({ failure }) => failure ?? []);
   const [first] = failures;
   const common = {
     failures,
     statuses: outcomes.map(({ status }) => status),
-    explanations: outcomes.map((outcome, place) => explanationOf(outcome, metrics[place], readings[place])),
+    explanations: outcomes.map((outcome, index) => explanationOf(outcome, metrics[index], readings[index])),
     error:
       first &&
       `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first.error}`,
@@ -63,7 +62,7 @@ export function evaluateMetrics(
 
 const NOT_READ: MetricReading = { error: 'not read' };
 
-/** The largest proposal, the first of equals; one of nothing gives way to whatever follows. */
+/** The highest proposal, the first of equal ones; one without replicas gives way to any other. */
 function leadingOf(outcomes: readonly MetricOutcome[]): NonNullable<MetricsOutcome['proposal']> {
   let leading = { replicas: 0, name: '', leadingMetric: -1 };
   outcomes.forEach(({ name, proposal }, leadingMetric) => {
@@ -117,9 +116,9 @@ function oldestOf(reading: MetricReading): number | undefined {
   return oldest;
 }
 
-/** What became of one metric: a proposal, or why there is none. */
+/** The proposal of one metric, or its failure. */
 interface MetricOutcome {
-  /** What conditions and events call the metric. */
+  /** The name in conditions and events. */
   readonly name: string;
   readonly status: MetricStatus;
   readonly proposal?: Proposal;
@@ -127,17 +126,16 @@ interface MetricOutcome {
 }
 
 export interface MetricFailureOutcome {
-  /** Of condition and event. */
+  /** Reason and message of condition and event. */
   readonly reason: string;
-  /** Of condition and event. */
   readonly message: string;
-  /** What the reconcile reports. */
+  /** Error of the reconciliation. */
   readonly error: string;
-  /** Kubernetes' controller would have gone on with a number that depends on the processor. */
+  /** Whether Kubernetes would continue with a number that depends on the processor. */
   readonly isRefusal: boolean;
 }
 
-/** Works out what one metric of an HPA asks for. */
+/** Evaluates one metric. */
 export function evaluateMetric(spec: MetricSpec, context: MetricContext): MetricOutcome {
   const rule = ruleOf(spec);
   try {
@@ -171,7 +169,7 @@ function ruleOf(spec: MetricSpec): MetricRule {
   }
 }
 
-/** A type that a newer API server knows. */
+/** A metric type that this version does not support. */
 function unknownMetric(type: string): MetricRule {
   return {
     name: type,
@@ -184,19 +182,19 @@ function unknownMetric(type: string): MetricRule {
   };
 }
 
-/** A proposal as an explanation holds it. */
+/** A proposal without its bigint. */
 export type ExplainedProposal = Omit<Proposal, 'current'>;
 
-/** What one metric contributed. */
+/** What one metric contributed to a decision. */
 export interface MetricExplanation {
   readonly type: string;
   readonly name: string;
   readonly target: MetricTarget | undefined;
-  /** As the status shows it. */
+  /** The value in the status. */
   readonly current: MetricValueStatus | undefined;
-  /** When the oldest value was taken, where that is known. */
+  /** Time of the oldest value, if known. */
   readonly takenAtMs?: number;
-  /** Without its amount, which `current` is the text of, so that all of this can be JSON. */
+  /** Without the amount, which `current` has as text, so that it can be JSON. */
   readonly proposal?: ExplainedProposal;
   readonly failure?: MetricFailureOutcome;
 }

@@ -1,13 +1,11 @@
 import { removeCondition, setCondition } from '#lib/control/conditions.ts';
 import type { HpaCondition } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
-/** A condition that is no more. */
 export interface ConditionRemoval {
   readonly type: 'ScaledToZero';
   readonly isRemoved: true;
 }
 
-/** One condition as it is to be. */
 export interface ConditionChange {
   readonly type: 'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'ScaledToZero';
   readonly isTrue: boolean;
@@ -15,10 +13,10 @@ export interface ConditionChange {
   readonly message: string;
 }
 
-/** With the feature off, no status says whether its HPA scaled to zero. */
+/** Without the feature gate, no status has the condition ScaledToZero. */
 export const NO_SCALED_TO_ZERO: ConditionRemoval = { type: 'ScaledToZero', isRemoved: true };
 
-/** Sets or removes conditions one after the other; the last change of a type counts. */
+/** Sets or removes conditions in order; the last change of a type wins. */
 export function changeConditions(
   conditions: readonly HpaCondition[],
   changes: readonly (ConditionChange | ConditionRemoval)[],

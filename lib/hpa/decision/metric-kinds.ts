@@ -35,28 +35,28 @@ import {
   utilizationMeasure,
 } from './replica-calculator.ts';
 
-/** What one kind of metric does with its part of the spec. */
+/** How one kind of metric is evaluated. */
 export interface MetricRule {
-  /** What conditions and events call the metric. */
+  /** The name in conditions and events. */
   readonly name: string;
-  /** The reason of condition and event when the metric fails. */
+  /** Reason of condition and event on failure. */
   readonly failureReason: string;
-  /** What the reconcile's error puts before the failure. */
+  /** Prefix of the error of the reconciliation. */
   readonly errorPrefix: string;
-  /** What it puts between these, unless it is the selector that failed. */
+  /** Second prefix, unless the selector failed. */
   readonly step?: string;
 
   /** @throws {MetricFailure} with the message of condition and event */
   propose(context: MetricContext): Proposal;
 
-  /** How the status shows what was proposed from. */
+  /** The status of the metric. */
   status(proposal: Proposal): MetricStatus;
 }
 
-/** What every metric of an HPA is decided from. */
+/** Inputs of all metrics. */
 export interface MetricContext {
   readonly reading: MetricReading;
-  /** Those that the scale's selector selects. */
+  /** Pods that the scale's selector selects. */
   readonly pods: readonly ScaledPod[];
   readonly namespace: string;
   readonly specReplicas: number;
@@ -66,12 +66,12 @@ export interface MetricContext {
   readonly nowMs: number;
 }
 
-/** Fails a metric whose target has neither of the values that its kind takes. */
+/** The failure of a metric whose target has neither of its two possible values. */
 function missingTarget(kind: string, values: string): MetricFailure {
   return new MetricFailure(`invalid ${kind} metric source: neither ${values} was set`);
 }
 
-/** @throws {SelectorFailure} when the selector of a metric cannot be used */
+/** @throws {SelectorFailure} when the selector of a metric is invalid */
 function requireSelector({ selector }: MetricIdentifier): void {
   try {
     metricSelector(selector);
@@ -81,13 +81,13 @@ function requireSelector({ selector }: MetricIdentifier): void {
   }
 }
 
-/** Reads what a target is to be, in thousandths. */
+/** The target value in thousandths. */
 function targetThousandths(target: MetricTarget, field: 'value' | 'averageValue'): bigint | undefined {
   const text = target[field];
   return text === undefined ? undefined : parseThousandths(text);
 }
 
-/** Runs a step, and puts what was being done before its failure; numbers nobody can read are failures, too. */
+/** Runs a step and prefixes its failures, unreadable numbers included. */
 function failingAs<Result>(prefix: string, step: () => Result): Result {
   try {
     return step();
@@ -99,7 +99,7 @@ function failingAs<Result>(prefix: string, step: () => Result): Result {
   }
 }
 
-/** A resource of whole pods: `type: Resource`. */
+/** `type: Resource`: a resource of whole pods. */
 export function resourceMetric(spec: ResourceMetricSpec): MetricRule {
   return {
     name: `${spec.name} resource${isAverage(spec) ? '' : ' utilization (percentage of request)'}`,
@@ -113,7 +113,7 @@ export function resourceMetric(spec: ResourceMetricSpec): MetricRule {
   };
 }
 
-/** A resource of one container of each pod: `type: ContainerResource`. */
+/** `type: ContainerResource`: a resource of one container of each pod. */
 export function containerResourceMetric(spec: ContainerResourceMetricSpec): MetricRule {
   const { name, container } = spec;
   return {
@@ -134,7 +134,7 @@ function isAverage({ target }: ResourceMetricSpec): boolean {
   return target.averageValue !== undefined;
 }
 
-/** Memory is shown in the binary format, every other resource in the decimal one. */
+/** Formats memory as a binary quantity and other resources as decimal ones. */
 function currentOf({ name }: ResourceMetricSpec, { current, utilization }: Proposal): MetricValueStatus {
   const format = name === 'memory' ? formatBinaryThousandths : formatThousandths;
   return {
@@ -144,8 +144,8 @@ function currentOf({ name }: ResourceMetricSpec, { current, utilization }: Propo
 }
 
 /**
- * Proposes replicas by what pods, or one container of each, use of a resource: against an amount, or against what they
- * request of it. A target that has both is an amount.
+ * Proposes replicas by resource usage of pods or of one container: against an amount, or against requests. A target with
+ * both uses the amount.
  *
  * @throws {MetricFailure}
  */
@@ -200,7 +200,7 @@ function samplesOf(reading: MetricReading, resource: string, container: string |
   });
 }
 
-/** A custom metric that pods have: `type: Pods`. Its only target is an average. */
+/** `type: Pods`: a custom metric of pods. Its target is always an average. */
 export function podsMetric({ metric, target }: NamedMetricSpec): MetricRule {
   return {
     name: `pods metric ${metric.name}`,
@@ -236,7 +236,7 @@ function podsMetricSamples({ reading, nowMs }: MetricContext): PodSamples {
   return valuesOfPods(values, nowMs);
 }
 
-/** A custom metric of one object: `type: Object`. */
+/** `type: Object`: a custom metric of one object. */
 export function objectMetric(spec: ObjectMetricSpec): MetricRule {
   const { metric, describedObject, target } = spec;
   const isAverage = target.type === 'AverageValue';
@@ -288,7 +288,7 @@ function objectValue(
   });
 }
 
-/** A metric of something outside of the cluster: `type: External`. Its values are added up. */
+/** `type: External`: a metric from outside the cluster. Its values are summed. */
 export function externalMetric(spec: NamedMetricSpec): MetricRule {
   const { metric, target } = spec;
   const isAverage = target.averageValue !== undefined;
@@ -336,7 +336,7 @@ function valuesOf({ metric }: NamedMetricSpec, { reading, namespace }: MetricCon
   });
 }
 
-/** A sum that would exceed 64 bits ends at the largest integer. */
+/** A sum beyond 64 bits is the largest integer. */
 function sumForValue(values: readonly bigint[]): bigint {
   let sum = 0n;
   for (const value of values) {
@@ -346,7 +346,7 @@ function sumForValue(values: readonly bigint[]): bigint {
   return sum;
 }
 
-/** Here Kubernetes takes every sum below zero for one that exceeded 64 bits, values below zero among them. */
+/** As in Kubernetes, a negative sum counts as an overflow of 64 bits, also when the values are negative. */
 function sumForAverage(values: readonly bigint[]): bigint {
   let sum = 0n;
   for (const value of values) {
@@ -356,7 +356,7 @@ function sumForAverage(values: readonly bigint[]): bigint {
   return sum;
 }
 
-/** Writes a selector of labels as Kubernetes' controller prints it in conditions and events; none is `nil`. */
+/** Formats a label selector as Kubernetes' controller does in conditions and events; none is `nil`. */
 export function selectorText(selector: LabelSelectorObject | undefined): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {})

@@ -4,20 +4,19 @@ import { divideUp, parseNanos, parseThousandths } from '#lib/kubernetes/quantity
 import type { PodUsage, PodValue } from './decision-input.ts';
 import { MetricFailure, type PodSample, type PodSamples, toInt64 } from './replica-calculator.ts';
 
-/** Whose requests of what are asked for. */
+/** The requests to sum. */
 interface RequestedPart {
   readonly resource: string;
-  /** `undefined` for the pod as a whole. */
+  /** `undefined` for the whole pod. */
   readonly container: string | undefined;
   /** Feature gate PodLevelResources. */
   readonly podLevelResources: boolean;
 }
 
 /**
- * What each pod requests, in thousandths: the base of its utilization.
+ * The requests of each pod in thousandths: the base of utilization.
  *
- * @throws {MetricFailure} when a container that counts requests nothing, or a pod has no container of that name,
- *   whatever state the pod is in
+ * @throws {MetricFailure} when a relevant container has no request, or a pod in any state has no container of the name
  */
 export function requestsOfPods(pods: readonly ScaledPod[], part: RequestedPart): Map<string, bigint> {
   const requests = new Map<string, bigint>();
@@ -44,7 +43,7 @@ function containerRequest(pod: ScaledPod, { name, requests }: ContainerRequests,
   throw new MetricFailure(`missing request for ${resource} in container ${name} of Pod ${pod.name}`);
 }
 
-/** Resources that a pod can request as a whole. */
+/** Resources with pod-level requests. */
 const POD_LEVEL = /^(cpu|memory|hugepages-.*)$/;
 
 function hasPodRequests({ podRequests }: ScaledPod): boolean {
@@ -53,8 +52,8 @@ function hasPodRequests({ podRequests }: ScaledPod): boolean {
 }
 
 /**
- * What the scheduler counts for a pod that has requests of its own: these, or for a resource that they leave out what its
- * containers need, and the overhead.
+ * The request of a pod with pod-level requests, as the scheduler counts it: these, or for other resources the sum of its
+ * containers, plus the overhead.
  */
 function podRequest(pod: ScaledPod, resource: string): bigint {
   const own = POD_LEVEL.test(resource) ? nanos(pod.podRequests, resource) : undefined;
@@ -66,7 +65,7 @@ function podRequest(pod: ScaledPod, resource: string): bigint {
   return divideUp((base ?? 0n) + (overhead ?? 0n), 1_000_000n);
 }
 
-/** The containers and sidecars together, or the neediest moment of the pod's start if that needs more. */
+/** Containers and sidecars, or the maximum during the init containers if that is more. */
 function containersNeed({ containers, initContainers }: ScaledPod, resource: string): bigint | undefined {
   let running: bigint | undefined;
   for (const { requests } of containers) running = plus(running, nanos(requests, resource));
@@ -99,9 +98,9 @@ function larger(one: bigint | undefined, other: bigint | undefined): bigint | un
 }
 
 /**
- * What pods use of a resource: the sum of their containers, each rounded up to thousandths.
+ * Usage of pods: the sum of their containers, each rounded up to thousandths.
  *
- * A pod without containers, or with one whose usage is unknown, has no sample: unknown is not zero.
+ * A pod without containers, or with one of unknown usage, has no sample: unknown is not zero.
  */
 export function usageOfPods(usages: readonly PodUsage[], resource: string): PodSamples {
   const samples = new Map<string, PodSample>();
@@ -118,7 +117,7 @@ export function usageOfPods(usages: readonly PodUsage[], resource: string): PodS
   return samples;
 }
 
-/** What one container of each pod uses of a resource; pods without it have no sample. */
+/** Usage of one container of each pod; pods without it have no sample. */
 export function usageOfContainers(
   usages: readonly PodUsage[],
   { resource, container }: { readonly resource: string; readonly container: string },
@@ -131,7 +130,7 @@ export function usageOfContainers(
   return samples;
 }
 
-/** Values of a custom metric by pod; only CPU asks when they were taken. */
+/** Custom metric values by pod; only CPU depends on the time of samples. */
 export function valuesOfPods(values: readonly PodValue[], takenAtMs: number): PodSamples {
   const samples = new Map<string, PodSample>();
   for (const { pod, value } of values) {

@@ -4,7 +4,6 @@ import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { parseNanos } from '#lib/kubernetes/quantity.ts';
 import type { HpaConfig } from './decision-input.ts';
 
-/** What a metric that is counted pod by pod is decided from. */
 interface PodMetricInput {
   readonly samples: PodSamples;
   readonly pods: readonly ScaledPod[];
@@ -16,12 +15,12 @@ interface PodMetricInput {
 }
 
 /**
- * Proposes replicas by a metric that pods have.
+ * Proposes replicas by a per-pod metric.
  *
- * Pods that are ready are measured first. If others miss their samples, or are not ready while load rises, values are
- * assumed of them that count against scaling, and the metric scales only if it still would, the same way.
+ * Ready pods are measured first. If other pods have no samples, or are unready while load rises, conservative values are
+ * assumed for them, and the metric scales only if the result has the same direction.
  *
- * @param measureOf called when it is known that there is something to measure
+ * @param measureOf called once there are values to measure
  * @throws {MetricFailure}
  */
 export function proposeByPods(input: PodMetricInput, measureOf: () => PodMeasure): Proposal {
@@ -67,12 +66,11 @@ export function proposeByPods(input: PodMetricInput, measureOf: () => PodMeasure
   return propose(replicas, 'off-target', assumedRatio);
 }
 
-/** The failure of a selector that selects nothing. */
 function noPods(): MetricFailure {
   return new MetricFailure('no pods returned by selector while calculating replica count');
 }
 
-/** The values of pods that are ready; those of pods that nobody knows are among them, as in Kubernetes' controller. */
+/** The values of ready pods, and as in Kubernetes' controller those of unknown pods. */
 function valuesThatCount(samples: PodSamples, { unready, ignored }: PodGroups): Map<string, bigint> {
   const values = new Map<string, bigint>();
   for (const [pod, { thousandths }] of samples) values.set(pod, thousandths);
@@ -94,7 +92,7 @@ function consideredPods(
   };
 }
 
-/** What a metric of an object, or an external one, is decided from; amounts are thousandths. */
+/** Inputs of Object and External metrics; amounts in thousandths. */
 interface TotalMetricInput {
   readonly total: bigint;
   readonly target: bigint;
@@ -102,12 +100,11 @@ interface TotalMetricInput {
 }
 
 /**
- * Proposes replicas by a value that is to stay at its target: ready pods times value over target.
+ * Proposes replicas for a value with a fixed target: ready pods times value over target.
  *
- * From zero replicas it proposes the ratio itself. More replicas than can be counted are as many as can be, as in
- * Kubernetes since 1.36.
+ * From zero replicas it proposes the ratio itself. A number beyond the range is the maximum, as in Kubernetes since 1.36.
  *
- * @param specReplicas what the scale asks for
+ * @param specReplicas `spec.replicas` of the scale
  * @throws {MetricFailure}
  */
 export function proposeByValue(
@@ -124,10 +121,10 @@ export function proposeByValue(
 }
 
 /**
- * Proposes replicas by a value that they share: value over target.
+ * Proposes replicas for a value that replicas share: value over target.
  *
- * @param statusReplicas how many replicas there are; over none of them there is no mean, so the status shows no value
- * @param isCapped whether the most that can be asked for is proposed in place of more, as for external metrics
+ * @param statusReplicas current replicas; with 0 there is no average, and the status has no value
+ * @param isCapped whether a number beyond the range is the maximum, as for external metrics
  * @throws {MetricFailure}
  */
 export function proposeByAverage(
@@ -142,14 +139,14 @@ export function proposeByAverage(
   return { ...common, replicas, why: 'off-target' };
 }
 
-/** More replicas than can be counted are as many as can be. */
+/** Caps replicas at the maximum of an int32. */
 function cappedReplicas(replicas: number): number {
   return replicas > MOST_REPLICAS ? MOST_REPLICAS : wholeReplicas(replicas);
 }
 
 /**
- * Kubernetes divides floating-point numbers here, so beyond 2^53 the last digits are theirs. The largest integer, at which
- * sums end, stays what it is, for nobody knows the mean then.
+ * Kubernetes divides floating-point numbers here, so the last digits beyond 2^53 follow from that. The largest integer
+ * stands for an overflowed sum, which has no average, and stays unchanged.
  */
 function meanRoundedUp(total: bigint, replicas: number): bigint | undefined {
   if (Number(total) >= Number(MAX_INT64)) return MAX_INT64;
@@ -159,94 +156,92 @@ function meanRoundedUp(total: bigint, replicas: number): bigint | undefined {
   return toInt64(thousandths) === thousandths ? thousandths : undefined;
 }
 
-/** Pods that run and are ready; those that are being deleted are among them. */
+/** Counts running, ready pods, including those being deleted. */
 function countReady(pods: readonly ScaledPod[]): number {
   let count = 0;
   for (const { phase, ready } of pods) if (phase === 'Running' && ready?.status === 'True') count++;
   return count;
 }
 
-/** How many replicas one metric asks for, and how that came about. */
+/** The replicas that one metric proposes, and how they were computed. */
 export interface Proposal {
   readonly replicas: number;
-  /** What the status shows, in thousandths; `undefined` where there is no such number. */
+  /** The value in the status, in thousandths; `undefined` when there is none. */
   readonly current: bigint | undefined;
-  /** Percent of what is requested. */
+  /** Percent of the request. */
   readonly utilization?: number;
-  /** Value over target, of what was measured alone. */
+  /** Measured value over target, without assumed values. */
   readonly ratio: number;
   readonly tolerances: Tolerances;
   readonly why: ProposalReason;
-  /** Absent for metrics that are not counted pod by pod. */
+  /** Absent for metrics that are not per pod. */
   readonly pods?: PodsConsidered;
-  /** How many ready pods the ratio was multiplied by, for metrics of objects and external ones. */
+  /** Ready pods that the ratio was multiplied by, for Object and External metrics. */
   readonly readyPods?: number;
 }
 
-/** What a proposal follows from. */
+/** Why a proposal is what it is. */
 export type ProposalReason =
-  /** The ratio is outside of the tolerances. */
+  /** The ratio is outside the tolerances. */
   | 'off-target'
-  /** The ratio, or that with assumed values, is within the tolerances. */
+  /** The ratio, measured or with assumed values, is within the tolerances. */
   | 'within-tolerance'
-  /** With assumed values for missing and unready pods the metric would scale the other way. */
+  /** With assumed values the metric would scale in the other direction. */
   | 'direction-uncertain'
-  /** As many pods as count would mean scaling the other way. */
+  /** The number of counted pods would scale in the other direction. */
   | 'count-uncertain';
 
-/** Which pods a metric counted, which not, and what was assumed of these. */
+/** The pods that a metric counted and left out, with assumed values. */
 interface PodsConsidered {
   readonly counted: number;
-  /** Samples of pods that are not, or no longer, known. */
+  /** Samples of unknown pods, such as deleted ones. */
   readonly unknown: number;
   readonly unready: LeftOutPods;
   readonly missing: LeftOutPods;
   readonly ignored: LeftOutPods;
-  /** Value over target with what was assumed; absent where nothing had to be. */
+  /** Value over target with assumed values; absent when none were needed. */
   readonly assumedRatio?: number;
 }
 
-/** Pods that were left out for one reason; of many only the first are named. */
+/** Pods that were left out for one reason; only the first are named. */
 export interface LeftOutPods {
   readonly count: number;
   readonly names: readonly string[];
 }
 
-/** So many pods are named at most for each reason. */
-const NAMED_PODS = 20;
+/** Maximum of named pods for each reason. */
+const MAX_NAMED_PODS = 20;
 
-/** Names the first of the pods that were left out. */
 function leftOut(names: readonly string[]): LeftOutPods {
-  return { count: names.length, names: names.slice(0, NAMED_PODS) };
+  return { count: names.length, names: names.slice(0, MAX_NAMED_PODS) };
 }
 
 /**
- * Rounds a number of replicas up, and refuses those that no replica count holds.
+ * Rounds replicas up.
  *
- * @throws {MetricFailure} a refusal
+ * @throws {MetricFailure} a refusal, when the number exceeds an int32
  */
 function wholeReplicas(replicas: number): number {
   const whole = ceilReplicas(replicas);
   if (whole !== undefined) return whole;
   throw new MetricFailure(
-    `the metric asks for ${replicas} replicas, and a replica count ends at ${MOST_REPLICAS}`,
+    `the metric proposes ${replicas} replicas, more than the maximum ${MOST_REPLICAS}`,
     { isRefusal: true },
   );
 }
 
-/** Pods by what their samples are good for; a pod is in one list, or counts as ready. */
+/** Pods by the use of their samples; a pod is in at most one list. */
 interface PodGroups {
-  /** How many pods have a sample that counts. */
+  /** Number of pods whose sample counts. */
   readonly readyCount: number;
-  /** Pending, or too young or unready for their CPU to say anything. */
+  /** Pending, or too young or unready for their CPU to be meaningful. */
   readonly unready: readonly string[];
   /** Running without a sample. */
   readonly missing: readonly string[];
-  /** Deleting or failed: neither they nor their samples count. */
+  /** Deleting or failed: neither the pods nor their samples count. */
   readonly ignored: readonly string[];
 }
 
-/** What grouping asks about the time. */
 export interface GroupingTimes
   extends Pick<HpaConfig, 'cpuInitializationPeriodMs' | 'initialReadinessDelayMs'> {
   readonly nowMs: number;
@@ -255,7 +250,7 @@ export interface GroupingTimes
 /**
  * Groups the pods of a workload for one metric.
  *
- * @param resource only for `cpu` does readiness matter: starting takes CPU that serving does not
+ * @param resource readiness matters for `cpu` only: startup uses CPU that serving does not
  */
 export function groupPods(
   pods: readonly ScaledPod[],
@@ -275,7 +270,7 @@ export function groupPods(
   return { readyCount, ...groups };
 }
 
-/** Whether the CPU of a pod says nothing yet about the load that it carries. */
+/** Whether the CPU of a pod does not reflect its load yet. */
 function isUnready(
   { startedAtMs, ready }: ScaledPod,
   { takenAtMs, windowMs }: PodSample,
@@ -283,38 +278,39 @@ function isUnready(
 ): boolean {
   if (!ready || startedAtMs === undefined) return true;
   const isFalse = ready.status === 'False';
-  // While it may still initialize, a whole window must have passed since it became ready or unready.
+  // While it may still initialize, a whole window must have passed since its readiness changed.
   if (startedAtMs + cpuInitializationPeriodMs > nowMs)
     return isFalse || takenAtMs < ready.changedAtMs + windowMs;
-  // Later, only one that has never been ready: its condition last changed shortly after it started.
+  // Later only a pod that was never ready: its condition last changed shortly after the start.
   return isFalse && startedAtMs + initialReadinessDelayMs > ready.changedAtMs;
 }
 
-/** How far pods are from their target, together. */
+/** The usage of pods relative to their target. */
 interface Measurement {
   /** Value over target. */
   readonly ratio: number;
-  /** The mean over the pods that count, in thousandths. */
+  /** Average of the counted pods, in thousandths. */
   readonly average: bigint;
-  /** Percent of what is requested; only where the target is one. */
+  /** Percent of the request; only for utilization targets. */
   readonly utilization?: number;
 }
 
-/** One way of comparing pods with a target. */
+/** Compares pods with a target. */
 interface PodMeasure {
   /** @throws {MetricFailure} when nothing can be measured */
   measure(values: ReadonlyMap<string, bigint>): Measurement;
 
   /**
-   * What a pod without a sample is taken to use, in thousandths.
+   * The usage assumed for a pod without a sample, in thousandths.
    *
-   * @param ratio of the pods that have one; `undefined` is to leave the pod out
+   * @param ratio of the pods with samples
+   * @returns `undefined` to leave the pod out
    */
   assumedOfMissing(pod: string, ratio: number): bigint | undefined;
 }
 
 /**
- * Compares the mean of the pods' values, in whole thousandths rounded towards zero, with a target.
+ * Compares the average of the values, in thousandths rounded towards zero, with a target.
  *
  * @param target thousandths
  */
@@ -327,7 +323,7 @@ export function averageMeasure(target: bigint): PodMeasure {
       return { ratio: Number(average) / Number(target), average };
     },
 
-    /** Scaling down, exactly the target; scaling up, nothing; at exactly the target it is left out. */
+    /** The target when scaling down, 0 when scaling up; left out at exactly the target. */
     assumedOfMissing(_pod, ratio) {
       if (ratio === 1) return undefined;
       return ratio < 1 ? target : 0n;
@@ -336,9 +332,9 @@ export function averageMeasure(target: bigint): PodMeasure {
 }
 
 /**
- * Compares what pods use with what they request, in whole percent rounded down.
+ * Compares usage with requests, in whole percent rounded down.
  *
- * Values of pods that have no request, because there are no such pods, are left out.
+ * Values without a request belong to unknown pods and are left out.
  *
  * @param requests thousandths by pod
  * @param target percent
@@ -362,7 +358,7 @@ export function utilizationMeasure(requests: ReadonlyMap<string, bigint>, target
       return { ratio: utilization / target, average: used / pods, utilization };
     },
 
-    /** As an average does, but scaling down everything that it requests, or what it may use where that is more. */
+    /** Like an average; when scaling down the larger of its request and its target usage. */
     assumedOfMissing(pod, ratio) {
       if (ratio > 1) return 0n;
       if (ratio === 1) return undefined;
@@ -372,13 +368,13 @@ export function utilizationMeasure(requests: ReadonlyMap<string, bigint>, target
   };
 }
 
-/** How far below and above its target a metric may be, as parts of it, before it scales. */
+/** Relative deviations below and above the target that do not scale. */
 export interface Tolerances {
   readonly scaleDown: number;
   readonly scaleUp: number;
 }
 
-/** The tolerances of an HPA: its own where the feature is on and it has some, else the controller's. */
+/** The tolerances of an HPA: its own if set and the feature gate is on, else those of the controller. */
 export function tolerancesOf(behavior: HpaBehavior | undefined, config: HpaConfig): Tolerances {
   const { tolerance, configurableTolerance } = config;
   if (!configurableTolerance || !behavior) return { scaleDown: tolerance, scaleUp: tolerance };
@@ -388,12 +384,12 @@ export function tolerancesOf(behavior: HpaBehavior | undefined, config: HpaConfi
   };
 }
 
-/** Whether a ratio of value to target is close enough to 1; what is not a number is not. */
+/** Whether a ratio of value to target is close enough to 1; false for NaN. */
 export function isWithin(ratio: number, { scaleDown, scaleUp }: Tolerances): boolean {
   return 1 - scaleDown <= ratio && ratio <= 1 + scaleUp;
 }
 
-/** Kubernetes multiplies the digits by a power of ten, which may differ in the last bit from the nearest number. */
+/** Kubernetes multiplies digits by a power of ten, which may differ in the last bit from the nearest number. */
 function toNumber(quantity: string | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const digits = /^(\d{1,15})([num]?)$/.exec(quantity);
@@ -403,9 +399,9 @@ function toNumber(quantity: string | undefined): number | undefined {
 
 const POWERS: Readonly<Record<string, number>> = { m: 1e-3, u: 1e-6, n: 1e-9 };
 
-/** Why a metric proposes no replicas, in the words of Kubernetes' controller where it knows the case. */
+/** Why a metric proposes no replicas, with the message of Kubernetes' controller where it has one. */
 export class MetricFailure extends Error {
-  /** Set where Kubernetes' controller would have gone on with a number that depends on the processor. */
+  /** Whether Kubernetes would continue with a number that depends on the processor. */
   readonly isRefusal: boolean;
 
   constructor(message: string, { isRefusal = false }: { readonly isRefusal?: boolean } = {}) {
@@ -415,33 +411,33 @@ export class MetricFailure extends Error {
   }
 }
 
-/** A selector of a metric that cannot be used: nothing is read or compared then. */
+/** The selector of a metric is invalid: nothing is read or compared. */
 export class SelectorFailure extends MetricFailure {}
 
 /** The largest integer of 64 bits. */
 export const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Keeps the low 64 bits, as Go's `int64` does when a sum or product exceeds it. */
+/** The low 64 bits, as Go's `int64` arithmetic on overflow. */
 export function toInt64(amount: bigint): bigint {
   return BigInt.asIntN(64, amount);
 }
 
-/** Keeps the low 32 bits, as Go's `int32(x)` does. */
+/** The low 32 bits, as Go's `int32(x)`. */
 export function toInt32(amount: bigint): number {
   return Number(BigInt.asIntN(32, amount));
 }
 
 /**
- * Rounds a number of replicas up.
+ * Rounds replicas up.
  *
- * @returns `undefined` where it is none or exceeds 32 bits: what Go makes of such a number depends on the processor
+ * @returns `undefined` for NaN and beyond 32 bits, where the result in Go depends on the processor
  */
 export function ceilReplicas(replicas: number): number | undefined {
   const whole = Math.ceil(replicas);
   return whole >= -MOST_REPLICAS - 1 && whole <= MOST_REPLICAS ? whole + 0 : undefined;
 }
 
-/** Values of one metric by pod, in thousandths, with when and over which time each was taken. */
+/** Values of one metric by pod, in thousandths, with time and window. */
 export type PodSamples = ReadonlyMap<string, PodSample>;
 
 export interface PodSample {

@@ -1,13 +1,12 @@
 import type { HpaBehavior, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 
 /**
- * What is remembered of an HPA from one decision to the next.
+ * The state of an HPA between decisions.
  *
- * Entries keep their places: one that is too old to count is overwritten where it stands, so lists grow no longer than
- * what a window holds.
+ * An outdated entry is overwritten at its index, so lists do not grow beyond the entries of a window.
  */
-export interface HpaMemory {
-  /** What was recommended before stabilization and limits. */
+export interface ScalingState {
+  /** Recommendations before stabilization and limits. */
   readonly recommendations: readonly Recommendation[];
   readonly scaleUpEvents: readonly ScaleEvent[];
   readonly scaleDownEvents: readonly ScaleEvent[];
@@ -18,32 +17,32 @@ export interface Recommendation {
   readonly atMs: number;
 }
 
-/** A change of the scale by this controller. */
+/** A scale change by this controller. */
 export interface ScaleEvent {
-  /** By how many replicas; positive both ways. */
+  /** Number of replicas, positive in both directions. */
   readonly change: number;
   readonly atMs: number;
 }
 
-/** Nothing is known of the HPA yet. */
-export const NO_MEMORY: HpaMemory = { recommendations: [], scaleUpEvents: [], scaleDownEvents: [] };
+/** The state of a new HPA. */
+export const EMPTY_STATE: ScalingState = { recommendations: [], scaleUpEvents: [], scaleDownEvents: [] };
 
-/** Puts an entry into the place of the last one that is too old, or at the end. */
-export function remember<Entry>(
+/** Overwrites the last outdated entry, or appends. */
+export function recordEntry<Entry>(
   entries: readonly Entry[],
   entry: Entry,
   isTooOld: (entry: Entry) => boolean,
 ): readonly Entry[] {
-  const place = entries.findLastIndex(isTooOld);
-  return place < 0 ? [...entries, entry] : entries.with(place, entry);
+  const index = entries.findLastIndex(isTooOld);
+  return index < 0 ? [...entries, entry] : entries.with(index, entry);
 }
 
-/** Remembers that the scale was changed, for as long as a policy may ask; without `behavior` none does. */
-export function rememberScaling(
-  memory: HpaMemory,
+/** Records a scale change for the longest period of the policies; without `behavior` none is needed. */
+export function recordScaling(
+  memory: ScalingState,
   { from, to }: { readonly from: number; readonly to: number },
   { behavior, nowMs }: { readonly behavior: HpaBehavior | undefined; readonly nowMs: number },
-): HpaMemory {
+): ScalingState {
   if (!behavior) return memory;
   const event = { change: Math.abs(to - from), atMs: nowMs };
   const isTooOld = (rules: ScalingRules | undefined) => {
@@ -51,8 +50,11 @@ export function rememberScaling(
     return ({ atMs }: ScaleEvent): boolean => atMs < startMs;
   };
   return to > from
-    ? { ...memory, scaleUpEvents: remember(memory.scaleUpEvents, event, isTooOld(behavior.scaleUp)) }
-    : { ...memory, scaleDownEvents: remember(memory.scaleDownEvents, event, isTooOld(behavior.scaleDown)) };
+    ? { ...memory, scaleUpEvents: recordEntry(memory.scaleUpEvents, event, isTooOld(behavior.scaleUp)) }
+    : {
+        ...memory,
+        scaleDownEvents: recordEntry(memory.scaleDownEvents, event, isTooOld(behavior.scaleDown)),
+      };
 }
 
 function longestPeriodMs(rules: ScalingRules | undefined): number {
@@ -61,12 +63,12 @@ function longestPeriodMs(rules: ScalingRules | undefined): number {
   );
 }
 
-/** Whether a moment lies before a window that ends now; one of no length holds nothing. */
+/** Whether a time is before a window that ends now; always true for a window of length 0. */
 export function isBeforeWindow(atMs: number, windowMs: number, nowMs: number): boolean {
   return windowMs === 0 || atMs < nowMs - windowMs;
 }
 
-/** Whether a moment lies inside of a window that ends now; one of no length holds nothing. */
+/** Whether a time is within a window that ends now; never for a window of length 0. */
 export function isInWindow(atMs: number, windowMs: number, nowMs: number): boolean {
   return atMs > nowMs - windowMs;
 }

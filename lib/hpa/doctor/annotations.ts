@@ -3,7 +3,7 @@ import { autoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import { syncSchedule } from '../sync-schedule.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
-/** Whether the annotations that change how HPAs are decided can be read. */
+/** Checks that annotations of HPAs are valid. */
 export function annotations(
   examined: ExaminedHpas,
   { syncPeriodMs }: { readonly syncPeriodMs: number },
@@ -26,7 +26,7 @@ export function annotations(
           });
         });
       });
-      return found.length > 0 ? found : [ok('annotations', `those of ${hpas.length} HPAs can be read`)];
+      return found.length > 0 ? found : [ok('annotations', `those of ${hpas.length} HPAs are valid`)];
     },
   };
 }

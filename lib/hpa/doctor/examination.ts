@@ -3,17 +3,17 @@ import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPA_VERSIONS, type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
-/** The HPAs that the checks of one examination share: listed once. */
+/** The HPAs that the checks of one examination share; listed once. */
 export class ExaminedHpas {
   readonly #namespace: string | undefined;
   #hpas: Promise<readonly Hpa[]> | undefined;
 
-  /** @param namespace the one to look at; `undefined` for all */
+  /** @param namespace the namespace to examine; `undefined` for all */
   constructor(namespace: string | undefined) {
     this.#namespace = namespace;
   }
 
-  /** All of them, in the best version that the API server has. */
+  /** All HPAs, in the preferred version that the API server serves. */
   async all(context: ApiContext): Promise<readonly Hpa[]> {
     this.#hpas ??= this.#list(context);
     return await this.#hpas;
@@ -37,49 +37,47 @@ export class ExaminedHpas {
   }
 }
 
-/** What the doctor can find wrong with scaling by metrics. */
 export const HPA_DIAGNOSES = {
   'hpa-controlled-elsewhere': {
-    title: 'Another controller decides an HPA, too',
+    title: 'Another controller manages an HPA',
     remedy:
-      'Tell kube-controller-manager to leave HPAs alone by --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or this autoscaler by --controllers=*,-hpa: while MANAGER writes the status of NAME in NAMESPACE, nothing is scaled here.',
+      'Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the one of this autoscaler with --controllers=*,-hpa: while MANAGER writes the status of NAME in NAMESPACE, this autoscaler does not scale it.',
   },
   'hpa-metrics-api-silent': {
     title: 'A metrics API that HPAs need does not respond',
     remedy:
-      'See what `kubectl get apiservices` says of GROUP, and the logs of what serves it: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
+      'Check GROUP in `kubectl get apiservices` and the logs of its server: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
   },
   'hpa-request-missing': {
-    title: "The containers of an HPA's target lack requests that it divides by",
+    title: "Containers of an HPA's target have no requests for a resource",
     remedy:
-      'Give each container of TARGET (KIND in NAMESPACE) a request for RESOURCE, sidecars included, or have a LimitRange do that: utilization is a part of what is requested, so hpa NAME cannot be decided by it, and does not scale down by any other metric. A target by averageValue needs none.',
+      'Set a request for RESOURCE on each container of TARGET (KIND in NAMESPACE), sidecars included, or with a LimitRange: utilization is relative to requests, so hpa NAME cannot evaluate the metric and does not scale down by any other. A target with averageValue needs no requests.',
   },
   'hpa-target-not-scalable': {
     title: "An HPA's target is of a kind that cannot be scaled",
     remedy:
-      'Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n NAMESPACE edit hpa NAME`, install what defines KIND, or give its CustomResourceDefinition the subresource scale.',
+      'Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n NAMESPACE edit hpa NAME`, install the definition of KIND, or add the scale subresource to its CustomResourceDefinition.',
   },
   'hpa-target-missing': {
     title: "An HPA's target does not exist",
     remedy:
-      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then nothing is scaled.',
+      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then the HPA does not scale.',
   },
   'hpa-ambiguous-selector': {
     title: 'Several HPAs scale the same pods',
     remedy:
-      'HPA NAME scales the same pods as OTHERS: one of them has to go, as by `kubectl -n NAMESPACE delete hpa NAME`, or, where they scale different targets, the selectors of these must not select pods of one another. Until then none of them scales anything.',
+      'HPA NAME selects the same pods as OTHERS: delete all but one, for example with `kubectl -n NAMESPACE delete hpa NAME`; or, if they scale different targets, make the selectors of the targets disjoint. Until then none of them scales.',
   },
   'hpa-cannot-decide': {
-    title: 'An HPA cannot be decided by its metrics',
+    title: 'The metrics of an HPA cannot be evaluated',
     remedy:
-      'See what is said of its metrics: `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which has each metric with what was read of it. With a metric that cannot be read it does not scale down, and without any it does not scale at all.',
+      'Check its metrics with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which has the values read for each metric. With a failing metric the HPA does not scale down; if all fail, it does not scale at all.',
   },
   'hpa-annotation-invalid': {
-    title: 'An annotation of an HPA cannot be read',
+    title: 'An annotation of an HPA is invalid',
     remedy:
-      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md lists the valid values. Until then the default period applies, or minReplicas is not changed.',
   },
 } as const satisfies Diagnoses;
 
-/** Makes the finding that one of them is. */
 export const failed = failedBy(HPA_DIAGNOSES);

@@ -2,7 +2,7 @@ import { type Check, ok } from '#lib/doctor/check.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
-/** Whether somebody else has written statuses of HPAs lately. */
+/** Checks that no other controller has written the status of an HPA recently. */
 export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonly latelyMs: number }): Check {
   return {
     name: 'hpa-controllers',
@@ -17,13 +17,13 @@ export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonl
         );
         if (!other) return [];
         const ago = Math.max(0, Math.round((nowMs - other.writtenAtMs) / 1000));
-        const seen = `its status was written by ${other.manager} ${ago} s ago`;
+        const seen = `${other.manager} wrote its status ${ago} s ago`;
         const names = { NAMESPACE: namespace, NAME: name, MANAGER: other.manager };
         return failed(`hpa ${namespace}/${name}`, seen, { diagnosis: 'hpa-controlled-elsewhere', ...names });
       });
       if (found.length > 0) return found;
       const ofHpas = hpas.length === 1 ? '1 HPA' : `${hpas.length} HPAs`;
-      return [ok('hpas', `nobody else has written the status of ${ofHpas} lately`)];
+      return [ok('hpas', `no other controller has written the status of ${ofHpas} recently`)];
     },
   };
 }

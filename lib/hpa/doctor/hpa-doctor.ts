@@ -1,23 +1,22 @@
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
-import { MEMORY_NAMES } from '../state/config-map-parts.ts';
+import { CONFIG_MAP_NAMES } from '../state/config-map-parts.ts';
 import { annotations } from './annotations.ts';
 import { ExaminedHpas, HPA_DIAGNOSES } from './examination.ts';
 import { otherControllers } from './external-controllers.ts';
 import { metricsApis } from './metrics-apis.ts';
 import { targets } from './targets.ts';
 
-/** How HPAs are looked at. */
 export interface HpaDoctorOptions {
   readonly syncPeriodMs: number;
-  /** The one namespace to look at; `undefined` for all. */
+  /** The namespace to examine; `undefined` for all. */
   readonly namespace: string | undefined;
 }
 
-/** Another controller is left alone until it has not written for so many periods. */
+/** Number of periods without a write after which another controller is considered inactive. */
 const QUIET_PERIODS = 3;
 
-/** What the HPA controller brings to the doctor. */
+/** The checks, permissions and diagnoses of the HPA controller. */
 export function hpaDoctor({ syncPeriodMs, namespace }: HpaDoctorOptions): DoctorPart {
   const examined = new ExaminedHpas(namespace);
   return {
@@ -43,7 +42,7 @@ const PERMISSIONS: readonly Permission[] = [
     ['list', 'watch'].map((verb) => ({ verb, group: 'apps', resource })),
   ),
   { verb: 'create', ...CONFIG_MAPS },
-  ...MEMORY_NAMES.flatMap((name) =>
+  ...CONFIG_MAP_NAMES.flatMap((name) =>
     ['get', 'update', 'delete'].map((verb) => ({ verb, ...CONFIG_MAPS, name })),
   ),
 ];

@@ -6,7 +6,7 @@ import { messageOf } from '#lib/telemetry/error-text.ts';
 import { CUSTOM_METRICS_VERSIONS } from '../inputs/custom-metrics-client.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
-/** Which API has the metrics of a type. */
+/** The API of each metric type. */
 const GROUPS: Readonly<Record<MetricSpec['type'], string>> = {
   Resource: 'metrics.k8s.io',
   ContainerResource: 'metrics.k8s.io',
@@ -15,7 +15,7 @@ const GROUPS: Readonly<Record<MetricSpec['type'], string>> = {
   External: 'external.metrics.k8s.io',
 };
 
-/** Whether the metrics APIs respond that HPAs need. */
+/** Checks that the metrics APIs that HPAs need respond. */
 export function metricsApis(examined: ExaminedHpas): Check {
   return {
     name: 'hpa-metrics-apis',
@@ -35,7 +35,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
           } catch (error) {
             context.signal.throwIfAborted();
             if (error instanceof ApiError && error.statusCode === 403)
-              return note(group, 'may not be asked by this account');
+              return note(group, 'this account has no permission to request it');
             const seen = messageOf(error);
             return failed(group, seen, { diagnosis: 'hpa-metrics-api-silent', GROUP: group });
           }
@@ -45,15 +45,15 @@ export function metricsApis(examined: ExaminedHpas): Check {
   };
 }
 
-/** Asks in the versions that HPAs are decided by, until one is served. @throws what the last of them responded */
+/** Requests the supported versions until one is served. @throws the error of the last one */
 async function ask(group: string, { client, signal }: ApiContext): Promise<void> {
   const versions = group === GROUPS.Pods ? CUSTOM_METRICS_VERSIONS : ['v1beta1'];
-  for (const [place, version] of versions.entries()) {
+  for (const [index, version] of versions.entries()) {
     try {
       await client.getJson(`/apis/${group}/${version}`, { signal });
       return;
     } catch (error) {
-      if (!isNotFound(error) || place === versions.length - 1) throw error;
+      if (!isNotFound(error) || index === versions.length - 1) throw error;
     }
   }
 }

@@ -9,7 +9,7 @@ import { requestsOfPods } from '../decision/pod-resources.ts';
 import { MetricFailure } from '../decision/replica-calculator.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
-/** Whether what HPAs scale is there, can be scaled, and can be measured: one finding an HPA, the first that is wrong. */
+/** Checks that targets exist and can be scaled and measured; one finding per HPA, the first problem. */
 export function targets(examined: ExaminedHpas): Check {
   return {
     name: 'hpa-targets',
@@ -50,34 +50,34 @@ async function lookAt(
         return failed(subject, seen, { diagnosis: 'hpa-ambiguous-selector', ...names, OTHERS: others });
       return failed(subject, seen, { diagnosis: 'hpa-cannot-decide', ...names });
     }
-    return ok(subject, `scales ${described}, of which there are to be ${scale.specReplicas}`);
+    return ok(subject, `scales ${described}, spec.replicas ${scale.specReplicas}`);
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof UnscalableTarget)
       return failed(subject, error.message, { diagnosis: 'hpa-target-not-scalable', ...names });
     if (isNotFound(error))
-      return failed(subject, `there is no ${described}`, { diagnosis: 'hpa-target-missing', ...names });
+      return failed(subject, `${described} not found`, { diagnosis: 'hpa-target-missing', ...names });
     return unchecked(subject, error);
   }
 }
 
-/** The other HPAs that a condition names: all that scale the same pods stand in brackets at its end. */
+/** The other HPAs of a condition AmbiguousSelector: its message ends with all of them in brackets. */
 function othersIn(message: string, own: string): string {
   const [, named = ''] = /\[([^[\]]*)\]$/.exec(message) ?? [];
   const others = named.split(' ').filter((one) => one.includes('/') && one !== own);
   return others.join(', ');
 }
 
-/** Why the utilization of a target can never be worked out. */
+/** Why utilization of a target cannot be computed. */
 interface MissingRequest {
   readonly resource: string;
-  /** In the words of the HPA's own condition. */
+  /** As in the condition of the HPA. */
   readonly problem: string;
 }
 
 /**
- * The first request that an HPA divides by and a pod of its target does not have. Pods are looked at rather than what they
- * are made from: a LimitRange may have filled in what that leaves out, and a webhook may have added a container.
+ * The first request that utilization needs and a pod of the target lacks. Reads pods rather than their template: a
+ * LimitRange may have set defaults, and a webhook may have added containers.
  */
 export async function missingRequest(
   { metadata: { namespace }, spec }: Hpa,
@@ -102,7 +102,7 @@ export async function missingRequest(
   return undefined;
 }
 
-/** Of which resource, and of which container, a metric is a part of the request. */
+/** The resource and container whose request a utilization metric needs. */
 function requestedPart(
   metric: MetricSpec,
 ): { readonly resource: string; readonly container: string | undefined } | undefined {
@@ -117,7 +117,7 @@ function hasContainer({ containers, initContainers }: ScaledPod, container: stri
   return [...containers, ...initContainers].some(({ name }) => name === container);
 }
 
-/** `undefined` for what is no pod that can be read. */
+/** `undefined` for a malformed pod. */
 function podOf(value: unknown): ScaledPod | undefined {
   try {
     return scaledPod(value as Parameters<typeof scaledPod>[0]);

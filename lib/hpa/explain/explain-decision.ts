@@ -6,10 +6,9 @@ import type { ExplainedProposal, MetricExplanation } from '../decision/evaluate-
 import type { LeftOutPods, ProposalReason } from '../decision/replica-calculator.ts';
 
 /**
- * Tells a decision as text: what was measured, what each metric asks for, and what stabilization, rates and bounds made
- * of that. One line for each step, details indented below it.
+ * Explains a decision as text: values, proposals, stabilization, policies and bounds. One line per step, details indented.
  *
- * @param options.isHypothetical nothing is scaled, whatever was decided
+ * @param options.isHypothetical whether the decision is not applied
  */
 export function explainDecision(
   explanation: Explanation,
@@ -18,8 +17,8 @@ export function explainDecision(
   const { metrics, atMs, leadingMetric } = explanation;
   return [
     headline(explanation, isHypothetical ? 'would scale to' : 'scales to'),
-    ...metrics.flatMap((metric, place) =>
-      explainMetric(metric, { atMs, isLeading: place === leadingMetric }),
+    ...metrics.flatMap((metric, index) =>
+      explainMetric(metric, { atMs, isLeading: index === leadingMetric }),
     ),
     ...stabilizationLines(explanation),
     ...limitLines(explanation.limit, explanation.stabilization?.replicas),
@@ -32,19 +31,19 @@ function headline(
   scales: string,
 ): string {
   const bounds = `bounds ${minReplicas} to ${maxReplicas}`;
-  if (currentReplicas === undefined) return `the scale of the target is not known; ${bounds}`;
+  if (currentReplicas === undefined) return `scale of the target unknown; ${bounds}`;
   const now = `${currentReplicas} replicas, ${bounds}`;
   switch (step) {
     case 'switched-off':
-      return `${now}: switched off, for the target has no replicas`;
+      return `${now}: disabled, because the target has no replicas`;
     case 'above-max':
-      return `${now}: ${scales} ${desiredReplicas}, the maximum, without a look at metrics`;
+      return `${now}: ${scales} ${desiredReplicas}, the maximum, without evaluating metrics`;
     case 'below-min':
-      return `${now}: ${scales} ${desiredReplicas}, the minimum, without a look at metrics`;
+      return `${now}: ${scales} ${desiredReplicas}, the minimum, without evaluating metrics`;
     case 'unclear-pods':
-      return `${now}: stays, for it is not clear which pods it scales`;
+      return `${now}: stays, because the selected pods are unclear`;
     case 'metrics-missing':
-      return `${now}: stays, for metrics are missing`;
+      return `${now}: stays, because metrics are missing`;
     default:
       return desiredReplicas === currentReplicas ? `${now}: stays` : `${now}: ${scales} ${desiredReplicas}`;
   }
@@ -54,10 +53,10 @@ function stabilizationLines({ stabilization, atMs }: Explanation): string[] {
   if (!stabilization) return [];
   const { proposed, replicas, heldBy, scaleUpWindowMs, scaleDownWindowMs } = stabilization;
   const windows = `windows: up ${formatDuration(scaleUpWindowMs)}, down ${formatDuration(scaleDownWindowMs)}`;
-  if (!heldBy) return [`stabilization: ${replicas}, as the metrics ask (${windows})`];
+  if (!heldBy) return [`stabilization: ${replicas}, as proposed (${windows})`];
   const ago = formatDuration(Math.max(0, atMs - heldBy.atMs));
   return [
-    `stabilization: ${replicas} in place of ${proposed}, for ${heldBy.replicas} were recommended ${ago} ago (${windows})`,
+    `stabilization: ${replicas} instead of ${proposed}, because ${heldBy.replicas} was recommended ${ago} ago (${windows})`,
   ];
 }
 
@@ -67,8 +66,8 @@ function limitLines(limit: Limit | undefined, recommended: number | undefined): 
   const isLimited = replicas !== recommended;
   return [
     isLimited
-      ? `limits: ${replicas} in place of ${recommended}: ${reason}, ${message}`
-      : `limits: ${replicas} is within them`,
+      ? `limits: ${replicas} instead of ${recommended}: ${reason}, ${message}`
+      : `limits: ${replicas}, within the limits`,
     ...policies.map(
       (policy) =>
         `  policy ${policy.type} ${policy.value} in ${policy.periodSeconds}s: from ${policy.periodStartReplicas} at the start of the period to ${policy.replicas}`,
@@ -76,18 +75,18 @@ function limitLines(limit: Limit | undefined, recommended: number | undefined): 
   ];
 }
 
-/** Tells what one metric contributed to a decision, one line and details below it. */
+/** Explains what one metric contributed, in one line and details below it. */
 export function explainMetric(
   metric: MetricExplanation,
   { atMs, isLeading }: { readonly atMs: number; readonly isLeading: boolean },
 ): string[] {
   const { name, failure, proposal, takenAtMs } = metric;
-  if (failure) return [`${name}: unknown: ${failure.message}`];
+  if (failure) return [`${name}: failed: ${failure.message}`];
   if (!proposal) return [];
   const age = takenAtMs === undefined ? '' : `, ${formatDuration(Math.max(0, atMs - takenAtMs))} old`;
-  const leads = isLeading ? ', which leads' : '';
+  const leads = isLeading ? ', the highest' : '';
   return [
-    `${name}: ${currentText(metric)} of ${targetText(metric)}${age}: asks for ${proposal.replicas}${leads}`,
+    `${name}: ${currentText(metric)} of ${targetText(metric)}${age}: proposes ${proposal.replicas}${leads}`,
     `  ratio ${ratioText(proposal.ratio)}: ${WHY[proposal.why]}`,
     ...podLines(proposal),
     ...thresholdLines(metric),
@@ -95,19 +94,19 @@ export function explainMetric(
 }
 
 const WHY: Readonly<Record<ProposalReason, string>> = {
-  'off-target': 'outside of the tolerance',
-  'within-tolerance': 'within the tolerance, so it stays',
-  'direction-uncertain': 'with what is assumed of other pods it would scale the other way, so it stays',
-  'count-uncertain': 'as many pods as count would mean scaling the other way, so it stays',
+  'off-target': 'outside the tolerance',
+  'within-tolerance': 'within the tolerance, no change',
+  'direction-uncertain': 'with assumed values of other pods it would scale in the other direction, no change',
+  'count-uncertain': 'the number of counted pods would scale in the other direction, no change',
 };
 
 function currentText({ current }: MetricExplanation): string {
-  const amount = current?.value ?? current?.averageValue ?? 'no mean';
+  const amount = current?.value ?? current?.averageValue ?? 'no average';
   return current?.averageUtilization === undefined ? amount : `${current.averageUtilization}% (${amount})`;
 }
 
 function targetText({ target }: MetricExplanation): string {
-  if (target?.averageValue !== undefined) return `${target.averageValue} for each replica`;
+  if (target?.averageValue !== undefined) return `${target.averageValue} per replica`;
   if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`;
   return target?.value ?? '';
 }
@@ -120,14 +119,14 @@ function podLines({ pods, readyPods }: ExplainedProposal): string[] {
     leftOutText('not ready', unready),
     leftOutText('without a sample', missing),
     leftOutText('deleted or failed', ignored),
-    unknown > 0 ? `${unknown} samples of pods that are not known` : undefined,
+    unknown > 0 ? `${unknown} samples of unknown pods` : undefined,
   ].filter((part) => part !== undefined);
-  const others = left.length === 0 ? '' : `; besides ${left.join('; ')}`;
+  const others = left.length === 0 ? '' : `; excludes ${left.join('; ')}`;
   return [
     `  counts ${counted} pods${others}`,
     ...(assumedRatio === undefined
       ? []
-      : [`  ratio ${ratioText(assumedRatio)} with what is assumed of those that are missing or not ready`]),
+      : [`  ratio ${ratioText(assumedRatio)} with assumed values of missing and unready pods`]),
   ];
 }
 
@@ -147,14 +146,14 @@ function ratioText(ratio: number): string {
   return `${Math.round(ratio * 1000) / 1000}`;
 }
 
-/** Beyond which values a metric would ask for another number of replicas than there is. */
+/** The values beyond which a metric would propose other replicas. */
 interface MetricThresholds {
-  /** Percent, or a quantity as the target is one. */
+  /** Percent, or a quantity as in the target. */
   readonly scalesUpAbove: string;
   readonly scalesDownBelow: string;
 }
 
-/** Works out where the tolerance of a metric ends; values that are no mean are of the metric itself. */
+/** Computes the ends of the tolerance; values that are no average are of the metric itself. */
 export function metricThresholds({ target, proposal }: MetricExplanation): MetricThresholds | undefined {
   if (!target || !proposal) return undefined;
   const { scaleUp, scaleDown } = proposal.tolerances;
@@ -173,5 +172,5 @@ export function metricThresholds({ target, proposal }: MetricExplanation): Metri
   };
 }
 
-/** What floating-point numbers add to a product. */
+/** Rounding error of floating-point products. */
 const PRECISION = 1e-9;

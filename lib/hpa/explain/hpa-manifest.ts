@@ -3,7 +3,7 @@ import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 
-/** A quantity as users write it: text, or a number in YAML. */
+/** A quantity in YAML: text or a number. */
 export const quantitySchema = z
   .union([z.string(), z.number()], { error: 'must be a quantity such as 500m' })
   .transform((value, context) => {
@@ -73,7 +73,7 @@ const rules = z.strictObject({
   tolerance: quantitySchema.optional(),
 });
 
-/** Within the bounds that the API sets. */
+/** Within the bounds of the API. */
 const hpaSpecSchema = z
   .strictObject({
     scaleTargetRef: object,
@@ -85,17 +85,17 @@ const hpaSpecSchema = z
   .refine(({ minReplicas = 1, maxReplicas }) => minReplicas <= maxReplicas, {
     message: 'minReplicas exceeds maxReplicas',
   })
-  // zod calls optional what may be undefined; nothing here tells such a field from an absent one.
+  // zod marks fields that may be undefined as optional; an absent field and an undefined one are equal here.
   .transform((spec) => spec as HpaSpec);
 
 /**
- * An `autoscaling/v2` HPA as manifests and `kubectl get --output=yaml` have it. A field that the API does not know is
- * refused wherever deciding looks, as kubectl does: a rule that is misspelled is no rule.
+ * An `autoscaling/v2` HPA as in manifests and `kubectl get --output=yaml`. Unknown fields that decisions would depend on
+ * are rejected, as in kubectl: a misspelled rule must not be ignored silently.
  */
 export const hpaSchema = z.strictObject({
   apiVersion: z.literal('autoscaling/v2', { error: 'must be autoscaling/v2' }).optional(),
   kind: z.literal('HorizontalPodAutoscaler', { error: 'must be HorizontalPodAutoscaler' }).optional(),
   metadata: z.object({ name: z.string(), namespace: z.string().default('default') }),
   spec: hpaSpecSchema,
-  status: z.unknown().optional().describe('What was last decided, which says nothing here'),
+  status: z.unknown().optional().describe('The last decision; ignored'),
 });

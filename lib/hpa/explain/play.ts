@@ -1,13 +1,13 @@
 import { conclude } from '../decision/conclude.ts';
 import { decide } from '../decision/decide.ts';
 import type { Outcome } from '../decision/decision.ts';
-import { NO_MEMORY } from '../decision/scaling-state.ts';
+import { EMPTY_STATE } from '../decision/scaling-state.ts';
 import { type LoadPoint, loadAt, type Scenario } from './scenario.ts';
 import { SimulatedWorkload } from './simulated-workload.ts';
 
-/** One look at the HPA of a scenario. */
+/** One decision of a scenario. */
 export interface PlayedDecision {
-  /** Since the start. */
+  /** Time since the start. */
   readonly atMs: number;
   readonly load: LoadPoint['values'];
   readonly replicasBefore: number;
@@ -16,13 +16,13 @@ export interface PlayedDecision {
   readonly outcome: Outcome;
 }
 
-/** Lets a scenario happen: decides every sync period, by the functions that the controller uses, and scales pods. */
+/** Plays a scenario: decides every sync period with the functions of the controller, and scales pods. */
 export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
   const { syncPeriodMs, durationMs, config, load: curve } = scenario;
   const workload = new SimulatedWorkload(scenario, START_MS);
   const metrics = scenario.hpa.spec.metrics ?? [];
   let hpa = scenario.hpa;
-  let memory = NO_MEMORY;
+  let memory = EMPTY_STATE;
   for (let atMs = 0; atMs <= durationMs; atMs += syncPeriodMs) {
     const nowMs = START_MS + atMs;
     const load = loadAt(curve, atMs);
@@ -32,7 +32,7 @@ export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
       memory,
       config,
       nowMs,
-      rivals: [],
+      overlapping: [],
       scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=scenario' },
       pods: workload.pods(nowMs),
       readings: metrics.map((spec) => workload.reading(spec, load, nowMs)),
@@ -53,5 +53,5 @@ export function* playScenario(scenario: Scenario): Generator<PlayedDecision> {
   }
 }
 
-/** When every scenario starts; nothing depends on it. */
+/** The start of every scenario; results do not depend on it. */
 const START_MS = Date.UTC(2026, 0, 1);

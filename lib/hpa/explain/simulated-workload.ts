@@ -5,15 +5,15 @@ import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts
 import type { MetricReading, PodUsage } from '../decision/decision-input.ts';
 import type { LoadPoint, Scenario } from './scenario.ts';
 
-/** The pods of a scenario: they become ready some time after they are made, and the newest go first. */
+/** The pods of a scenario: ready some time after their creation, deleted newest first. */
 export class SimulatedWorkload {
   readonly #scenario: Scenario;
-  /** When each pod was made, the oldest first. */
+  /** Creation times, oldest first. */
   readonly #createdAtMs: number[] = [];
 
   constructor(scenario: Scenario, startMs: number) {
     this.#scenario = scenario;
-    // Those of the start have run for long.
+    // The initial pods have been running for long.
     for (let pod = 0; pod < scenario.replicas; pod++) this.#createdAtMs.push(startMs - 3_600_000);
   }
 
@@ -32,11 +32,11 @@ export class SimulatedWorkload {
 
   pods(nowMs: number): ScaledPod[] {
     const { requests } = this.#scenario;
-    return this.#createdAtMs.map((createdAtMs, place) => {
+    return this.#createdAtMs.map((createdAtMs, index) => {
       const readyAtMs = this.#readyAtMs(createdAtMs);
       const isReady = readyAtMs <= nowMs;
       return {
-        name: `pod-${place}`,
+        name: `pod-${index}`,
         labels: { app: 'scenario' },
         phase: 'Running',
         isDeleting: false,
@@ -50,7 +50,7 @@ export class SimulatedWorkload {
     });
   }
 
-  /** What a metric would say: the pods that are ready share the load, and others use nothing. */
+  /** The reading of a metric: ready pods share the load, others use nothing. */
   reading(spec: MetricSpec, load: LoadPoint['values'], nowMs: number): MetricReading {
     const name = nameOf(spec);
     const value = getOwn(load, name);
@@ -59,8 +59,8 @@ export class SimulatedWorkload {
     if (spec.type === 'External') return { values: [value], takenAtMs: nowMs };
     const ready = BigInt(this.readyCount(nowMs));
     const share = ready === 0n ? '0' : formatThousandths(parseThousandths(value) / ready);
-    const shares = this.#createdAtMs.map((atMs, place) => ({
-      pod: `pod-${place}`,
+    const shares = this.#createdAtMs.map((atMs, index) => ({
+      pod: `pod-${index}`,
       value: this.#readyAtMs(atMs) <= nowMs ? share : '0',
     }));
     if (spec.type === 'Pods') return { podValues: shares, takenAtMs: nowMs };
@@ -79,7 +79,7 @@ export class SimulatedWorkload {
     return createdAtMs + this.#scenario.startupMs;
   }
 
-  /** Pods have the one container that the HPA may ask for. */
+  /** The only container of pods is the one that the HPA names. */
   #containerName(): string {
     const { metrics = [] } = this.#scenario.hpa.spec;
     return (

@@ -3,19 +3,21 @@ import { html } from '#lib/ui/html.ts';
 import { type ChartPoint, timeChart } from '#lib/ui/time-chart.ts';
 import type { PlayedDecision } from './play.ts';
 
-/** What a timeline is about. */
 interface TimelineOptions {
   readonly title: string;
   readonly minReplicas: number;
   readonly maxReplicas: number;
 }
 
-/** Draws decisions: the replicas, what the metrics ask for, and the bounds, over time; for light and dark pages. */
+/** Draws replicas, proposals and bounds over time as SVG, for light and dark pages. */
 export function timelineSvg(
   decisions: readonly PlayedDecision[],
   { title, minReplicas, maxReplicas }: TimelineOptions,
 ): string {
-  const asked = decisions.map(({ atMs, outcome }) => ({ atMs, value: outcome.explanation.proposedReplicas }));
+  const proposed = decisions.map(({ atMs, outcome }) => ({
+    atMs,
+    value: outcome.explanation.proposedReplicas,
+  }));
   const replicas = decisions.map(({ atMs, replicasAfter }) => ({ atMs, value: replicasAfter }));
   return timeChart({
     title,
@@ -24,30 +26,30 @@ export function timelineSvg(
     style: STYLE,
     lines: [
       { className: 'replicas', label: 'replicas', points: replicas, isStepped: true },
-      { className: 'asked', label: 'what metrics ask for', points: asked, isStepped: true },
+      { className: 'proposed', label: 'proposed by metrics', points: proposed, isStepped: true },
     ],
     bounds: [{ value: minReplicas }, { value: maxReplicas }],
     boundsLabel: 'bounds',
     fromMs: 0,
     untilMs: Math.max(decisions.at(-1)?.atMs ?? 0, 1),
-    highest: highestReplicas({ replicas, asked, maxReplicas }),
+    highest: highestReplicas({ replicas, proposed, maxReplicas }),
     isWhole: true,
     timeText,
     valueText: String,
   }).toString();
 }
 
-/** A bound that nothing comes near would flatten the rest, and so would a single proposal far beyond it. */
-export function highestReplicas({ replicas, asked, maxReplicas }: DrawnReplicas): number {
+/** The top of the axis: a bound that nothing approaches, or one far proposal, would flatten the chart. */
+export function highestReplicas({ replicas, proposed, maxReplicas }: DrawnReplicas): number {
   let most = 1;
   for (const { value = 0 } of replicas) most = Math.max(most, value);
-  for (const { value = 0 } of asked) most = Math.max(most, Math.min(value, 2 * maxReplicas));
+  for (const { value = 0 } of proposed) most = Math.max(most, Math.min(value, 2 * maxReplicas));
   return maxReplicas <= 2 * most ? Math.max(most, maxReplicas) : most;
 }
 
 interface DrawnReplicas {
   readonly replicas: readonly ChartPoint[];
-  readonly asked: readonly ChartPoint[];
+  readonly proposed: readonly ChartPoint[];
   readonly maxReplicas: number;
 }
 
@@ -55,34 +57,34 @@ const STYLE = html`<style>
 :root { color-scheme: light dark }
 text { font: 12px system-ui, sans-serif; fill: #57606a } .title { font-size: 14px; fill: #1f2328 }
 .page { fill: #fff } .grid { stroke: #d8dee4 } .bound { stroke: #8c959f; stroke-dasharray: 2 4 }
-path { fill: none; stroke-width: 2; stroke-linecap: round } .replicas { stroke: #0969da } .asked { stroke: #bc4c00; stroke-dasharray: 2 6 }
-.is-replicas { fill: #0969da } .is-asked { fill: #bc4c00 }
+path { fill: none; stroke-width: 2; stroke-linecap: round } .replicas { stroke: #0969da } .proposed { stroke: #bc4c00; stroke-dasharray: 2 6 }
+.is-replicas { fill: #0969da } .is-proposed { fill: #bc4c00 }
 @media (prefers-color-scheme: dark) {
 text { fill: #9198a1 } .title { fill: #f0f6fc } .page { fill: #0d1117 } .grid { stroke: #30363d } .bound { stroke: #656c76 }
-.replicas { stroke: #58a6ff } .asked { stroke: #ffa657 } .is-replicas { fill: #58a6ff } .is-asked { fill: #ffa657 }
+.replicas { stroke: #58a6ff } .proposed { stroke: #ffa657 } .is-replicas { fill: #58a6ff } .is-proposed { fill: #ffa657 }
 }
 </style>
 `;
 
-/** A round time as people write it: `5m` in place of `5m0s`. */
+/** A time such as `5m` instead of `5m0s`. */
 function timeText(atMs: number): string {
   return formatDuration(Math.round(atMs / 1000) * 1000)
     .replace(/([hm])0s$/, '$1')
     .replace(/h0m$/, 'h');
 }
 
-/** Writes decisions as a table: one row a minute, and one for every change of the scale or of what it comes from. */
+/** Formats decisions as a table: a row per minute and for each change of the scale or its cause. */
 export function timelineTable(decisions: Iterable<PlayedDecision>): string {
   const rows: string[][] = [];
   let before = '';
   for (const decision of decisions) {
-    const why = whyOf(decision);
+    const why = describeReasons(decision);
     const isScaled = decision.replicasAfter !== decision.replicasBefore;
     const isTold = decision.atMs % 60_000 === 0 || isScaled || why !== before;
     before = why;
     if (isTold) rows.push(rowOf(decision, why));
   }
-  return aligned([['time', 'load', 'ready', 'metrics ask for', 'replicas', 'why'], ...rows]);
+  return aligned([['time', 'load', 'ready', 'proposed', 'replicas', 'why'], ...rows]);
 }
 
 function rowOf(
@@ -102,8 +104,8 @@ function rowOf(
   ];
 }
 
-/** The reasons that say what the decision came from. */
-function whyOf({ outcome }: PlayedDecision): string {
+/** The reasons of the step that decided. */
+function describeReasons({ outcome }: PlayedDecision): string {
   const { explanation } = outcome;
   const { step, stabilization, limit, metrics } = explanation;
   if (step !== 'metrics') return step;
@@ -114,7 +116,7 @@ function whyOf({ outcome }: PlayedDecision): string {
   ].filter((reason) => reason !== undefined);
   if (reasons.length > 0) return [...new Set(reasons)].join(', ');
   const why = metrics[explanation.leadingMetric ?? 0]?.proposal?.why;
-  return why === undefined || why === 'off-target' ? 'as the metrics ask' : why;
+  return why === undefined || why === 'off-target' ? 'as proposed' : why;
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { LONGEST_LIST_BYTES, listItems, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
+import { listItems, MAX_LIST_BYTES, READ_TIMEOUT_MS, SharedReads } from './shared-reads.ts';
 
-const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
-/** Of all lists together; each takes some 100 bytes. */
-const MOST_VALUES = 200_000;
+const BOUNDS = { timeoutMs: READ_TIMEOUT_MS, maxResponseBytes: MAX_LIST_BYTES };
+/** Maximum of values in all lists together; each takes about 100 bytes. */
+const MAX_VALUES = 200_000;
 
-/** Reads values of the custom and external metrics APIs; HPAs that ask for the same share what was read. */
+/** Reads values of the custom and external metrics APIs; HPAs with equal requests share responses. */
 export class MetricValuesReader {
   readonly #client: ApiClient;
   readonly #lists: SharedReads<readonly MetricValue[]>;
@@ -17,39 +17,39 @@ export class MetricValuesReader {
     this.#client = client;
     this.#lists = new SharedReads({
       clock,
-      mostKept: MOST_VALUES,
+      maxWeight: MAX_VALUES,
       weigh: (values) => 1 + values.length,
     });
   }
 
   /**
    * @param path with its query
-   * @throws what the API client throws, for everybody who waited for the same list
+   * @throws errors of the API client, for all callers that share the request
    */
-  async of(
+  async read(
     path: string,
-    asked: { readonly maxAgeMs: number; readonly signal: AbortSignal },
+    request: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<readonly MetricValue[]> {
     const [, tenant = ''] = /\/namespaces\/([^/?]+)/.exec(path) ?? [];
-    return await this.#lists.get(path, { ...asked, tenant }, async () =>
+    return await this.#lists.get(path, { ...request, tenant }, async () =>
       metricValues(await this.#client.getJson(path, BOUNDS)),
     );
   }
 }
 
-/** Says in the controller's words that nobody serves custom metrics. */
+/** The failure of Kubernetes' controller when no custom metrics API is registered. */
 export const NO_CUSTOM_METRICS = 'no custom metrics API (custom.metrics.k8s.io) registered';
 
 const GROUP = z.object({ versions: z.array(z.object({ version: z.string() })) });
 
-/** Versions that are understood, the preferred one first. */
+/** Supported versions, the preferred one first. */
 export const CUSTOM_METRICS_VERSIONS: readonly string[] = ['v1beta2', 'v1beta1'];
 
-/** The version is asked for again after this long; soon, where there was none. */
+/** The version is discovered again after this time; sooner when none was served. */
 const MAX_AGE_MS = 600_000;
 const ABSENT_AGE_MS = 15_000;
 
-/** Knows in which version custom metrics are served. */
+/** Discovers the version of the custom metrics API. */
 export class CustomMetricsApi {
   readonly #client: ApiClient;
   readonly #versions: SharedReads<string | undefined>;
@@ -60,18 +60,18 @@ export class CustomMetricsApi {
     this.#versions = new SharedReads({ clock });
   }
 
-  /** @returns `undefined` where none that is understood is served */
+  /** @returns `undefined` when no supported version is served */
   async version(signal: AbortSignal): Promise<string | undefined> {
     const maxAgeMs = this.#isAbsent ? ABSENT_AGE_MS : MAX_AGE_MS;
-    const version = await this.#versions.get('', { maxAgeMs, signal }, () => this.#ask());
+    const version = await this.#versions.get('', { maxAgeMs, signal }, () => this.#discover());
     this.#isAbsent = version === undefined;
     return version;
   }
 
-  async #ask(): Promise<string | undefined> {
+  async #discover(): Promise<string | undefined> {
     try {
       const response = await this.#client.getJson('/apis/custom.metrics.k8s.io', {
-        timeoutMs: READ_WITHIN_MS,
+        timeoutMs: READ_TIMEOUT_MS,
       });
       const group = GROUP.safeParse(response);
       const served = new Set(group.data?.versions.map((one) => one.version));
@@ -83,15 +83,15 @@ export class CustomMetricsApi {
   }
 }
 
-/** Where a custom metric of all pods that a selector selects is served. */
+/** The path of a custom metric of all pods that a selector selects. */
 export function podsMetricPath(version: string, metric: MetricOf): string {
   const query = queryOf({ labelSelector: metric.labelSelector, metricLabelSelector: metric.metricSelector });
   return `${customPath(version, metric.namespace)}/pods/%2A/${segment(metric.name)}${query}`;
 }
 
 /**
- * Where a custom metric of one object is served: of the namespace itself at a place of its own, of an object without a
- * namespace in that of the HPA.
+ * The path of a custom metric of one object. Metrics of a namespace have a path of their own; objects without a namespace
+ * use the one of the HPA.
  *
  * @param resource as in `ingresses.networking.k8s.io`
  */
@@ -107,19 +107,18 @@ export function objectMetricPath(
   return `${customPath(version, metric.namespace)}/${object}/${metricName}${query}`;
 }
 
-/** Where an external metric is served; Kubernetes' client asks for it in lower case. */
+/** The path of an external metric; in lower case, as in Kubernetes' client. */
 export function externalMetricPath(metric: MetricOf): string {
   const namespace = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${segment(metric.namespace)}`;
   return `${namespace}/${segment(metric.name.toLowerCase())}${queryOf({ labelSelector: metric.metricSelector })}`;
 }
 
-/** Which metric is asked for. */
 interface MetricOf {
   readonly namespace: string;
   readonly name: string;
-  /** Of pods. */
+  /** Selects pods. */
   readonly labelSelector?: string;
-  /** Of the metric's own labels; empty for none. */
+  /** Selects by labels of the metric; empty for none. */
   readonly metricSelector: string;
 }
 
@@ -127,10 +126,10 @@ function customPath(version: string, namespace: string): string {
   return `/apis/custom.metrics.k8s.io/${version}/namespaces/${segment(namespace)}`;
 }
 
-/** A part of a path; Go leaves a colon as it is. @throws for what would lead elsewhere */
+/** Escapes a path segment; Go leaves a colon as it is. @throws for a segment that would change the path */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..')
-    throw new Error(`Cannot ask for ${JSON.stringify(text)}: it is no name in a path`);
+    throw new Error(`Cannot request ${JSON.stringify(text)}: not a valid path segment`);
   return encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':');
 }
 
@@ -142,9 +141,9 @@ function queryOf(values: Readonly<Record<string, string | undefined>>): string {
 
 /** An item of the custom or external metrics API. */
 interface MetricValue {
-  /** Of an external metric empty. */
+  /** Empty for an external metric. */
   readonly pod: string;
-  /** `undefined` where the item has none that can be read. */
+  /** `undefined` when the value is missing or malformed. */
   readonly value: string | undefined;
   readonly takenAtMs: number | undefined;
 }
@@ -156,9 +155,9 @@ const VALUE = z.object({
 });
 
 /**
- * Reads a MetricValueList or ExternalMetricValueList of any version.
+ * Decodes a MetricValueList or ExternalMetricValueList of any version.
  *
- * @throws a MalformedResponse for what is no list
+ * @throws {MalformedResponse} for a response that is not a list
  */
 export function metricValues(response: unknown): readonly MetricValue[] {
   return listItems(response, 'metrics').map((item) => {
@@ -176,7 +175,7 @@ export function metricValues(response: unknown): readonly MetricValue[] {
 
 const WITHOUT_VALUE: MetricValue = { pod: '', value: undefined, takenAtMs: undefined };
 
-/** When the oldest of some values was taken, as a reading tells it. */
+/** The time of the oldest value, as in a reading. */
 export function oldestOf(values: readonly MetricValue[]): { readonly takenAtMs?: number } {
   let oldest: number | undefined;
   for (const { takenAtMs } of values) {

@@ -12,82 +12,81 @@ import type { DecisionInput, HpaConfig } from '../decision/decision-input.ts';
 
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';
 import { SelectorRegistry } from './overlapping-hpas.ts';
-import { type FollowedScales, readTargetScale } from './target-scales.ts';
+import { readTargetScale, type TargetScales } from './target-scales.ts';
 
-/** What the world is read with. */
-interface ReadWorldOptions {
+interface InputsReaderOptions {
   readonly pods: IndexedPods<Pod>;
-  readonly scales: Pick<FollowedScales, 'get'>;
+  readonly scales: Pick<TargetScales, 'get'>;
   readonly reader: MetricReaderOptions;
   readonly clock: Clock;
   readonly config: HpaConfig;
 }
 
-/** All that a decision follows from and that has to be read. */
-export type World = Pick<DecisionInput, 'scale' | 'pods' | 'rivals' | 'readings'> & {
-  /** The scale as it can be written; `undefined` where it could not be read. */
+/** The inputs of a decision that have to be read. */
+export type HpaInputs = Pick<DecisionInput, 'scale' | 'pods' | 'overlapping' | 'readings'> & {
+  /** The scale to write; `undefined` when it cannot be read. */
   readonly target: Scale | undefined;
-  /** How long reading each metric took, in milliseconds, by its place. */
+  /** Read duration of each metric in ms, by index. */
   readonly tookMs: ReadonlyMap<number, number>;
-  /** Whether the scale is what an informer knew, which may be outdated. */
-  readonly isFollowed: boolean;
+  /** Whether the scale comes from an informer and may be outdated. */
+  readonly isCached: boolean;
 };
 
-interface ReadWorldRequest extends Pick<ReadingContext, 'maxAgeMs' | 'signal'> {
+interface ReadInputsRequest extends Pick<ReadingContext, 'maxAgeMs' | 'signal'> {
   readonly isFresh?: boolean;
-  /** What was read right before: of the world as it is now, only the scale is read live then. */
-  readonly earlier?: World | undefined;
+  /** Inputs read just before: only the scale is read again then. */
+  readonly earlier?: HpaInputs | undefined;
 }
 
-/** Reads what decisions follow from. */
-export class ReadWorld {
-  readonly #options: ReadWorldOptions;
+/** Reads the inputs of decisions. */
+export class InputsReader {
+  readonly #options: InputsReaderOptions;
   readonly #selectors = new SelectorRegistry();
 
-  constructor(options: ReadWorldOptions) {
+  constructor(options: InputsReaderOptions) {
     this.#options = options;
   }
 
-  async of(hpa: Hpa, { maxAgeMs, signal, isFresh, earlier }: ReadWorldRequest): Promise<World> {
+  async read(hpa: Hpa, { maxAgeMs, signal, isFresh, earlier }: ReadInputsRequest): Promise<HpaInputs> {
     const { namespace, name } = hpa.metadata;
     const read = await readTargetScale(hpa, this.#options.scales, { signal, ...(isFresh && { isFresh }) });
-    if ('step' in read) return { ...NOTHING, scale: read, target: undefined, isFollowed: false };
-    const { scale, isFollowed } = read;
+    if ('step' in read) return { ...NOTHING, scale: read, target: undefined, isCached: false };
+    const { scale, isCached } = read;
     const selector = needsMetrics(hpa, scale, this.#options.config) ? selectorOf(scale.selector) : undefined;
-    if (!selector) return { ...NOTHING, scale, target: scale, isFollowed };
+    if (!selector) return { ...NOTHING, scale, target: scale, isCached };
     const key = `${namespace}/${name}`;
     this.#selectors.set(key, { namespace, name, selector });
     const pods = selectPods(this.#options.pods, namespace, selector);
-    const rivals = this.#selectors.rivalsOf(key, namespace, pods);
+    const overlapping = this.#selectors.findOverlappingHpas(key, namespace, pods);
     const context = { namespace, selector, pods, maxAgeMs, signal };
-    // The readings are of the pods that the selector selects; what has to be read live is the scale alone.
+    // The readings are of the pods that the selector selects; only the scale has to be read from the API server.
     const isRead = earlier?.target?.selector === scale.selector && earlier.readings.length > 0;
     const { readings, tookMs } =
-      rivals.length > 0 ? NOTHING : isRead ? earlier : await this.#readings(hpa, context);
-    return { scale, target: scale, isFollowed, pods, rivals, readings, tookMs };
+      overlapping.length > 0 ? NOTHING : isRead ? earlier : await this.#readings(hpa, context);
+    return { scale, target: scale, isCached, pods, overlapping, readings, tookMs };
   }
 
-  /** An HPA is no more. */
+  /** Removes a deleted HPA. */
   forget(key: string): void {
     this.#selectors.delete(key);
   }
 
-  async #readings({ spec }: Hpa, context: ReadingContext): Promise<Pick<World, 'readings' | 'tookMs'>> {
+  async #readings({ spec }: Hpa, context: ReadingContext): Promise<Pick<HpaInputs, 'readings' | 'tookMs'>> {
     const { reader, clock } = this.#options;
     const tookMs = new Map<number, number>();
-    const onRead = (place: number, durationMs: number) => void tookMs.set(place, durationMs);
+    const onRead = (index: number, durationMs: number) => void tookMs.set(index, durationMs);
     return { readings: await readMetrics(spec.metrics ?? [], context, { reader, clock, onRead }), tookMs };
   }
 }
 
-const NOTHING: Pick<World, 'pods' | 'rivals' | 'readings' | 'tookMs'> = {
+const NOTHING: Pick<HpaInputs, 'pods' | 'overlapping' | 'readings' | 'tookMs'> = {
   pods: [],
-  rivals: [],
+  overlapping: [],
   readings: [],
   tookMs: new Map(),
 };
 
-/** `undefined` for a selector that deciding refuses. */
+/** `undefined` for a selector that `decide` rejects. */
 function selectorOf(text: string): LabelSelector | undefined {
   if (text === '') return undefined;
   try {

@@ -23,7 +23,6 @@ import {
 } from './custom-metrics-client.ts';
 import type { NamespaceUsage } from './pod-metrics-client.ts';
 
-/** What metrics are read with. */
 export interface MetricReaderOptions {
   readonly mapper: RestMapper;
   readonly usage: NamespaceUsage;
@@ -31,17 +30,17 @@ export interface MetricReaderOptions {
   readonly values: MetricValuesReader;
 }
 
-/** For which HPA a metric is read. */
+/** The HPA for which a metric is read. */
 export interface ReadingContext {
   readonly namespace: string;
   readonly selector: LabelSelector;
   readonly pods: readonly ScaledPod[];
-  /** How old what was read for other HPAs may be. */
+  /** Maximum age of readings shared with other HPAs. */
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Reads one metric of an HPA as Kubernetes' controller does; what fails is a reading, too. */
+/** Reads one metric of an HPA as Kubernetes' controller does; a failure is a reading with `error`. */
 export async function readMetric(
   spec: MetricSpec,
   context: ReadingContext,
@@ -59,7 +58,7 @@ export async function readMetric(
       case 'External':
         return await readExternalMetric(spec.external, context, options);
       default:
-        return { error: 'a metric of this type cannot be read' };
+        return { error: 'metrics of this type are not supported' };
     }
   } catch (error) {
     context.signal.throwIfAborted();
@@ -73,7 +72,7 @@ async function readUsage(
   { usage }: MetricReaderOptions,
 ): Promise<MetricReading> {
   try {
-    const list = await usage.of(namespace, { maxAgeMs, signal });
+    const list = await usage.read(namespace, { maxAgeMs, signal });
     return { podUsage: list.select(selector, new Set(pods.map(({ name }) => name))) };
   } catch (error) {
     return failed(error, { signal, resource: 'pods', group: 'metrics.k8s.io' });
@@ -86,7 +85,7 @@ async function readPodsMetric(
   { customMetrics, values }: MetricReaderOptions,
 ): Promise<MetricReading> {
   const metricSelectorText = metricSelector(metric.selector);
-  const asked = { signal, resource: 'pods', group: 'custom.metrics.k8s.io', name: '*' };
+  const request = { signal, resource: 'pods', group: 'custom.metrics.k8s.io', name: '*' };
   try {
     const version = await customMetrics.version(signal);
     if (version === undefined) return { error: NO_CUSTOM_METRICS };
@@ -96,12 +95,12 @@ async function readPodsMetric(
       labelSelector: selector.toString(),
       metricSelector: metricSelectorText,
     });
-    const read = await values.of(path, { maxAgeMs, signal });
+    const read = await values.read(path, { maxAgeMs, signal });
     // A pod whose item has no value counts as one without a sample.
     const podValues = read.flatMap(({ pod, value }) => (value === undefined ? [] : { pod, value }));
     return { podValues, ...oldestOf(read) };
   } catch (error) {
-    return failed(error, asked);
+    return failed(error, request);
   }
 }
 
@@ -125,9 +124,9 @@ async function readObjectMetric(
     resource = found.group === '' ? found.plural : `${found.plural}.${found.group}`;
     const version = await customMetrics.version(signal);
     if (version === undefined) return { error: NO_CUSTOM_METRICS };
-    const asked = { namespace, name: metric.name, metricSelector: metricSelectorText };
-    const path = objectMetricPath(version, asked, { resource, name });
-    const values = await reader.of(path, { maxAgeMs, signal });
+    const request = { namespace, name: metric.name, metricSelector: metricSelectorText };
+    const path = objectMetricPath(version, request, { resource, name });
+    const values = await reader.read(path, { maxAgeMs, signal });
     const [only] = values;
     if (values.length !== 1 || !only) {
       return {
@@ -139,8 +138,9 @@ async function readObjectMetric(
       return { error: 'the custom metrics API server returned a result without a value' };
     return { value, ...oldestOf(values) };
   } catch (error) {
-    const asked = resource === 'namespaces' ? { resource: 'metrics', name: metric.name } : { resource, name };
-    return failed(error, { signal, group: 'custom.metrics.k8s.io', ...asked });
+    const request =
+      resource === 'namespaces' ? { resource: 'metrics', name: metric.name } : { resource, name };
+    return failed(error, { signal, group: 'custom.metrics.k8s.io', ...request });
   }
 }
 
@@ -155,9 +155,9 @@ async function readExternalMetric(
     metricSelector: metricSelector(metric.selector),
   });
   try {
-    const read = await reader.of(path, { maxAgeMs, signal });
+    const read = await reader.read(path, { maxAgeMs, signal });
     const values = read.flatMap(({ value }) => value ?? []);
-    // What is left of a sum says too little: on its word, much would be scaled down.
+    // A partial sum is too low and would scale down.
     const without = read.length - values.length;
     if (without > 0)
       return {
@@ -170,41 +170,40 @@ async function readExternalMetric(
   }
 }
 
-/** @throws when nobody waits for the reading any more */
+/** @throws the reason of the signal when it has aborted */
 function failed(
   error: unknown,
-  { signal, ...asked }: RequestedResource & { readonly signal: AbortSignal },
+  { signal, ...request }: RequestedResource & { readonly signal: AbortSignal },
 ): MetricReading {
   signal.throwIfAborted();
-  return { error: serverWords(error, asked) };
+  return { error: serverWords(error, request) };
 }
 
-/** What reading all metrics of an HPA takes besides. */
 interface ReadMetricsOptions {
   readonly reader: MetricReaderOptions;
   readonly clock: Clock;
-  /** Told of each metric, by its place, how long reading it took. */
-  readonly onRead: (place: number, durationMs: number) => void;
+  /** Called with the index and read duration of each metric. */
+  readonly onRead: (index: number, durationMs: number) => void;
 }
 
-/** So many of one HPA are read at once: one with a thousand metrics leaves the others their part of the requests. */
-const MOST_AT_ONCE = 8;
-/** What is not read by then is missing; a decision has to be made, and told, well within a minute. */
-const WITHIN_MS = 40_000;
+/** Concurrent reads of one HPA: one with a thousand metrics must not block others. */
+const MAX_CONCURRENT = 8;
+/** Metrics that are not read in time fail, so that a decision is made and reported within a minute. */
+const TIMEOUT_MS = 40_000;
 
-/** Reads the metrics of an HPA, each in its place; one that is late is a reading that failed, and costs itself alone. */
+/** Reads the metrics of an HPA, in order; a late one is a failed reading and delays no other. */
 export async function readMetrics(
   metrics: readonly MetricSpec[],
   context: ReadingContext,
   { reader, clock, onRead }: ReadMetricsOptions,
 ): Promise<readonly MetricReading[]> {
   const expired = () => new Error(LATE);
-  using deadline = startDeadline(clock, WITHIN_MS, { signal: context.signal, expired });
+  using deadline = startDeadline(clock, TIMEOUT_MS, { signal: context.signal, expired });
   const { signal } = deadline;
   const readings: MetricReading[] = metrics.map(() => ({ error: LATE }));
   const waiting = metrics.entries();
   const work = async () => {
-    for (const [place, metric] of waiting) {
+    for (const [index, metric] of waiting) {
       if (signal.aborted) return;
       const startedAtMs = clock.monotonicMs();
       const reading = await readMetric(metric, { ...context, signal }, reader).catch((error: unknown) => {
@@ -212,13 +211,13 @@ export async function readMetrics(
         if (signal.aborted) return { error: LATE };
         throw error;
       });
-      onRead(place, clock.monotonicMs() - startedAtMs);
-      readings[place] = reading;
+      onRead(index, clock.monotonicMs() - startedAtMs);
+      readings[index] = reading;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, metrics.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, metrics.length) }, work));
   context.signal.throwIfAborted();
   return readings;
 }
 
-const LATE = `not read within ${formatDuration(WITHIN_MS)}, in which all metrics of an HPA have to be read`;
+const LATE = `not read within ${formatDuration(TIMEOUT_MS)}, the time limit for all metrics of an HPA`;

@@ -6,7 +6,6 @@ import {
   satisfies,
 } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** An HPA by what its target selects. */
 interface SelectingHpa {
   readonly name: string;
   readonly namespace: string;
@@ -14,23 +13,23 @@ interface SelectingHpa {
 }
 
 /**
- * Names the other HPAs that scale one of these pods, as `namespace/name`.
+ * Finds the other HPAs whose targets select one of these pods, as `namespace/name`.
  *
- * @param others HPAs of the pods' namespace, without the one that is asked for
- * @param values of the labels of these pods, where they are known already
+ * @param others HPAs of the pods' namespace, without this one
+ * @param values label values of these pods, if already computed
  */
-export function rivalsOf(
+export function findOverlappingHpas(
   pods: readonly ScaledPod[],
   others: Iterable<SelectingHpa>,
   values = new LabelValues(pods),
 ): readonly string[] {
-  const rivals: string[] = [];
+  const overlapping: string[] = [];
   for (const { name, namespace, selector } of others) {
-    // Thousands of pods differ by few values: most selectors are told from these.
+    // Thousands of pods have few values: most selectors fail on these.
     if (!selector.requirements.every((requirement) => values.canSatisfy(requirement))) continue;
-    if (pods.some(({ labels }) => selector.matches(labels))) rivals.push(`${namespace}/${name}`);
+    if (pods.some(({ labels }) => selector.matches(labels))) overlapping.push(`${namespace}/${name}`);
   }
-  return rivals;
+  return overlapping;
 }
 
 interface LabelOfPods {
@@ -38,7 +37,7 @@ interface LabelOfPods {
   podCount: number;
 }
 
-/** The values that the labels of some pods have. */
+/** The label values of pods. */
 class LabelValues {
   readonly #labels = new Map<string, LabelOfPods>();
   readonly #podCount: number;
@@ -60,7 +59,7 @@ class LabelValues {
     for (const [key, { values }] of this.#labels) for (const value of values) yield [key, value];
   }
 
-  /** Whether one of the pods satisfies a requirement. */
+  /** Whether a label value satisfies a requirement. */
   canSatisfy(requirement: LabelRequirement): boolean {
     const { key, operator, values } = requirement;
     const label = this.#labels.get(key);
@@ -78,40 +77,40 @@ interface Registered extends SelectingHpa {
   readonly word: string;
 }
 
-/** Under which selectors without a label of one value are found. */
+/** The index of selectors that require no single label value. */
 const ANY = '';
 
-/** Knows which pods HPAs select, by the scales that were read: so two that scale the same pods are found. */
+/** Indexes HPAs by the selectors of their scales, to find HPAs that scale the same pods. */
 export class SelectorRegistry {
   readonly #byKey = new Map<string, Registered>();
-  /** Keys of HPAs by namespace and a label that all their pods have. */
+  /** HPA keys by namespace and a label that all their pods have. */
   readonly #byWord = new Map<string, Set<string>>();
 
   /** @param key `namespace/name` of the HPA */
   set(key: string, hpa: SelectingHpa): void {
-    const known = this.#byKey.get(key);
-    if (known?.selector.toString() === hpa.selector.toString()) return;
+    const indexed = this.#byKey.get(key);
+    if (indexed?.selector.toString() === hpa.selector.toString()) return;
     this.delete(key);
     const equality = equalityOf(hpa.selector);
-    const word = wordOf(hpa.namespace, equality ? `${equality.key}=${equality.value}` : ANY);
+    const word = describeResult(hpa.namespace, equality ? `${equality.key}=${equality.value}` : ANY);
     this.#byKey.set(key, { ...hpa, word });
     const keys = this.#byWord.get(word) ?? new Set();
     this.#byWord.set(word, keys.add(key));
   }
 
   delete(key: string): void {
-    const known = this.#byKey.get(key);
-    if (!known) return;
+    const indexed = this.#byKey.get(key);
+    if (!indexed) return;
     this.#byKey.delete(key);
-    const keys = this.#byWord.get(known.word);
-    if (keys?.delete(key) && keys.size === 0) this.#byWord.delete(known.word);
+    const keys = this.#byWord.get(indexed.word);
+    if (keys?.delete(key) && keys.size === 0) this.#byWord.delete(indexed.word);
   }
 
   /** The other HPAs that select one of these pods, as `namespace/name`. */
-  rivalsOf(key: string, namespace: string, pods: readonly ScaledPod[]): readonly string[] {
-    const words = new Set([wordOf(namespace, ANY)]);
+  findOverlappingHpas(key: string, namespace: string, pods: readonly ScaledPod[]): readonly string[] {
+    const words = new Set([describeResult(namespace, ANY)]);
     const values = new LabelValues(pods);
-    for (const [label, value] of values.entries()) words.add(wordOf(namespace, `${label}=${value}`));
+    for (const [label, value] of values.entries()) words.add(describeResult(namespace, `${label}=${value}`));
     const others: SelectingHpa[] = [];
     for (const word of words) {
       for (const other of this.#byWord.get(word) ?? []) {
@@ -119,10 +118,10 @@ export class SelectorRegistry {
         if (hpa) others.push(hpa);
       }
     }
-    return rivalsOf(pods, others, values);
+    return findOverlappingHpas(pods, others, values);
   }
 }
 
-function wordOf(namespace: string, label: string): string {
+function describeResult(namespace: string, label: string): string {
   return `${namespace}\n${label}`;
 }

@@ -4,17 +4,15 @@ import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import type { PodUsage } from '../decision/decision-input.ts';
-import { LONGEST_LIST_BYTES, listItems, READ_WITHIN_MS, SharedReads } from './shared-reads.ts';
+import { listItems, MAX_LIST_BYTES, READ_TIMEOUT_MS, SharedReads } from './shared-reads.ts';
 
-const BOUNDS = { timeoutMs: READ_WITHIN_MS, maxResponseBytes: LONGEST_LIST_BYTES };
-/** Each may be as long as any: so many are in memory at once. */
-const MOST_AT_ONCE = 8;
-/** Of all lists together; each takes half a kilobyte. */
-const MOST_SAMPLES = 200_000;
+const BOUNDS = { timeoutMs: READ_TIMEOUT_MS, maxResponseBytes: MAX_LIST_BYTES };
+/** Concurrent lists; bounds memory, as a list has no size limit of its own. */
+const MAX_CONCURRENT = 8;
+/** Maximum of samples in all lists together; each takes half a kilobyte. */
+const MAX_SAMPLES = 200_000;
 
-/**
- * What pods use, by the resource metrics API: listed once a namespace, for all that ask within a while.
- */
+/** Pod usage of the resource metrics API, listed once per namespace for all HPAs of it within a time. */
 export class NamespaceUsage {
   readonly #client: ApiClient;
   readonly #lists: SharedReads<UsageList>;
@@ -23,30 +21,30 @@ export class NamespaceUsage {
     this.#client = client;
     this.#lists = new SharedReads({
       clock,
-      mostAtOnce: MOST_AT_ONCE,
-      mostKept: MOST_SAMPLES,
+      maxConcurrent: MAX_CONCURRENT,
+      maxWeight: MAX_SAMPLES,
       weigh: ({ size }) => 1 + size,
     });
   }
 
-  /** @throws what the API client throws, for everybody who waited for the same list */
-  async of(
+  /** @throws errors of the API client, for all callers that share the list */
+  async read(
     namespace: string,
-    asked: { readonly maxAgeMs: number; readonly signal: AbortSignal },
+    request: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<UsageList> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${encodeURIComponent(namespace)}/pods`;
     return await this.#lists.get(
       namespace,
-      asked,
+      request,
       async () => new UsageList(podMetricsList(await this.#client.getJson(path, BOUNDS))),
     );
   }
 }
 
-/** The samples of a namespace, found by labels. */
+/** The samples of a namespace, indexed by labels. */
 export class UsageList {
   readonly #all: readonly LabelledUsage[];
-  /** By key and value of labels, for the keys that were asked for. */
+  /** By label key and value, for the keys that selectors have used. */
   readonly #byKey = new Map<string, Map<string, LabelledUsage[]>>();
 
   constructor(all: readonly LabelledUsage[]) {
@@ -60,7 +58,7 @@ export class UsageList {
   /**
    * The samples that a selector selects.
    *
-   * @param podNames names of the pods that it selects, which decide where a sample has no labels
+   * @param podNames names of the selected pods, for samples without labels
    */
   select(selector: LabelSelector, podNames: ReadonlySet<string>): readonly LabelledUsage[] {
     const equality = equalityOf(selector);
@@ -94,22 +92,22 @@ export class UsageList {
   #unlabelled: readonly LabelledUsage[] | undefined;
 }
 
-/** A pod's sample with the labels that its server gave it; old servers give none. */
+/** A pod's sample with its labels; old servers return none. */
 export interface LabelledUsage extends PodUsage {
   readonly labels: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Reads a PodMetricsList. An item that cannot be read is left out: its pod counts as one without a sample.
+ * Decodes a PodMetricsList. A malformed item is left out: its pod has no sample.
  *
- * By hand, and without copies of what is read as it is: every pod of every HPA comes by here once a period, and a schema
- * took a twelfth of what deciding 5,000 HPAs took.
+ * Decoded by hand without copies: every pod of every HPA passes here once a period, and a schema took a twelfth of the
+ * time of deciding 5,000 HPAs.
  *
- * @throws a MalformedResponse for what is no list
+ * @throws {MalformedResponse} for a response that is not a list
  */
 export function podMetricsList(response: unknown): readonly LabelledUsage[] {
   const all: LabelledUsage[] = [];
-  const windows = new Map<string, number | undefined>(); // most samples of a list have the same
+  const windows = new Map<string, number | undefined>(); // most samples of a list have the same window
   for (const item of listItems(response, 'pods')) {
     const usage = usageOf(item, windows);
     if (usage) all.push(usage);

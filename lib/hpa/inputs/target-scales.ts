@@ -15,47 +15,46 @@ import { type CachedWorkload, WORKLOADS, type WorkloadScale } from '#lib/kuberne
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaleFailure } from '../decision/decision-input.ts';
 
-/** What {@link FollowedScales} works with. */
-interface FollowedScalesOptions {
+interface TargetScalesOptions {
   readonly informers: Pick<SharedInformers, 'get'>;
   readonly mapper: Pick<RestMapper, 'find'>;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly clock: Clock;
 }
 
-/** A scale, and whether it is what the informer knew, or what the API server says now. */
+/** A scale, and whether it comes from the informer or the API server. */
 interface ReadScale {
   readonly scale: Scale;
-  readonly isFollowed: boolean;
+  readonly isCached: boolean;
 }
 
-interface Followed {
+interface WatchedKind {
   readonly informer: SharedInformer<WorkloadScale>;
-  /** `undefined` until an HPA has one as its target. */
+  /** `undefined` until an HPA has a target of this kind. */
   startedAtMs: number | undefined;
 }
 
-/** So long a decision waits for the first list of a kind; an account that may not list it is asked one by one. */
-const LIST_WITHIN_MS = 5_000;
+/** Timeout for the first list of a kind; without permission to list it, scales are requested one by one. */
+const LIST_TIMEOUT_MS = 5_000;
 
 /**
- * The scales of targets, without a request for each: Deployments, ReplicaSets and StatefulSets are followed once an HPA
- * has one as its target; of other kinds, and of what is not known, the scale subresource is asked.
+ * Reads scales of targets from informers: Deployments, ReplicaSets and StatefulSets are watched once an HPA has one as its
+ * target. Scales of other kinds, and of uncached objects, are requested.
  *
- * What is followed may be outdated, so nothing is to be written on its word: who wants to scale reads it again, live. What
- * was read live or written is known to be newer than what the informer shows until that catches up.
+ * Cached scales may be outdated, so callers read a scale again before they write it. A version read from the API server or
+ * written takes precedence over the informer until that has caught up.
  */
-export class FollowedScales {
-  readonly #options: FollowedScalesOptions;
-  /** By their kinds. */
-  readonly #followed: ReadonlyMap<string, Followed>;
-  /** The versions that were read live or written last. */
+export class TargetScales {
+  readonly #options: TargetScalesOptions;
+  /** By kind. */
+  readonly #watched: ReadonlyMap<string, WatchedKind>;
+  /** Versions read from the API server or written. */
   readonly #newer = new MutationCache<Pick<Scale, 'uid' | 'resourceVersion'>>((scale) => scale);
 
-  constructor(options: FollowedScalesOptions) {
+  constructor(options: TargetScalesOptions) {
     this.#options = options;
     const use = { needs: { parts: ['scale'] }, view: ({ scale }: CachedWorkload) => scale } as const;
-    this.#followed = new Map(
+    this.#watched = new Map(
       Object.entries(WORKLOADS).map(([kind, workloads]) => {
         const informer = options.informers.get(workloads, use);
         informer.onChange(({ key, current }) => this.#newer.latest(`${kind} ${key}`, current));
@@ -64,72 +63,72 @@ export class FollowedScales {
     );
   }
 
-  /** Of how many targets it knows a newer version than the one that was followed up to now. */
+  /** Number of targets with a newer version than the informer's. */
   get aheadCount(): number {
     return this.#newer.size;
   }
 
-  /** Begins to follow the kind of a target. */
+  /** Starts to watch the kind of a target. */
   async notice(target: Pick<ScaleTarget, 'apiVersion' | 'kind'>): Promise<void> {
-    if (!this.#followed.has(target.kind)) return;
-    const resource = await this.#options.mapper.find(target).catch(() => undefined); // it is told when it is decided
-    if (resource) this.#follow(resource);
+    if (!this.#watched.has(target.kind)) return;
+    const resource = await this.#options.mapper.find(target).catch(() => undefined); // reported by the decision
+    if (resource) this.#watch(resource);
   }
 
   /**
-   * @param options.isFresh asks the API server, whatever is known
-   * @throws what the scale client throws
+   * @param options.isFresh reads from the API server
+   * @throws errors of the scale client
    */
   async get(
     target: ScaleTarget,
     { signal, isFresh = false }: { readonly signal: AbortSignal; readonly isFresh?: boolean },
   ): Promise<ReadScale> {
-    const known = isFresh ? undefined : await this.#known(target, signal);
-    if (known) return { scale: known, isFollowed: true };
+    const cached = isFresh ? undefined : await this.#cachedScale(target, signal);
+    if (cached) return { scale: cached, isCached: true };
     const scale = await this.#options.scales.get(target, signal);
     this.#note(scale);
-    return { scale, isFollowed: false };
+    return { scale, isCached: false };
   }
 
-  /** @throws what the scale client throws */
+  /** @throws errors of the scale client */
   async set(scale: Scale, replicas: number, cause: ScaleCause, signal: AbortSignal): Promise<Scale> {
     const written = await this.#options.scales.set(scale, replicas, cause, signal);
     this.#note(written);
     return written;
   }
 
-  async #known(target: ScaleTarget, signal: AbortSignal): Promise<Scale | undefined> {
-    if (!this.#followed.has(target.kind)) return undefined;
+  async #cachedScale(target: ScaleTarget, signal: AbortSignal): Promise<Scale | undefined> {
+    if (!this.#watched.has(target.kind)) return undefined;
     const resource = await this.#options.mapper.find(target, signal);
-    const followed = resource && this.#follow(resource);
-    if (!followed || !(await this.#isListed(followed, signal))) return undefined;
-    const found = followed.informer.find(`${target.namespace}/${target.name}`);
-    if (!found) return undefined; // it may just have been made
+    const watched = resource && this.#watch(resource);
+    if (!watched || !(await this.#isListed(watched, signal))) return undefined;
+    const found = watched.informer.find(`${target.namespace}/${target.name}`);
+    if (!found) return undefined; // may just have been created
     const isBehind = this.#newer.latest(keyOf(target), found) !== found;
     return isBehind ? undefined : { ...found, target, resource };
   }
 
   #note(scale: Scale): void {
     const { target, resource, uid, resourceVersion } = scale;
-    const followed = resource.group === 'apps' ? this.#followed.get(resource.kind) : undefined;
-    if (followed?.startedAtMs === undefined) return;
+    const watched = resource.group === 'apps' ? this.#watched.get(resource.kind) : undefined;
+    if (watched?.startedAtMs === undefined) return;
     const key = keyOf(target);
     this.#newer.record(key, { uid, resourceVersion });
-    const found = followed.informer.find(`${target.namespace}/${target.name}`);
-    if (found) this.#newer.latest(key, found); // its watch may have been quicker
+    const found = watched.informer.find(`${target.namespace}/${target.name}`);
+    if (found) this.#newer.latest(key, found); // the watch may have been faster
   }
 
-  #follow(resource: ApiResource): Followed | undefined {
-    const followed = resource.group === 'apps' ? this.#followed.get(resource.kind) : undefined;
-    if (!followed) return undefined;
-    followed.startedAtMs ??= this.#options.clock.monotonicMs();
-    followed.informer.start();
-    return followed;
+  #watch(resource: ApiResource): WatchedKind | undefined {
+    const watched = resource.group === 'apps' ? this.#watched.get(resource.kind) : undefined;
+    if (!watched) return undefined;
+    watched.startedAtMs ??= this.#options.clock.monotonicMs();
+    watched.informer.start();
+    return watched;
   }
 
-  async #isListed({ informer, startedAtMs }: Followed, signal: AbortSignal): Promise<boolean> {
+  async #isListed({ informer, startedAtMs }: WatchedKind, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
-    const leftMs = (startedAtMs ?? clock.monotonicMs()) + LIST_WITHIN_MS - clock.monotonicMs();
+    const leftMs = (startedAtMs ?? clock.monotonicMs()) + LIST_TIMEOUT_MS - clock.monotonicMs();
     if (informer.isSynced || leftMs <= 0) return informer.isSynced;
     const waiting = new AbortController();
     const ended = AbortSignal.any([signal, waiting.signal]);
@@ -144,11 +143,11 @@ function keyOf({ kind, namespace, name }: ScaleTarget): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** Reads the scale of an HPA's target; what fails is told in the controller's words. */
+/** Reads the scale of an HPA's target; failures have the messages of Kubernetes' controller. */
 export async function readTargetScale(
   { metadata: { namespace }, spec }: HorizontalPodAutoscaler,
-  scales: Pick<FollowedScales, 'get'>,
-  options: Parameters<FollowedScales['get']>[1],
+  scales: Pick<TargetScales, 'get'>,
+  options: Parameters<TargetScales['get']>[1],
 ): Promise<ReadScale | ScaleFailure> {
   const { apiVersion = '', kind, name } = spec.scaleTargetRef;
   const [group = '', version, ...rest] = apiVersion.split('/');
@@ -172,12 +171,12 @@ export async function readTargetScale(
 }
 
 interface WriteScaleOptions {
-  readonly scales: Pick<FollowedScales, 'set'>;
+  readonly scales: Pick<TargetScales, 'set'>;
   readonly cause: ScaleCause;
   readonly signal: AbortSignal;
 }
 
-/** Writes the scale. @returns why it could not be written */
+/** Writes the scale. @returns the error message on failure */
 export async function writeTargetScale(
   scale: Scale,
   replicas: number,

@@ -6,8 +6,8 @@ import type { Explanation } from '../decision/decision.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import { type AutoMinMode, type AutoMinSettings, autoMinSettings } from './auto-min-settings.ts';
-import type { AutoMinLog } from './min-replicas-report.ts';
-import { type KeptWeek, KeptWeeks, type KeptWeeksOptions } from './persisted-weeks.ts';
+import type { MinReplicasReport } from './min-replicas-report.ts';
+import { type CachedWeek, PersistedWeeks, type PersistedWeeksOptions } from './persisted-weeks.ts';
 import {
   dayOf,
   judgeWeek,
@@ -19,107 +19,106 @@ import {
   withPeak,
 } from './recommended-minimum.ts';
 
-/** What flags say about it. */
+/** Flags of automatic minReplicas. */
 export interface AutoMinOptions {
-  /** Of HPAs that say nothing. */
+  /** The mode of HPAs without the annotation. */
   readonly mode: AutoMinMode;
-  /** Of the last seven days, the latest first. */
+  /** Weights of the last seven days, latest first. */
   readonly weights: readonly number[];
 }
 
-/** What a minReplicas that follows the week works with. */
-export interface AutoMinDependencies extends KeptWeeksOptions {
+export interface AutoMinDependencies extends PersistedWeeksOptions {
   readonly hpas: Pick<ResourceClient, 'patch'>;
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
-  readonly tell: (hpa: Hpa, event: EventText) => void;
-  readonly log: AutoMinLog;
-  /** Whether a Cron-HPA holds up the target of an HPA. */
-  readonly isHeldUp: (hpa: Hpa) => boolean;
+  readonly recordEvent: (hpa: Hpa, event: EventText) => void;
+  readonly log: MinReplicasReport;
+  /** Whether a Cron-HPA has scaled up the target of an HPA. */
+  readonly isPinned: (hpa: Hpa) => boolean;
   readonly options: AutoMinOptions;
 }
 
-/** HPAs are judged within this time after midnight, not all at once. */
+/** HPAs are evaluated within this time after midnight UTC, not all at once. */
 const SPREAD_MS = 3_600_000;
 
-/** Lets the minReplicas of HPAs follow their week, for one term of a leader. */
+/** Adapts minReplicas of HPAs to their last week, for one leadership term. */
 export class AutoMinReplicas {
   readonly #dependencies: AutoMinDependencies;
-  readonly #weeks: KeptWeeks;
-  /** What was told of annotations, by HPA. */
+  readonly #weeks: PersistedWeeks;
+  /** Reported annotation problems, by HPA. */
   readonly #problems = new Map<string, string>();
 
   constructor(dependencies: AutoMinDependencies) {
     this.#dependencies = dependencies;
-    this.#weeks = new KeptWeeks(dependencies);
+    this.#weeks = new PersistedWeeks(dependencies);
   }
 
-  /** Takes in a decision, and judges the week once a day. */
+  /** Records a decision, and evaluates the week once a day. */
   async observe(
     hpa: Hpa,
     explanation: Explanation,
     { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { log, options, isHeldUp } = this.#dependencies;
+    const { log, options, isPinned } = this.#dependencies;
     const { namespace, name, annotations = {} } = hpa.metadata;
     const key = `${namespace}/${name}`;
     const settings = autoMinSettings(annotations, options.mode);
     this.#problem(hpa, settings.problem);
-    if (settings.problem !== undefined) return log.tell(key, `left alone, for ${settings.problem}`);
+    if (settings.problem !== undefined) return log.report(key, `not changed: ${settings.problem}`);
     if (settings.mode === 'never') return log.forget(key);
-    if (isHeldUp(hpa)) return log.tell(key, 'left alone while a Cron-HPA holds up the target');
+    if (isPinned(hpa)) return log.report(key, 'not changed while a Cron-HPA has scaled up the target');
     const today = dayOf(nowMs);
-    const known = await this.#weeks.of(hpa, { nowMs, signal }).catch(() => signal.throwIfAborted());
-    if (!known) return log.tell(key, 'left alone while it cannot be read what is known of the week');
-    known.week = measured(known.week, hpa, { explanation, today });
+    const cached = await this.#weeks.get(hpa, { nowMs, signal }).catch(() => signal.throwIfAborted());
+    if (!cached) return log.report(key, 'not changed while the persisted week cannot be read');
+    cached.week = measured(cached.week, hpa, { explanation, today });
     const isDue =
-      !isJudged(known.week, today) &&
+      !isJudged(cached.week, today) &&
       nowMs >= startOfDayMs(today) + spreadOf(key) * SPREAD_MS &&
-      known.before !== 'asked'; // what is being read may change what the day says
-    if (isDue) await this.#judge(hpa, known, { settings, today, signal });
-    else await this.#weeks.keepNamespace(namespace, nowMs);
+      cached.before !== 'pending'; // the query in progress may change the result
+    if (isDue) await this.#judge(hpa, cached, { settings, today, signal });
+    else await this.#weeks.persistNamespace(namespace, nowMs);
   }
 
-  /** An HPA is no more. */
+  /** Removes a deleted HPA. */
   async forget(namespace: string, name: string): Promise<void> {
     this.#dependencies.log.forget(`${namespace}/${name}`);
     this.#problems.delete(`${namespace}/${name}`);
     await this.#weeks.forget(namespace, name);
   }
 
-  /** Tells once why an annotation counts for nothing. */
+  /** Reports an invalid annotation once. */
   #problem(hpa: Hpa, message: string | undefined): void {
-    const { tell, isDryRun } = this.#dependencies;
+    const { recordEvent, isDryRun } = this.#dependencies;
     const key = `${hpa.metadata.namespace}/${hpa.metadata.name}`;
     const isNew = message !== this.#problems.get(key);
     if (message === undefined) this.#problems.delete(key);
     else this.#problems.set(key, message);
     if (isNew && message !== undefined && !isDryRun)
-      tell(hpa, { type: 'Warning', reason: 'InvalidAutoMinReplicas', message });
+      recordEvent(hpa, { type: 'Warning', reason: 'InvalidAutoMinReplicas', message });
   }
 
-  async #judge(hpa: Hpa, known: KeptWeek, { settings, today, signal }: JudgingOptions): Promise<void> {
+  async #judge(hpa: Hpa, cached: CachedWeek, { settings, today, signal }: JudgingOptions): Promise<void> {
     const { options, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const { minReplicas = 1, maxReplicas } = hpa.spec;
     const goals = metricGoals(hpa.spec);
-    const { week } = known;
+    const { week } = cached;
     const { weights } = options;
     const judgement = judgeWeek({ week, goals, minReplicas, maxReplicas, settings, weights, today });
-    known.week = { ...week, judgedDay: today };
-    // Kept first: who is killed after it says too little rather than the same again.
-    if (!(await this.#weeks.keep(known))) {
-      known.week = { ...known.week, judgedDay: week.judgedDay }; // more may have come to it meanwhile
+    cached.week = { ...week, judgedDay: today };
+    // Persisted first: a process killed in between reports too little rather than twice.
+    if (!(await this.#weeks.persist(cached))) {
+      cached.week = { ...cached.week, judgedDay: week.judgedDay }; // it may have changed meanwhile
       return;
     }
     if (judgement.kind !== 'change') {
-      log.judged(namespace, name, judgement.kind === 'kept' ? minReplicas : undefined);
-      return log.tell(`${namespace}/${name}`, `stays ${minReplicas}: ${judgement.why}`);
+      log.judged(namespace, name, judgement.kind === 'unchanged' ? minReplicas : undefined);
+      return log.report(`${namespace}/${name}`, `stays ${minReplicas}: ${judgement.why}`);
     }
     log.judged(namespace, name, judgement.to);
     const isToApply = settings.mode === 'apply' && !isOwned(hpa);
     if (isToApply && !isDryRun) return await this.#apply(hpa, judgement, signal);
-    if (isToApply) this.#log(hpa, judgement); // what it would do
-    this.#told(hpa, judgement, 'MinReplicasRecommended');
+    if (isToApply) this.#log(hpa, judgement); // the dry run logs the change
+    this.#reportChange(hpa, judgement, 'MinReplicasRecommended');
   }
 
   async #apply(hpa: Hpa, change: MinimumChange, signal: AbortSignal): Promise<void> {
@@ -127,19 +126,22 @@ export class AutoMinReplicas {
     const { namespace, name } = hpa.metadata;
     const path = '/spec/minReplicas';
     const body = [
-      { op: 'test', path, value: change.from }, // nobody has changed it meanwhile
+      { op: 'test', path, value: change.from }, // fails if it changed meanwhile
       { op: 'replace', path, value: change.to },
     ] as const;
     try {
       await hpas.patch({ namespace, name }, { type: 'json', body }, { fieldManager: FIELD_MANAGER, signal });
     } catch (error) {
       signal.throwIfAborted();
-      logger.error('Cannot adjust the minReplicas of an HPA', error, { namespace, name });
-      return log.tell(`${namespace}/${name}`, `not adjusted, for that failed: ${changeMessage(change)}`);
+      logger.error('Cannot change minReplicas of HPA', error, { namespace, name });
+      return log.report(
+        `${namespace}/${name}`,
+        `not changed, because the write failed: ${changeMessage(change)}`,
+      );
     }
     log.adjusted(namespace, name);
     this.#log(hpa, change);
-    this.#told(hpa, change, 'MinReplicasAdjusted');
+    this.#reportChange(hpa, change, 'MinReplicasAdjusted');
   }
 
   #log({ metadata: { namespace, name } }: Hpa, change: MinimumChange): void {
@@ -150,15 +152,15 @@ export class AutoMinReplicas {
     this.#dependencies.scaleLog.minReplicasChanged(`${namespace}/${name}`, change, cause);
   }
 
-  #told(hpa: Hpa, change: MinimumChange, reason: string): void {
-    const { tell, log, isDryRun } = this.#dependencies;
+  #reportChange(hpa: Hpa, change: MinimumChange, reason: string): void {
+    const { recordEvent, log, isDryRun } = this.#dependencies;
     const { namespace, name } = hpa.metadata;
     const message = changeMessage(change);
-    log.tell(
+    log.report(
       `${namespace}/${name}`,
       `${reason === 'MinReplicasAdjusted' ? 'adjusted' : 'recommended'} ${message}`,
     );
-    if (!isDryRun) tell(hpa, { type: 'Normal', reason, message });
+    if (!isDryRun) recordEvent(hpa, { type: 'Normal', reason, message });
   }
 }
 
@@ -181,22 +183,22 @@ function measured(
   return next;
 }
 
-/** The owner of an HPA, as a ScaledObject may be, changes its spec alone. */
+/** The owner of an HPA, such as a ScaledObject, manages its spec. */
 function isOwned({ metadata: { ownerReferences = [] } }: Hpa): boolean {
   return ownerReferences.some(({ controller }) => controller === true);
 }
 
-/** Whether nothing more is to be said today. A day far ahead was told by a clock that was wrong. */
+/** Whether today was evaluated. A day far ahead was recorded by a wrong clock. */
 function isJudged({ judgedDay }: Week, today: number): boolean {
   return judgedDay !== undefined && judgedDay >= today && judgedDay <= today + 1;
 }
 
-/** Tells a change of a minimum: from, to, the metric, the peaks of the days and how heavily they count. */
+/** Describes a change of minReplicas with the metric, daily peaks and weights. */
 export function changeMessage({ from, to, metric, peaks, weights, mean, target }: MinimumChange): string {
   const days = peaks.map((peak) => (peak === undefined ? '-' : numberText(peak))).join(' ');
   return (
-    `minReplicas from ${from} to ${to}: the peaks of ${metric} in the last ${peaks.length} days, the latest first, were ` +
-    `${days} (weights ${weights.join(' ')}), ${numberText(mean)} in the mean of a target of ${numberText(target)}`
+    `minReplicas from ${from} to ${to}: daily peaks of ${metric} in the last ${peaks.length} days, latest first: ` +
+    `${days} (weights ${weights.join(' ')}); weighted average ${numberText(mean)}, target ${numberText(target)}`
   );
 }
 

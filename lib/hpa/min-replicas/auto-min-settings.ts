@@ -1,26 +1,26 @@
-/** What becomes of the minimum that the week asks for. */
+/** How minReplicas of an HPA follow its week. */
 export type AutoMinMode = 'recommend' | 'apply' | 'never';
 
-/** The modes, for flags. */
+/** The values of the flag. */
 export const AUTO_MIN_MODES = ['recommend', 'apply', 'never'] as const satisfies readonly AutoMinMode[];
 
-/** What an HPA says of its minReplicas that follow the week. */
+/** The annotation with the mode of an HPA. */
 export const AUTO_MIN_REPLICAS = 'autoscaling.stke.com/auto-min-replicas';
-/** Its bounds. Above the minimum that there is goes only an HPA that names a highest one. */
+/** The annotations with its bounds. Without `-highest`, minReplicas is never raised. */
 const AUTO_MIN_LOWEST = `${AUTO_MIN_REPLICAS}-lowest`;
-const AUTO_MIN_HIGHEST = `${AUTO_MIN_REPLICAS}-highest`;
+export const AUTO_MIN_HIGHEST = `${AUTO_MIN_REPLICAS}-highest`;
 
-/** What counts for one HPA. */
+/** The settings of one HPA. */
 export interface AutoMinSettings {
   readonly mode: AutoMinMode;
   readonly lowest: number;
-  /** `undefined` where the minimum is never raised. */
+  /** `undefined` when minReplicas is never raised. */
   readonly highest: number | undefined;
-  /** Why the annotations do not count; nothing is recommended or changed then. */
+  /** Why the annotations are invalid; nothing is recommended or changed then. */
   readonly problem?: string;
 }
 
-/** Reads the annotations of an HPA. @param otherwise where it says nothing */
+/** Parses the annotations of an HPA. @param otherwise the mode without an annotation */
 export function autoMinSettings(
   annotations: Readonly<Record<string, string>>,
   otherwise: AutoMinMode,
@@ -36,10 +36,10 @@ export function autoMinSettings(
   return { mode, lowest: Number(lowest), highest: highest === undefined ? undefined : Number(highest) };
 }
 
-const COUNT_RULE = 'must be a whole number from 1 to 2147483647';
+const COUNT_RULE = 'must be an integer from 1 to 2147483647';
 
 function refused(annotation: string, value: string, rule: string): AutoMinSettings {
-  const problem = `the annotation ${annotation} ${JSON.stringify(value.slice(0, 64))} ${rule}`;
+  const problem = `annotation ${annotation} ${JSON.stringify(value.slice(0, 64))} ${rule}`;
   return { mode: 'never', lowest: 1, highest: undefined, problem };
 }
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What weeks say of minimums, for people and for series. */
-export class AutoMinLog {
+/** Reports automatic minReplicas as text and series. */
+export class MinReplicasReport {
   readonly #lines = new Map<string, string>();
   readonly #recommended = new Map<string, { namespace: string; name: string; replicas: number }>();
   readonly #adjustments: Counter<'namespace' | 'name'>;
@@ -11,13 +11,13 @@ export class AutoMinLog {
     const recommended = this.#recommended;
     this.#adjustments = new Counter({
       name: 'autoscaler_hpa_min_replicas_adjustments_total',
-      help: 'How often the minReplicas of an HPA were changed to what its week asks for',
+      help: 'Changes of minReplicas of an HPA to the recommendation of its week',
       labelNames: ['namespace', 'name'],
       registers,
     });
     new Gauge({
       name: 'autoscaler_hpa_recommended_min_replicas',
-      help: 'The minReplicas that would have carried the week; absent while too little is known',
+      help: 'The recommended minReplicas of the last week; absent without enough data',
       labelNames: ['namespace', 'name'],
       registers,
       collect() {
@@ -28,16 +28,16 @@ export class AutoMinLog {
     });
   }
 
-  /** What is said of an HPA now. @param key `namespace/name` */
+  /** The report of an HPA. @param key `namespace/name` */
   find(key: string): string | undefined {
     return this.#lines.get(key);
   }
 
-  tell(key: string, line: string): void {
+  report(key: string, line: string): void {
     this.#lines.set(key, line);
   }
 
-  /** @param replicas `undefined` where too little is known */
+  /** @param replicas `undefined` without enough data */
   judged(namespace: string, name: string, replicas: number | undefined): void {
     const key = `${namespace}/${name}`;
     if (replicas === undefined) this.#recommended.delete(key);
@@ -55,7 +55,7 @@ export class AutoMinLog {
     this.#adjustments.remove({ namespace, name });
   }
 
-  /** The term ends; what goes until the next one is not known. */
+  /** Clears all reports at the end of a leadership term. */
   clear(): void {
     this.#adjustments.reset();
     this.#lines.clear();

@@ -4,7 +4,7 @@ import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import { type MemoryStore, UnkeptNames } from '../state/config-map-store.ts';
+import { type ConfigMapStore, PersistFailures } from '../state/config-map-store.ts';
 import { spreadOf } from '../sync-schedule.ts';
 import {
   dayOf,
@@ -16,156 +16,157 @@ import {
   withPeak,
 } from './recommended-minimum.ts';
 
-/** What weeks are kept with. */
-export interface KeptWeeksOptions {
-  readonly store: Pick<MemoryStore, 'get' | 'put'>;
-  /** What is known of the days before the one on which an HPA was first seen. */
+export interface PersistedWeeksOptions {
+  readonly store: Pick<ConfigMapStore, 'get' | 'put'>;
+  /** Reads the days before an HPA was first observed. */
   readonly weekBefore: ((hpa: Hpa, firstDay: number, signal: AbortSignal) => Promise<Week>) | undefined;
   readonly logger: Logger;
-  /** Nothing is kept. */
+  /** Nothing is persisted. */
   readonly isDryRun: boolean;
 }
 
-/** The week of one HPA, as it is known now. */
-export interface KeptWeek {
-  /** As it was seen last. */
+/** The week of one HPA. */
+export interface CachedWeek {
+  /** Its last observed version. */
   hpa: Hpa;
   week: Week;
-  /** What the store has of it. */
+  /** The persisted record. */
   text: string | undefined;
-  /** Whether the days before the first are being read; `missing` where that failed, to be tried again. */
-  before: 'known' | 'asked' | 'missing';
-  /** When they were asked for last. */
-  askedAtMs: number;
+  /** State of the query for the days before the first one; `missing` is retried. */
+  before: 'complete' | 'pending' | 'missing';
+  /** Time of the last query. */
+  queriedAtMs: number;
 }
 
-/** The peaks of a namespace are kept this often if some have risen; a process that is killed forgets what rose since. */
-const KEEP_EVERY_MS = 600_000;
-/** A Prometheus that could not tell of the days before is asked again after this long. */
-const ASK_EVERY_MS = 900_000;
+/** Raised peaks of a namespace are persisted this often; a killed process loses later ones. */
+const PERSIST_INTERVAL_MS = 600_000;
+/** Retry interval of failed Prometheus queries. */
+const QUERY_INTERVAL_MS = 900_000;
 
 const WITHOUT_WEEK =
-  'Automatic minReplicas: Prometheus cannot tell the week before an HPA was first seen; its days are counted from now, and it is asked again every 15 minutes';
+  'Cannot read the week before an HPA was first observed from Prometheus; automatic minReplicas starts from the observed days, and the query is retried every 15 minutes';
 
-/** Knows the weeks of HPAs for one term of a leader, and keeps them for the next. */
-export class KeptWeeks {
-  readonly #options: KeptWeeksOptions;
+/** Caches the weeks of HPAs for one leadership term, and persists them for the next. */
+export class PersistedWeeks {
+  readonly #options: PersistedWeeksOptions;
   /** By namespace and name. */
-  readonly #known = new Map<string, Map<string, KeptWeek>>();
-  /** When the weeks of a namespace were kept. */
-  readonly #keptAtMs = new Map<string, number>();
-  readonly #unkept = new UnkeptNames();
-  /** Of the weeks of all HPAs: they come from one Prometheus. */
+  readonly #cached = new Map<string, Map<string, CachedWeek>>();
+  /** When the weeks of a namespace were persisted. */
+  readonly #persistedAtMs = new Map<string, number>();
+  readonly #persistFailures = new PersistFailures();
+  /** Failures for all HPAs: there is one Prometheus. */
   readonly #failures: FailureLog;
 
-  constructor(options: KeptWeeksOptions) {
+  constructor(options: PersistedWeeksOptions) {
     this.#options = options;
     this.#failures = new FailureLog({
       logger: options.logger,
       failing: WITHOUT_WEEK,
       lineOf: () => ({ level: 'warning', message: WITHOUT_WEEK }),
-      recovered: 'Automatic minReplicas: Prometheus tells the week before again',
+      recovered: 'Prometheus returns the week before an HPA was first observed again',
     });
   }
 
-  /** The week of an HPA, with what a Prometheus knows of the days before it was first seen, once that was read. */
-  async of(
+  /** The week of an HPA, with the days before it was first observed once Prometheus has returned them. */
+  async get(
     hpa: Hpa,
     { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
-  ): Promise<KeptWeek> {
+  ): Promise<CachedWeek> {
     const { namespace, name, uid } = hpa.metadata;
-    let known = this.#known.get(namespace)?.get(name);
-    if (known?.hpa.metadata.uid !== uid) {
-      known = await this.#read(hpa, dayOf(nowMs));
-      const others = this.#known.get(namespace) ?? new Map<string, KeptWeek>();
-      this.#known.set(namespace, others.set(name, known));
+    let cached = this.#cached.get(namespace)?.get(name);
+    if (cached?.hpa.metadata.uid !== uid) {
+      cached = await this.#read(hpa, dayOf(nowMs));
+      const others = this.#cached.get(namespace) ?? new Map<string, CachedWeek>();
+      this.#cached.set(namespace, others.set(name, cached));
     }
-    known.hpa = hpa;
-    this.#askBefore(known, nowMs, signal);
-    return known;
+    cached.hpa = hpa;
+    this.#queryBefore(cached, nowMs, signal);
+    return cached;
   }
 
-  /** @returns whether it is kept */
-  async keep(known: KeptWeek): Promise<boolean> {
+  /** @returns whether the week is persisted */
+  async persist(cached: CachedWeek): Promise<boolean> {
     const { store, isDryRun, logger } = this.#options;
     if (isDryRun) return true;
-    const { metadata, spec } = known.hpa;
+    const { metadata, spec } = cached.hpa;
     const { namespace, name, uid } = metadata;
     const names = new Set(metricGoals(spec).flatMap((goal) => goal?.metric ?? []));
-    known.week = withMetricsOf(known.week, names);
-    const text = formatWeek({ uid, week: known.week, lacksBefore: known.before !== 'known' });
-    if (text === known.text) return true;
+    cached.week = withMetricsOf(cached.week, names);
+    const text = formatWeek({ uid, week: cached.week, lacksBefore: cached.before !== 'complete' });
+    if (text === cached.text) return true;
     try {
       await store.put(namespace, weekKey(name), text);
     } catch (error) {
-      if (this.#unkept.failed(namespace, name))
-        logger.error('Cannot keep the weeks of HPAs', error, { namespace, name });
-      return false; // tried again later
+      if (this.#persistFailures.failed(namespace, name))
+        logger.error('Cannot persist weeks of HPAs', error, { namespace, name });
+      return false; // retried later
     }
-    this.#unkept.kept(namespace, name);
-    known.text = text;
+    this.#persistFailures.succeeded(namespace, name);
+    cached.text = text;
     return true;
   }
 
-  /** Keeps what has risen in a namespace, all of it at once, for it is one object; namespaces at times of their own. */
-  async keepNamespace(namespace: string, nowMs: number): Promise<void> {
-    const keptAtMs = this.#keptAtMs.get(namespace);
-    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < KEEP_EVERY_MS) return;
-    this.#keptAtMs.set(
+  /** Persists raised peaks of a namespace together, as they share an object; namespaces at different times. */
+  async persistNamespace(namespace: string, nowMs: number): Promise<void> {
+    const keptAtMs = this.#persistedAtMs.get(namespace);
+    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < PERSIST_INTERVAL_MS) return;
+    this.#persistedAtMs.set(
       namespace,
-      keptAtMs === undefined ? nowMs - spreadOf(namespace) * KEEP_EVERY_MS : nowMs,
+      keptAtMs === undefined ? nowMs - spreadOf(namespace) * PERSIST_INTERVAL_MS : nowMs,
     );
     if (keptAtMs === undefined) return;
-    await Promise.all([...(this.#known.get(namespace)?.values() ?? [])].map((known) => this.keep(known)));
+    await Promise.all(
+      [...(this.#cached.get(namespace)?.values() ?? [])].map((cached) => this.persist(cached)),
+    );
   }
 
-  /** An HPA is no more. */
+  /** Removes a deleted HPA. */
   async forget(namespace: string, name: string): Promise<void> {
     const { store, isDryRun } = this.#options;
-    const others = this.#known.get(namespace);
+    const others = this.#cached.get(namespace);
     others?.delete(name);
     if (others?.size === 0) {
-      this.#known.delete(namespace);
-      this.#keptAtMs.delete(namespace);
+      this.#cached.delete(namespace);
+      this.#persistedAtMs.delete(namespace);
     }
-    this.#unkept.kept(namespace, name);
+    this.#persistFailures.succeeded(namespace, name);
     if (!isDryRun) await store.put(namespace, weekKey(name), undefined);
   }
 
-  async #read(hpa: Hpa, today: number): Promise<KeptWeek> {
+  async #read(hpa: Hpa, today: number): Promise<CachedWeek> {
     const { namespace, name, uid } = hpa.metadata;
     const text = await this.#options.store.get(namespace, weekKey(name));
     const record = text === undefined ? undefined : parseWeek(text);
-    const isAsked = { before: 'missing', askedAtMs: Number.NEGATIVE_INFINITY } as const;
+    const isAsked = { before: 'missing', queriedAtMs: Number.NEGATIVE_INFINITY } as const;
     if (record?.uid !== uid) return { hpa, week: emptyWeek(today), text: undefined, ...isAsked };
     return {
       hpa,
       week: record.week,
       text,
       ...isAsked,
-      ...(!record.lacksBefore && { before: 'known' }),
+      ...(!record.lacksBefore && { before: 'complete' }),
     };
   }
 
-  /** Has the days before the first be read, where they are missing; deciding does not wait for it. */
-  #askBefore(known: KeptWeek, nowMs: number, signal: AbortSignal): void {
+  /** Queries missing days before the first one in the background. */
+  #queryBefore(cached: CachedWeek, nowMs: number, signal: AbortSignal): void {
     const { weekBefore } = this.#options;
-    if (known.before !== 'missing' || Math.abs(nowMs - known.askedAtMs) < ASK_EVERY_MS) return;
-    const { hpa } = known;
-    const { firstDay } = known.week;
+    if (cached.before !== 'missing' || Math.abs(nowMs - cached.queriedAtMs) < QUERY_INTERVAL_MS) return;
+    const { hpa } = cached;
+    const { firstDay } = cached.week;
     if (!weekBefore || dayOf(nowMs) - firstDay >= WEEK_DAYS) {
-      known.before = 'known'; // as far as it will ever be
+      cached.before = 'complete'; // older days are outdated by now
       return;
     }
-    Object.assign(known, { before: 'asked', askedAtMs: nowMs });
+    Object.assign(cached, { before: 'pending', queriedAtMs: nowMs });
     weekBefore(hpa, firstDay, signal).then(
       (before) => {
-        known.week = joined(before, known.week, dayOf(nowMs));
-        known.before = 'known';
+        cached.week = joined(before, cached.week, dayOf(nowMs));
+        cached.before = 'complete';
         this.#failures.succeed();
       },
       (error: unknown) => {
-        known.before = 'missing';
+        cached.before = 'missing';
         if (signal.aborted) return;
         const { namespace, name } = hpa.metadata;
         this.#failures.fail(error, { hpa: `${namespace}/${name}`, error: describeError(error) });
@@ -174,7 +175,7 @@ export class KeptWeeks {
   }
 }
 
-/** What was read of the days before, and what was measured since; what is too old to count would push out what is not. */
+/** Joins earlier and measured days; outdated days would displace current ones. */
 function joined(before: Week, since: Week, today: number): Week {
   let week = since;
   for (const [metric, days] of before.peaks) {
@@ -183,12 +184,12 @@ function joined(before: Week, since: Week, today: number): Week {
   return week;
 }
 
-/** What is kept of an HPA's week. */
+/** The persisted record of an HPA's week. */
 interface WeekRecord {
-  /** Of the HPA: one that was made again under its name begins again. */
+  /** UID of the HPA: a recreated HPA starts over. */
   readonly uid: string;
   readonly week: Week;
-  /** Whether what a Prometheus knows of the days before the first could not be read yet. */
+  /** Whether the days before the first one are still missing. */
   readonly lacksBefore?: boolean;
 }
 
@@ -201,22 +202,22 @@ const RECORD = z.object({
   peaks: z.record(z.string(), z.array(z.tuple([day, z.number().nonnegative(), z.int().positive()])).max(16)),
 });
 
-/** A longer text is nobody's record. */
-const LONGEST_RECORD = 64 * 1024;
+/** Longer texts are not records. */
+const MAX_RECORD_LENGTH = 64 * 1024;
 
-/** Under which key the ConfigMap of a namespace keeps the week of an HPA: no HPA can be called that. */
+/** The ConfigMap key of an HPA's week; not a valid HPA name. */
 export function weekKey(name: string): string {
   return `${name}${SUFFIX}`;
 }
 
-/** Whose key it is, be it of a week or not. */
+/** The HPA of a key, of a week or not. */
 export function hpaOfKey(key: string): string {
   return key.endsWith(SUFFIX) ? key.slice(0, -SUFFIX.length) : key;
 }
 
 const SUFFIX = '_week';
 
-/** Writes a record as text; loads to six digits. */
+/** Formats a record; loads have six digits. */
 export function formatWeek({ uid, lacksBefore, week: { firstDay, judgedDay, peaks } }: WeekRecord): string {
   return JSON.stringify({
     uid,
@@ -232,9 +233,9 @@ export function formatWeek({ uid, lacksBefore, week: { firstDay, judgedDay, peak
   });
 }
 
-/** Reads a record; `undefined` for what is none. */
+/** Parses a record; `undefined` for invalid text. */
 export function parseWeek(text: string): WeekRecord | undefined {
-  if (text.length > LONGEST_RECORD) return undefined;
+  if (text.length > MAX_RECORD_LENGTH) return undefined;
   const read = RECORD.safeParse(parseJson(text));
   if (!read.success) return undefined;
   const { uid, first: firstDay, judged: judgedDay, lacksBefore, peaks } = read.data;

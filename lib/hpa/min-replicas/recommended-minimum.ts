@@ -2,55 +2,53 @@ import type { HpaSpec, MetricSpec, MetricTarget } from '#lib/kubernetes/objects/
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import type { Explanation } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
-import type { AutoMinSettings } from './auto-min-settings.ts';
+import { AUTO_MIN_HIGHEST, type AutoMinSettings } from './auto-min-settings.ts';
 
-/** What a week says of the minimum. */
+/** The recommendation of a week. */
 type WeekJudgement =
-  /** Too little is known. */
+  /** Not enough data. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** The minimum is as it should be, or may not be changed. */
-  | { readonly kind: 'kept'; readonly why: string }
+  /** minReplicas is right, or must not change. */
+  | { readonly kind: 'unchanged'; readonly why: string }
   | ({ readonly kind: 'change' } & MinimumChange);
 
-/** Another minimum, and where it comes from. */
+/** A recommended change, with its data. */
 export interface MinimumChange {
   readonly from: number;
   readonly to: number;
   readonly metric: string;
-  /** In the unit of the target, the latest day first; `undefined` for a day without data. */
+  /** In the unit of the target, latest day first; `undefined` for a day without data. */
   readonly peaks: readonly (number | undefined)[];
   readonly weights: readonly number[];
   readonly mean: number;
   readonly target: number;
 }
 
-/** With fewer days nothing is said. */
-const FEWEST_DAYS = 3;
-/** More metrics are nobody's who wants a response from a week. */
-const MOST_METRICS = 32;
+/** Minimum of days with data. */
+const MIN_DAYS = 3;
+/** HPAs with more metrics get no recommendation. */
+const MAX_METRICS = 32;
 
-/** What a week is judged by. */
 export interface JudgementInput {
   readonly week: Week;
-  /** In the order of the HPA's spec. */
+  /** In the order of the spec. */
   readonly goals: readonly (MetricGoal | undefined)[];
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly settings: Pick<AutoMinSettings, 'lowest' | 'highest'>;
-  /** Of the last days, the latest first. */
+  /** Weights of the last days, latest first. */
   readonly weights: readonly number[];
   readonly today: number;
 }
 
 /**
- * Works out which minimum would have carried the week: for each metric the weighted mean of the days' peaks against the
- * target, by the HPA's own formula; the metric that needs the most decides, and one of which too little is known
- * could have needed more.
+ * Computes the minReplicas that would have carried the week: for each metric the weighted average of daily peaks against
+ * the target, by the formula of HPAs. The highest result wins; a metric without enough data could have needed more.
  */
 export function judgeWeek(input: JudgementInput): WeekJudgement {
   const { goals, minReplicas: from, maxReplicas, settings } = input;
-  if (from < 1) return { kind: 'kept', why: 'the minimum is zero' };
-  if (goals.length > MOST_METRICS) return { kind: 'unknown', why: `more than ${MOST_METRICS} metrics` };
+  if (from < 1) return { kind: 'unchanged', why: 'the minimum is zero' };
+  if (goals.length > MAX_METRICS) return { kind: 'unknown', why: `more than ${MAX_METRICS} metrics` };
   let highest: MinimumChange | undefined;
   for (const goal of goals) {
     if (!goal) return { kind: 'unknown', why: 'a metric has no target above zero' };
@@ -64,8 +62,8 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   const to = Math.min(wanted, bound ?? from, maxReplicas);
   if (to !== from) return { kind: 'change', ...highest, to };
   const isUnasked = bound === undefined && wanted > from;
-  const more = isUnasked ? ', and nobody asked for raising it' : '';
-  return { kind: 'kept', why: `the week asks for ${highest.to}${more}` };
+  const more = isUnasked ? `, and the annotation ${AUTO_MIN_HIGHEST} that allows raising it is not set` : '';
+  return { kind: 'unchanged', why: `the week recommends ${highest.to}${more}` };
 }
 
 function neededBy(
@@ -74,137 +72,134 @@ function neededBy(
 ): MinimumChange | string {
   const days = wholeDays(week, metric, today);
   let [sum, weight, count] = [0, 0, 0];
-  days.forEach((peak, place) => {
+  days.forEach((peak, index) => {
     if (!peak) return;
-    sum += onMinimum(peak, minReplicas) * (weights[place] ?? 0);
-    weight += weights[place] ?? 0;
+    sum += onMinimum(peak, minReplicas) * (weights[index] ?? 0);
+    weight += weights[index] ?? 0;
     count++;
   });
-  if (count < FEWEST_DAYS) return `of ${metric}, ${count} whole days are known and ${FEWEST_DAYS} are needed`;
+  if (count < MIN_DAYS) return `${metric} has data of ${count} whole days, ${MIN_DAYS} are required`;
   const mean = sum / weight;
   const peaks = days.map((peak) => peak && onMinimum(peak, minReplicas));
   const to = Math.max(1, Math.ceil((minReplicas * mean) / target - PRECISION));
   return { from: minReplicas, to: Math.min(to, MOST_REPLICAS), metric, peaks, weights, mean, target };
 }
 
-/** What floating-point numbers add to a product. */
+/** Rounding error of floating-point products. */
 const PRECISION = 1e-9;
 const MOST_REPLICAS = 2 ** 31 - 1;
 
-/** A day's load as it would be on the minimum of now. */
+/** The load of a day, converted to the current minReplicas. */
 function onMinimum(peak: DayPeak, minReplicas: number): number {
   return carriedOf(peak) / minReplicas;
 }
 
-/** The highest load of a metric on one day. */
+/** The peak load of a metric on one day. */
 interface DayPeak {
   /** Days since the Unix epoch, by UTC. */
   readonly day: number;
-  /** For each replica of the minimum, in the unit of the metric's target. */
+  /** Per replica of minReplicas, in the unit of the target. */
   readonly load: number;
-  /** The minimum of that time. */
+  /** minReplicas at that time. */
   readonly minReplicas: number;
 }
 
-/** What is known of the last days of an HPA. */
+/** The recorded days of an HPA. */
 export interface Week {
-  /** The day on which the HPA was first seen: it is not whole, so it does not count. */
+  /** The day of the first observation, which is incomplete and does not count. */
   readonly firstDay: number;
-  /** The last day on which something was said or changed, or nothing was found to say. */
+  /** The last evaluated day. */
   readonly judgedDay: number | undefined;
-  /** By metric, the oldest first. */
+  /** By metric, oldest first. */
   readonly peaks: ReadonlyMap<string, readonly DayPeak[]>;
 }
 
-/** How many whole days count. */
+/** Number of whole days that count. */
 export const WEEK_DAYS = 7;
 
 const DAY_MS = 86_400_000;
 
-/** The day of a moment. */
+/** Days since the Unix epoch, by UTC. */
 export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS);
 }
 
-/** When a day begins. */
 export function startOfDayMs(day: number): number {
   return day * DAY_MS;
 }
 
-/** Nothing was measured yet. */
 export function emptyWeek(firstDay: number): Week {
   return { firstDay, judgedDay: undefined, peaks: new Map() };
 }
 
 /**
- * Takes in what was measured; the same week where that is no peak. What is too old to count goes, and what a clock that was
- * wrong has put days ahead.
+ * Records a load; returns the same week if it is no peak. Drops outdated days, and days in the future that a wrong clock
+ * has recorded.
  */
 export function withPeak(week: Week, metric: string, peak: DayPeak): Week {
   const days = week.peaks.get(metric) ?? [];
-  const known = days.find(({ day }) => day === peak.day);
-  if (known && carriedOf(known) >= carriedOf(peak)) return week;
+  const recorded = days.find(({ day }) => day === peak.day);
+  if (recorded && carriedOf(recorded) >= carriedOf(peak)) return week;
   const others = days.filter(({ day }) => day !== peak.day && Math.abs(day - peak.day) <= WEEK_DAYS);
   const all = [...others, peak].sort((one, other) => one.day - other.day);
   return { ...week, peaks: new Map(week.peaks).set(metric, all) };
 }
 
-/** Leaves out metrics that the HPA does not have any more. */
+/** Drops metrics that the HPA no longer has. */
 export function withMetricsOf(week: Week, metrics: ReadonlySet<string>): Week {
   const peaks = [...week.peaks].filter(([metric]) => metrics.has(metric));
   return peaks.length === week.peaks.size ? week : { ...week, peaks: new Map(peaks) };
 }
 
-/** The peaks of the whole days before a day, the latest first; `undefined` in the place of a day without data. */
+/** The peaks of whole days before a day, latest first; `undefined` for a day without data. */
 function wholeDays(week: Week, metric: string, today: number): readonly (DayPeak | undefined)[] {
   const days = week.peaks.get(metric) ?? [];
-  return Array.from({ length: WEEK_DAYS }, (_, place) => {
-    const wanted = today - 1 - place;
+  return Array.from({ length: WEEK_DAYS }, (_, index) => {
+    const wanted = today - 1 - index;
     return wanted === week.firstDay ? undefined : days.find(({ day }) => day === wanted);
   });
 }
 
-/** What a minimum of one replica would have had to carry: what stays the same when the minimum changes. */
+/** The load of one replica of minReplicas times minReplicas: independent of minReplicas. */
 function carriedOf({ load, minReplicas }: DayPeak): number {
   return load * minReplicas;
 }
 
-/** How heavy one metric of an HPA was on each replica of the minimum. */
+/** The load of one metric per replica of minReplicas. */
 interface MeasuredLoad {
-  /** Tells the metric from the others of the HPA. */
+  /** Identifies the metric within the HPA. */
   readonly metric: string;
   /** In the unit of the target. */
   readonly load: number;
 }
 
-/** A metric and what it is to be, as a number. */
+/** A metric with its target as a number. */
 interface MetricGoal {
   readonly metric: string;
   readonly target: number;
 }
 
-/** The loads that a decision was made from; metrics that could not be read are not among them. */
+/** The loads of a decision, without metrics that could not be read. */
 export function measuredLoads({ metrics = [] }: HpaSpec, explanation: Explanation): readonly MeasuredLoad[] {
   const { currentReplicas, minReplicas } = explanation;
   if (currentReplicas === undefined) return [];
-  return metrics.flatMap((spec, place) => {
+  return metrics.flatMap((spec, index) => {
     const goal = goalOf(spec);
-    const ratio = ratioOf(explanation.metrics[place]);
+    const ratio = ratioOf(explanation.metrics[index]);
     if (!goal || ratio === undefined) return [];
     const load = ratioOnMinimum(ratio, { currentReplicas, minReplicas }) * goal.target;
     return Number.isFinite(load) && load >= 0 ? { metric: goal.metric, load } : [];
   });
 }
 
-/** The metrics of an HPA; `undefined` for one whose target is no number above zero. */
+/** The metrics of an HPA; `undefined` for one whose target is not above zero. */
 export function metricGoals({ metrics = [] }: HpaSpec): readonly (MetricGoal | undefined)[] {
   return metrics.map(goalOf);
 }
 
 /**
- * How heavy the load would be on the minimum. Above the target it is as the HPA's rules read it. Below, while more
- * replicas run than the minimum, each replica of the minimum would carry more, though no more than the target says here:
- * that many replicas are what scaling is for.
+ * The load on minReplicas relative to the target. Above the target it is the ratio of the HPA. Below it, while more replicas
+ * run than minReplicas, each would carry more, but at most the target: scaling adds replicas beyond that.
  */
 export function ratioOnMinimum(
   ratio: number,
@@ -214,19 +209,19 @@ export function ratioOnMinimum(
   return Math.min(1, (ratio * currentReplicas) / minReplicas);
 }
 
-/** A target as a number: percent, or the amount. */
+/** The target as a number: percent, or the amount. */
 export function targetNumber({ averageValue, value, averageUtilization }: MetricTarget): number | undefined {
   const amount = averageValue ?? value;
   const target = amount === undefined ? averageUtilization : amountOf(amount);
   return target !== undefined && target > 0 ? target : undefined;
 }
 
-/** What a target's number means, as kube-state-metrics calls it, too. */
+/** The type of a target, as in kube-state-metrics. */
 export function targetKind({ averageValue, value }: MetricTarget): 'average' | 'value' | 'utilization' {
   return averageValue !== undefined ? 'average' : value !== undefined ? 'value' : 'utilization';
 }
 
-/** What of a metric's spec says which it is. */
+/** The identifying fields of a metric spec. */
 export function sourceOf(spec: MetricSpec): {
   readonly name: string;
   readonly of: string;
@@ -257,10 +252,10 @@ function goalOf(spec: MetricSpec): MetricGoal | undefined {
   const number = targetNumber(target);
   if (number === undefined) return undefined;
   const metric = [spec.type, name, ...(of === '' ? [] : [of]), targetKind(target)].join(' ');
-  return { metric: metric.slice(0, LONGEST_NAME), target: number };
+  return { metric: metric.slice(0, MAX_NAME_LENGTH), target: number };
 }
 
-const LONGEST_NAME = 512;
+const MAX_NAME_LENGTH = 512;
 
 function ratioOf(metric: MetricExplanation | undefined): number | undefined {
   return metric?.failure ? undefined : metric?.proposal?.ratio;
@@ -270,7 +265,7 @@ function amountOf(text: string): number | undefined {
   try {
     return Number(parseThousandths(text)) / 1000;
   } catch {
-    return undefined; // the metric fails, too, and tells why
+    return undefined; // the metric fails too and reports the cause
   }
 }
 

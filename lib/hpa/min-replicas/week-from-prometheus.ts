@@ -15,50 +15,50 @@ import {
   withPeak,
 } from './recommended-minimum.ts';
 
-/** What a Prometheus is asked with: an instant query. */
-export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly Sample[]>;
+/** Runs an instant query. */
+export type QueryPrometheus = (query: string, signal: AbortSignal) => Promise<readonly Sample[]>;
 
-/** What was read of one day of a namespace, by HPA and metric. */
+/** The samples of one day of a namespace, by HPA and metric. */
 interface Day {
   readonly day: number;
   readonly minReplicas: readonly Sample[];
   readonly loads: readonly Sample[];
-  /** Loads times the replicas that carried them. */
+  /** Loads times replicas. */
   readonly totals: readonly Sample[];
 }
 
 const OF = 'kube_horizontalpodautoscaler';
-/** HPAs of a namespace that were first seen on one day share what was read. */
+/** HPAs of a namespace that were first observed on one day share queries within this time. */
 const SHARED_MS = 600_000;
 
 /**
- * Reads weeks from what kube-state-metrics tells of HPAs: the values of their metrics as their controller read them.
- * Requests are made one after another, three for each day and namespace.
+ * Reads weeks from the HPA metrics of kube-state-metrics: metric values as the controller read them. Queries run one after
+ * another, three for each day and namespace.
  */
 export class WeekFromPrometheus {
-  readonly #ask: AskPrometheus;
+  readonly #query: QueryPrometheus;
   readonly #clock: Clock;
-  /** By namespace and the day before which they are. */
+  /** By namespace and the day after the last one. */
   readonly #shared = new Map<string, { readonly atMs: number; readonly days: Promise<readonly Day[]> }>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(ask: AskPrometheus, clock: Clock) {
-    this.#ask = ask;
+  constructor(query: QueryPrometheus, clock: Clock) {
+    this.#query = query;
     this.#clock = clock;
   }
 
-  /** The whole days before today. @throws when the Prometheus cannot be asked */
-  async of(hpa: Hpa, today: number, signal: AbortSignal): Promise<Week> {
+  /** The whole days before today. @throws when a query fails */
+  async read(hpa: Hpa, today: number, signal: AbortSignal): Promise<Week> {
     const days = await this.#daysOf(hpa.metadata.namespace, today, signal);
     const goals = metricGoals(hpa.spec);
     let week = emptyWeek(today);
     for (const { day, minReplicas: minimums, loads, totals } of days) {
       const minReplicas = only(minimums, hpa, {}) ?? 0;
       if (!Number.isInteger(minReplicas) || minReplicas < 1) continue;
-      for (const [place, spec] of (hpa.spec.metrics ?? []).entries()) {
+      for (const [index, spec] of (hpa.spec.metrics ?? []).entries()) {
         const { name, target } = sourceOf(spec);
         const number = targetNumber(target);
-        const metric = goals[place]?.metric;
+        const metric = goals[index]?.metric;
         if (number === undefined || metric === undefined) continue;
         const labels = { metric_name: name, metric_target_type: targetKind(target) };
         const load = only(loads, hpa, labels);
@@ -76,10 +76,10 @@ export class WeekFromPrometheus {
     const nowMs = this.#clock.monotonicMs();
     for (const [old, { atMs }] of this.#shared) if (nowMs - atMs >= SHARED_MS) this.#shared.delete(old);
     const key = `${namespace} ${today}`;
-    const known = this.#shared.get(key);
-    if (known) return known.days;
+    const shared = this.#shared.get(key);
+    if (shared) return shared.days;
     const days = this.#last.then(() => this.#read(namespace, today, signal));
-    this.#last = days.catch(() => {}); // who waits for it is told
+    this.#last = days.catch(() => {}); // its callers get the error
     this.#shared.set(key, { atMs: nowMs, days });
     return days;
   }
@@ -92,8 +92,9 @@ export class WeekFromPrometheus {
       const load = `${OF}_status_target_metric${selector}`;
       const replicas = `${OF}_status_current_replicas${selector}`;
       const product = `${load} * on (namespace, horizontalpodautoscaler) group_left () ${replicas}`;
-      // A day without samples is a result, too: the vector at the end belongs to no HPA.
-      const highest = (query: string) => this.#ask(`max_over_time(${query} ${offset}) or vector(0)`, signal);
+      // The vector belongs to no HPA: a day without samples is not an empty response.
+      const highest = (query: string) =>
+        this.#query(`max_over_time(${query} ${offset}) or vector(0)`, signal);
       days.push({
         day,
         minReplicas: await highest(`${OF}_spec_min_replicas${selector}[1d]`),
@@ -105,7 +106,7 @@ export class WeekFromPrometheus {
   }
 }
 
-/** The highest of the samples of an HPA that have some labels: several instances may tell of it. */
+/** The highest matching sample of an HPA: several instances may report it. */
 function only(
   samples: readonly Sample[],
   { metadata }: Hpa,

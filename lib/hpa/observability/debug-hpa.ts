@@ -6,14 +6,14 @@ import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Explanation } from '../decision/decision.ts';
 
 import { explainDecision } from '../explain/explain-decision.ts';
-import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
+import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
 
 /**
- * `/debug/hpa?namespace=&name=`: why an HPA has as many replicas as it has, as the leader decided. JSON, or text with
- * `format=text` or for who accepts no JSON; without a name, all HPAs in short.
+ * `/debug/hpa?namespace=&name=`: the last decision of an HPA, explained. JSON, or text with `format=text` or for clients that
+ * do not accept JSON; without a name, a summary of all HPAs.
  */
-export function debugHpa(decisions: DecisionLog, autoMin: Pick<AutoMinLog, 'find'>): Endpoint {
+export function debugHpa(decisions: DecisionLog, autoMin: Pick<MinReplicasReport, 'find'>): Endpoint {
   return (context) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') throw methodNotAllowed();
     const { query } = context.state;
@@ -52,15 +52,15 @@ function lineOf({ namespace, name, decisions }: HpaDecisions): string {
   return `${namespace}/${name}  ${latest ? decisionLine(latest) : ''}`;
 }
 
-/** Selectors, and what servers say, may be as long as an object. */
-const LONGEST_LINE = 1000;
-/** An HPA may have as many metrics as fit into an object. */
-const MOST_LINES = 200;
+/** Selectors and server messages may be as long as an object. */
+const MAX_LINE_LENGTH = 1000;
+/** An object has room for many metrics. */
+const MAX_LINES = 200;
 
 /**
- * Why an HPA has as many replicas as it has, for people.
+ * Explains the replicas of an HPA as text.
  *
- * @param minimum what is said of its minReplicas by the week
+ * @param minimum the report of automatic minReplicas
  */
 export function hpaText(
   { namespace, name, explanation, other, decisions, problem }: HpaDecisions,
@@ -69,7 +69,7 @@ export function hpaText(
   return [
     `HorizontalPodAutoscaler ${namespace}/${name}`,
     ...(other
-      ? [`left alone, for "${other.manager}" acted on it at ${formatTimestamp(other.writtenAtMs)}`]
+      ? [`not scaled: "${other.manager}" wrote its status at ${formatTimestamp(other.writtenAtMs)}`]
       : []),
     ...(explanation
       ? [
@@ -77,10 +77,10 @@ export function hpaText(
           ...calculation(explanation, decisions.at(-1)?.agrees !== undefined),
         ]
       : []),
-    ...(problem === undefined ? [] : [`not heeded: ${problem}`]),
-    ...(minimum === undefined ? [] : [`minReplicas by the week: ${minimum}`]),
+    ...(problem === undefined ? [] : [`ignored: ${problem}`]),
+    ...(minimum === undefined ? [] : [`automatic minReplicas: ${minimum}`]),
     '',
-    `the last ${decisions.length} decisions, the latest first:`,
+    `last ${decisions.length} decisions, latest first:`,
     ...decisions.toReversed().map(decisionLine),
   ].join('\n');
 }
@@ -88,27 +88,27 @@ export function hpaText(
 function calculation(explanation: Explanation, isHypothetical: boolean): readonly string[] {
   const lines = explainDecision(explanation, { isHypothetical })
     .split('\n')
-    .map((line) => shortened(line, LONGEST_LINE));
-  if (lines.length <= MOST_LINES) return lines;
-  const half = MOST_LINES / 2; // what came of it is at the end
+    .map((line) => shortened(line, MAX_LINE_LENGTH));
+  if (lines.length <= MAX_LINES) return lines;
+  const half = MAX_LINES / 2; // the result is at the end
   return [
     ...lines.slice(0, half),
-    `… ${lines.length - MOST_LINES} more lines; as JSON there are all …`,
+    `… ${lines.length - MAX_LINES} more lines; JSON has all of them …`,
     ...lines.slice(-half),
   ];
 }
 
-/** One decision on a line. */
+/** Formats one decision as a line. */
 export function decisionLine(decision: LoggedDecision): string {
   const { atMs, step, currentReplicas, proposedReplicas, desiredReplicas, isScaled, agrees, error } =
     decision;
-  const asked = proposedReplicas === undefined ? '' : `, metrics ask for ${proposedReplicas}`;
+  const proposed = proposedReplicas === undefined ? '' : `, metrics propose ${proposedReplicas}`;
   const done =
     agrees === undefined
       ? isScaled
         ? 'scaled'
         : 'stayed'
-      : `dry run, ${agrees ? 'as' : 'other than'} the status says`;
+      : `dry run, ${agrees ? 'same as' : 'differs from'} the status`;
   const replicas = `${currentReplicas ?? '?'} -> ${desiredReplicas ?? '?'}`;
-  return `${formatTimestamp(atMs)}  ${replicas}  ${done}  ${step}${asked}${error === undefined ? '' : `: ${error}`}`;
+  return `${formatTimestamp(atMs)}  ${replicas}  ${done}  ${step}${proposed}${error === undefined ? '' : `: ${error}`}`;
 }

@@ -2,47 +2,47 @@ import { copyString } from '#lib/cache/interner.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation, Outcome } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
-import type { OtherController } from '../external-controllers.ts';
+import type { ExternalController } from '../external-controllers.ts';
 
-/** One decision in short. */
+/** A short record of one decision. */
 export interface LoggedDecision {
   readonly atMs: number;
   readonly step: string;
   readonly currentReplicas: number | undefined;
-  /** What the metrics asked for. */
+  /** The proposal of the metrics. */
   readonly proposedReplicas: number | undefined;
   readonly desiredReplicas: number | undefined;
   /** Whether the scale was written. */
   readonly isScaled: boolean;
-  /** In a dry run: whether the status, which another controller writes, asks for as many. */
+  /** In a dry run: whether the status of the other controller has the same replicas. */
   readonly agrees?: boolean;
   readonly error?: string;
 }
 
-/** What is known of one HPA's decisions. */
+/** The recorded decisions of one HPA. */
 export interface HpaDecisions {
   readonly namespace: string;
   readonly name: string;
-  /** The latest in full. */
+  /** The calculation of the latest decision. */
   readonly explanation: Explanation | undefined;
-  /** Another controller, where the HPA was left alone because of it. */
-  readonly other: OtherController | undefined;
-  /** The latest ones, the first being the oldest. */
+  /** The other controller that manages the HPA, if any. */
+  readonly other: ExternalController | undefined;
+  /** The latest decisions, oldest first. */
   readonly decisions: readonly LoggedDecision[];
-  /** How metrics compared with their targets at the latest of these. */
+  /** Ratios of metrics to their targets at these decisions. */
   readonly loads: LoadHistory | undefined;
-  /** Since when a metric is missing, the target has all that it may have, or neither. */
+  /** Since when a metric is missing, the target is at its maximum, or neither. */
   readonly missingSinceMs: number | undefined;
   readonly atMaxSinceMs: number | undefined;
-  /** Why an annotation of the HPA counts for nothing. */
+  /** Why an annotation of the HPA is invalid. */
   readonly problem?: string;
 }
 
-const MOST_DECISIONS = 50;
-/** Fifty of each HPA are kept; the latest explanation has it in full. */
-const LONGEST_ERROR = 500;
+const MAX_DECISIONS = 50;
+/** Bounds memory: there are 50 of each HPA, and the latest explanation has the whole error. */
+const MAX_ERROR_LENGTH = 500;
 
-/** The latest decisions of each HPA, for people who ask why. */
+/** Records the latest decisions of each HPA. */
 export class DecisionLog {
   readonly #hpas = new Map<string, HpaDecisions>();
 
@@ -83,7 +83,7 @@ export class DecisionLog {
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
     const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;
-    const loads = LoadHistory.after(before?.loads, explanation.metrics, MOST_DECISIONS);
+    const loads = LoadHistory.after(before?.loads, explanation.metrics, MAX_DECISIONS);
     loads.record(explanation.metrics);
     this.#hpas.set(key, {
       namespace,
@@ -91,15 +91,15 @@ export class DecisionLog {
       explanation,
       other: undefined,
       loads,
-      decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
+      decisions: [...(before?.decisions ?? []), decision].slice(-MAX_DECISIONS),
       missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
       atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
       ...(problem !== undefined && { problem }),
     });
   }
 
-  /** An HPA was left alone because another controller acts on it. */
-  steppedAside(key: string, other: OtherController, atMs: number): void {
+  /** Records that another controller manages an HPA. */
+  recordExternal(key: string, other: ExternalController, atMs: number): void {
     const before = this.#hpas.get(key);
     const [namespace = '', name = ''] = key.split('/');
     const decision: LoggedDecision = {
@@ -117,7 +117,7 @@ export class DecisionLog {
       other,
       explanation: before?.explanation,
       loads: before?.loads,
-      decisions: [...(before?.decisions ?? []), decision].slice(-MOST_DECISIONS),
+      decisions: [...(before?.decisions ?? []), decision].slice(-MAX_DECISIONS),
       missingSinceMs: undefined,
       atMaxSinceMs: undefined,
     });
@@ -127,80 +127,79 @@ export class DecisionLog {
     this.#hpas.delete(key);
   }
 
-  /** Nothing is decided here any more. */
+  /** Clears all records at the end of a leadership term. */
   clear(): void {
     this.#hpas.clear();
   }
 }
 
-/** An error as far as it is told; while it is that of the decision before, the very same text: there are fifty of each HPA. */
+/** Truncates an error; an error equal to the previous one shares its text, as there are 50 of each HPA. */
 function sameText(before: string | undefined, error: string): string {
-  const text = shortened(error, LONGEST_ERROR);
+  const text = shortened(error, MAX_ERROR_LENGTH);
   return text === before ? before : text;
 }
 
-/** Of more metrics of one HPA nothing is kept. */
-const MOST_METRICS = 20;
+/** Maximum of recorded metrics of an HPA. */
+const MAX_METRICS = 20;
 
 /**
- * How the metrics of one HPA compared with their targets at its latest decisions. Many HPAs are followed, so this is four
- * bytes a metric and decision.
+ * The ratios of an HPA's metrics to their targets at its latest decisions: four bytes per metric and decision.
  */
 export class LoadHistory {
-  /** The metrics, by their names, in the order of the HPA. */
+  /** Names of the metrics, in the order of the spec. */
   readonly metrics: readonly string[];
-  readonly #places: number;
+  readonly #capacity: number;
   readonly #ratios: Float32Array;
   #count = 0;
 
   constructor(metrics: readonly string[], places: number) {
     this.metrics = metrics;
-    this.#places = places;
+    this.#capacity = places;
     this.#ratios = new Float32Array(metrics.length * places);
   }
 
-  /** The history to go on with: that of before, unless the HPA has other metrics now. */
+  /** The previous history, or a new one if the HPA has other metrics. */
   static after(
     before: LoadHistory | undefined,
     explained: readonly MetricExplanation[],
     places: number,
   ): LoadHistory {
-    const names = explained.slice(0, MOST_METRICS).map(({ name }) => name);
+    const names = explained.slice(0, MAX_METRICS).map(({ name }) => name);
     if (before && (names.length === 0 || names.join('\n') === before.metrics.join('\n'))) return before;
     return new LoadHistory(names, places);
   }
 
-  /** Notes one decision; without metrics where they were not looked at. */
+  /** Records one decision; `explained` is empty when metrics were not evaluated. */
   record(explained: readonly MetricExplanation[]): void {
-    const offset = (this.#count++ % this.#places) * this.metrics.length;
-    for (const place of this.metrics.keys())
-      this.#ratios[offset + place] = explained[place]?.proposal?.ratio ?? Number.NaN;
+    const offset = (this.#count++ % this.#capacity) * this.metrics.length;
+    for (const index of this.metrics.keys())
+      this.#ratios[offset + index] = explained[index]?.proposal?.ratio ?? Number.NaN;
   }
 
-  /** Values over targets of one metric at the latest decisions, the first being the oldest; `undefined` where unknown. */
+  /** Values over targets of one metric, oldest first; `undefined` when unknown. */
   ratiosOf(metric: number): readonly (number | undefined)[] {
-    const kept = Math.min(this.#count, this.#places);
-    return Array.from({ length: kept }, (_, index) => {
-      const place = (this.#count - kept + index) % this.#places;
-      const ratio = this.#ratios[place * this.metrics.length + metric];
+    const count = Math.min(this.#count, this.#capacity);
+    return Array.from({ length: count }, (_, offset) => {
+      const index = (this.#count - count + offset) % this.#capacity;
+      const ratio = this.#ratios[index * this.metrics.length + metric];
       return ratio === undefined || Number.isNaN(ratio) ? undefined : ratio;
     });
   }
 
-  /** By metric, as JSON tells it. */
+  /** The history by metric. */
   toJSON(): readonly object[] {
-    return this.metrics.map((metric, place) => ({
+    return this.metrics.map((metric, index) => ({
       metric,
-      ratios: this.ratiosOf(place).map((ratio) =>
+      ratios: this.ratiosOf(index).map((ratio) =>
         ratio === undefined ? null : Math.round(ratio * 1e6) / 1e6,
       ),
     }));
   }
 }
 
-/** A text of others as far as it is shown: of a longer one how it begins, and how much was left out. */
+/** Truncates a text, with the number of removed characters. */
 export function shortened(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
-  const shown = copyString(text.slice(0, mostCharacters).toWellFormed()); // who keeps it is not to keep all of the text
+  const shown = copyString(text.slice(0, mostCharacters).toWellFormed()); // a slice would retain the whole text
   return `${shown}… and ${text.length - mostCharacters} more characters`;
 }

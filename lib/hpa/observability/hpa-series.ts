@@ -1,18 +1,18 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Outcome } from '../decision/decision.ts';
-import { UnkeptNames } from '../state/config-map-store.ts';
+import { PersistFailures } from '../state/config-map-store.ts';
 import type { DecisionLog } from './decision-log.ts';
 
 const PREFIX = 'horizontal_pod_autoscaler_controller';
-/** From a millisecond to 16 s, each twice the one before, as Kubernetes has them. */
-const BUCKETS_S = Array.from({ length: 15 }, (_, place) => 0.001 * 2 ** place);
+/** From a millisecond to 16 s, doubling, as in Kubernetes. */
+const BUCKETS_S = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 
 const LAG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 type Action = 'scale_up' | 'scale_down' | 'none';
 
-/** The `horizontal_pod_autoscaler_controller_*` series of Kubernetes, and what alerts need beside them. */
+/** The `horizontal_pod_autoscaler_controller_*` series of Kubernetes, and series for alerts. */
 export class HpaSeries {
   readonly #reconciliations: Counter<'action' | 'error'>;
   readonly #reconciliationDuration: Histogram<'action' | 'error'>;
@@ -23,7 +23,7 @@ export class HpaSeries {
   readonly #memoryFailures: Counter;
   readonly #lag: Histogram;
   readonly #lastActions = new Map<string, Action>();
-  readonly #unkept = new UnkeptNames();
+  readonly #persistFailures = new PersistFailures();
 
   constructor(registry: Registry, decisions: DecisionLog) {
     const registers = [registry];
@@ -32,55 +32,55 @@ export class HpaSeries {
       name: `${PREFIX}_reconciliations_total`,
       labelNames,
       registers,
-      help: 'HPAs that were decided, by what came of it',
+      help: 'Reconciliations of HPAs, by action and error',
     });
     this.#reconciliationDuration = new Histogram({
       name: `${PREFIX}_reconciliation_duration_seconds`,
       labelNames,
       registers,
       buckets: BUCKETS_S,
-      help: 'How long it took to decide an HPA and to act on it',
+      help: 'Time to reconcile an HPA',
     });
     this.#metricComputations = new Counter({
       name: `${PREFIX}_metric_computation_total`,
-      help: 'Metrics of HPAs that were worked out, by what they alone ask for',
+      help: 'Evaluations of metrics of HPAs, by the action that the metric alone proposes',
       labelNames: ['action', 'error', 'metric_type'],
       registers,
     });
     this.#metricDuration = new Histogram({
       name: `${PREFIX}_metric_computation_duration_seconds`,
-      help: 'How long it took to read a metric of an HPA, by what it alone asks for',
+      help: 'Time to read a metric of an HPA, by the action that the metric alone proposes',
       labelNames: ['action', 'error', 'metric_type'],
       buckets: BUCKETS_S,
       registers,
     });
     this.#reversals = new Counter({
       name: 'autoscaler_hpa_direction_changes_total',
-      help: 'How often an HPA scaled the other way than the time before; often means that it flaps',
+      help: 'Changes of the scaling direction of an HPA; a high rate indicates flapping',
       labelNames: ['namespace', 'name'],
       registers,
     });
     this.#dryRuns = new Counter({
       name: 'autoscaler_hpa_dry_run_decisions_total',
-      help: 'Decisions of a dry run, by whether they are what the status of the HPA says',
+      help: 'Decisions of a dry run, by whether the status of the HPA has the same replicas',
       labelNames: ['agrees'],
       registers,
     });
     this.#memoryFailures = new Counter({
       name: 'autoscaler_hpa_memory_failures_total',
-      help: 'How often what is remembered of an HPA could not be kept for a restart, or not be read after one in a namespace',
+      help: 'Failures to persist the state of an HPA, or to read the persisted state of a namespace',
       registers,
     });
     this.#lag = new Histogram({
       name: 'autoscaler_hpa_lag_seconds',
-      help: 'How long after it was due an HPA had been decided and acted on',
+      help: 'Time from when an HPA was due to the end of its reconciliation',
       buckets: LAG_BUCKETS_S,
       registers,
     });
     addGauges(registers, decisions);
   }
 
-  /** An HPA that was due by its period has been acted on. */
+  /** Records an HPA that was reconciled because its period had passed. */
   late(lagMs: number): void {
     this.#lag.observe(lagMs / 1000);
   }
@@ -102,14 +102,14 @@ export class HpaSeries {
     { isDryRun, tookMs }: { readonly isDryRun: boolean; readonly tookMs: ReadonlyMap<number, number> },
   ): void {
     const { metrics, currentReplicas } = explanation;
-    for (const [place, { type, proposal, failure }] of metrics.entries()) {
+    for (const [index, { type, proposal, failure }] of metrics.entries()) {
       const labels = {
         action: actionOf(currentReplicas, proposal?.replicas),
         error: !failure ? 'none' : failure.reason === 'InvalidMetricSourceType' ? 'spec' : 'internal',
         metric_type: type,
       };
       this.#metricComputations.inc(labels);
-      this.#metricDuration.observe(labels, (tookMs.get(place) ?? 0) / 1000);
+      this.#metricDuration.observe(labels, (tookMs.get(index) ?? 0) / 1000);
     }
     if (isDryRun) {
       this.#dryRuns.inc({ agrees: String(explanation.desiredReplicas === status?.desiredReplicas) });
@@ -123,38 +123,38 @@ export class HpaSeries {
     if (before !== undefined && before !== action) this.#reversals.inc({ namespace, name });
   }
 
-  /** An HPA is no more. */
+  /** Removes a deleted HPA. */
   forget(namespace: string, name: string): void {
     this.#lastActions.delete(`${namespace}/${name}`);
     this.#reversals.remove({ namespace, name });
-    this.#unkept.kept(namespace, name);
+    this.#persistFailures.succeeded(namespace, name);
   }
 
-  /** The term ends; which HPAs go, and how others scale, until the next one is not known. */
+  /** Clears series of HPAs at the end of a leadership term. */
   clear(): void {
     this.#lastActions.clear();
     this.#reversals.reset();
   }
 
-  memoryKept(namespace: string, name: string): void {
-    this.#unkept.kept(namespace, name);
+  persisted(namespace: string, name: string): void {
+    this.#persistFailures.succeeded(namespace, name);
   }
 
   memoryUnread(): void {
     this.#memoryFailures.inc();
   }
 
-  /** @returns whether that is to be told */
-  memoryNotKept(namespace: string, name: string): boolean {
+  /** @returns whether to log the failure */
+  persistFailed(namespace: string, name: string): boolean {
     this.#memoryFailures.inc();
-    return this.#unkept.failed(namespace, name);
+    return this.#persistFailures.failed(namespace, name);
   }
 }
 
 function addGauges(registers: Registry[], decisions: DecisionLog): void {
   new Gauge({
     name: `${PREFIX}_num_horizontal_pod_autoscalers`,
-    help: 'HPAs that are taken care of',
+    help: 'HPAs that this controller manages',
     registers,
     collect() {
       this.set(decisions.size);
@@ -162,7 +162,7 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
   });
   new Gauge({
     name: `${PREFIX}_desired_replicas`,
-    help: 'How many replicas the target of an HPA is to have',
+    help: 'Desired replicas of the target of an HPA',
     labelNames: ['namespace', 'hpa_name'],
     registers,
     collect() {
@@ -186,12 +186,12 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
     });
   since(
     'autoscaler_hpa_metric_missing_since_timestamp_seconds',
-    'Since when an HPA has a metric that cannot be read; absent while all can be',
+    'Unix time since when a metric of an HPA cannot be read; absent while all can be read',
     'missingSinceMs',
   );
   since(
     'autoscaler_hpa_at_max_since_timestamp_seconds',
-    'Since when an HPA asks for all the replicas that it may; absent while it does not',
+    'Unix time since when an HPA proposes its maximum of replicas; absent otherwise',
     'atMaxSinceMs',
   );
 }

@@ -7,10 +7,10 @@ import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import { highestReplicas } from '../explain/timeline.ts';
-import type { AutoMinLog } from '../min-replicas/min-replicas-report.ts';
+import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { hpaText } from './debug-hpa.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
-import { troubleOf } from './hpa-trouble.ts';
+import { findProblem } from './hpa-problem.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -18,31 +18,30 @@ const COLUMNS: readonly Column[] = [
   { title: 'Namespace', className: 'faint' },
   { title: 'HPA', className: 'name' },
   { title: 'Replicas', className: 'number' },
-  { title: 'Metrics ask for', className: 'number' },
+  { title: 'Proposed', className: 'number' },
   { title: 'Bounds', className: 'number' },
   { title: 'Leading metric', className: 'text' },
   { title: 'Decided', className: 'number' },
 ];
 
-/** In a list; the page of the HPA has more of it. */
-const LONGEST_NAME = 100;
-const LONGEST_NOTE = 300;
+/** Limits text in the list; the page of an HPA has the whole name. */
+const MAX_NAME_LENGTH = 100;
+const MAX_NOTE_LENGTH = 300;
 
-/** What there is to show of HPAs. */
 export interface HpaUiSource {
   readonly decisions: DecisionLog;
-  readonly autoMin: Pick<AutoMinLog, 'find'>;
+  readonly autoMin: Pick<MinReplicasReport, 'find'>;
   nowMs(): number;
 }
 
-/** The list of HPAs, those in trouble first; one by namespace and name in full. */
+/** Renders the list of HPAs, those with problems first, or one HPA. */
 export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
   if (query.namespace !== '' && query.name !== '') return renderHpa(query, source);
   const listed = [...source.decisions.values()].filter(({ namespace, name }) =>
     isListed(query, namespace, name),
   );
-  const needsAttention = (one: HpaDecisions) => troubleOf(one) !== undefined;
-  const none = 'None has been decided here: only the replica that leads decides HPAs.';
+  const needsAttention = (one: HpaDecisions) => findProblem(one) !== undefined;
+  const none = 'No HPAs here: only the leader decides HPAs.';
   const rowOf = (one: HpaDecisions) => hpaRow(one, query, source.nowMs());
   const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, needsAttention, rowOf, none };
   return objectList(list, query);
@@ -59,36 +58,39 @@ function hpaRow(one: HpaDecisions, query: PageQuery, nowMs: number): Row {
     currentReplicas === desiredReplicas
       ? `${currentReplicas ?? '?'}`
       : `${currentReplicas ?? '?'} → ${desiredReplicas ?? '?'}`;
-  const trouble = troubleOf(one);
+  const trouble = findProblem(one);
   return {
-    ...(trouble && { state: trouble.state, note: noteOn(one, nowMs) }),
+    ...(trouble && { state: trouble.state, note: describeProblem(one, nowMs) }),
     cells: [
       trouble
         ? stateWord(trouble.state, trouble.word)
         : atMaxSinceMs !== undefined
           ? html`${stateWord('waiting', 'at maximum')}`
-          : stateWord('served', wordOf(latest)),
+          : stateWord('served', describeResult(latest)),
       namespace,
       html`<a href="${address}">${name}</a>`,
       replicas,
       latest?.proposedReplicas ?? '–',
       explanation ? `${explanation.minReplicas} to ${explanation.maxReplicas}` : '–',
       leading
-        ? html`${shortened(leading.name, LONGEST_NAME)}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
+        ? html`${shortened(leading.name, MAX_NAME_LENGTH)}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
         : '–',
       latest ? ago(latest.atMs, nowMs) : '–',
     ],
   };
 }
 
-/** Why an HPA is in trouble. */
-function noteOn({ explanation, decisions, missingSinceMs, other }: HpaDecisions, nowMs: number): HtmlPart {
+/** Describes the problem of an HPA. */
+function describeProblem(
+  { explanation, decisions, missingSinceMs, other }: HpaDecisions,
+  nowMs: number,
+): HtmlPart {
   if (other)
-    return html`"${shortened(other.manager, LONGEST_NAME)}" acted on it ${ago(other.writtenAtMs, nowMs)}`;
+    return html`"${shortened(other.manager, MAX_NAME_LENGTH)}" wrote its status ${ago(other.writtenAtMs, nowMs)}`;
   const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
   const why = failed ? `${failed.name}: ${failed.failure?.message}` : decisions.at(-1)?.error;
   if (why === undefined) return undefined;
-  return html`${shortened(why, LONGEST_NOTE)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
+  return html`${shortened(why, MAX_NOTE_LENGTH)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
 }
 
 function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html {
@@ -106,28 +108,28 @@ function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html 
 </section>`;
 }
 
-/** What came of a decision, in a word. */
-function wordOf(decision: LoggedDecision | undefined): string {
+/** The result of a decision in a word. */
+function describeResult(decision: LoggedDecision | undefined): string {
   if (!decision) return 'not decided yet';
   if (decision.isScaled) return 'scaled';
   return decision.step === 'metrics' ? 'stays' : decision.step.replaceAll('-', ' ');
 }
 
-/** More lines nobody can tell from one another. */
-const MOST_LINES = 6;
-/** A metric far beyond its target is drawn at the upper edge, or the others would all lie at the lower. */
-const MOST_PERCENT = 1000;
+/** More lines cannot be distinguished. */
+const MAX_LINES = 6;
+/** A metric far above its target is drawn at the top edge, so that the others stay visible. */
+const MAX_PERCENT = 1000;
 const SIZE = { width: 600, height: 260 };
 
-/** Draws the latest decisions of an HPA: its replicas, and its metrics against their targets. */
+/** Draws the latest decisions of an HPA: replicas, and metrics relative to their targets. */
 export function hpaCharts(hpa: HpaDecisions): readonly Html[] {
   const { decisions, explanation } = hpa;
   const [first, last] = [decisions.at(0), decisions.at(-1)];
   if (!first || !last || decisions.length < 2)
-    return [html`<p class="hint">A drawing takes two decisions.</p>`];
+    return [html`<p class="hint">The chart appears after two decisions.</p>`];
   const axes = { fromMs: first.atMs, untilMs: last.atMs, timeText: clockTime, ...SIZE };
   const { minReplicas, maxReplicas = 1 } = explanation ?? {};
-  const asked = decisions.map(({ atMs, proposedReplicas }) => ({ atMs, value: proposedReplicas }));
+  const proposed = decisions.map(({ atMs, proposedReplicas }) => ({ atMs, value: proposedReplicas }));
   const replicas = decisions.map(({ atMs, currentReplicas }) => ({ atMs, value: currentReplicas }));
   const loads = loadLines(hpa);
   return [
@@ -136,11 +138,11 @@ export function hpaCharts(hpa: HpaDecisions): readonly Html[] {
       title: 'Replicas',
       lines: [
         { className: 'replicas', label: 'replicas', points: replicas, isStepped: true },
-        { className: 'asked', label: 'what metrics ask for', points: asked, isStepped: true },
+        { className: 'proposed', label: 'proposed by metrics', points: proposed, isStepped: true },
       ],
       bounds: minReplicas === undefined ? [] : [{ value: minReplicas }, { value: maxReplicas }],
       boundsLabel: `bounds ${minReplicas} to ${maxReplicas}`,
-      highest: highestReplicas({ replicas, asked, maxReplicas }),
+      highest: highestReplicas({ replicas, proposed, maxReplicas }),
       isWhole: true,
       valueText: String,
     }),
@@ -148,12 +150,12 @@ export function hpaCharts(hpa: HpaDecisions): readonly Html[] {
   ];
 }
 
-/** Against their targets, metrics of all units have one axis, and what leads is what is highest. */
+/** Draws metrics of all units on one axis, in percent of their targets: the highest leads. */
 function loadChart(
   lines: readonly ChartLine[],
 ): Pick<TimeChart, 'title' | 'lines' | 'bounds' | 'boundsLabel' | 'highest' | 'isWhole' | 'valueText'> {
   const values = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
-  const highest = Math.min(Math.max(150, ...values), MOST_PERCENT);
+  const highest = Math.min(Math.max(150, ...values), MAX_PERCENT);
   return {
     title: 'Metrics, in % of their targets',
     lines,
@@ -166,19 +168,19 @@ function loadChart(
 }
 
 function loadLines({ decisions, loads }: HpaDecisions): readonly ChartLine[] {
-  return (loads?.metrics ?? []).slice(0, MOST_LINES).map((metric, place) => {
-    const label = metric.replace(/\(.*$/s, ''); // its selector would be longer than the drawing is wide
-    const ratios = loads?.ratiosOf(place) ?? [];
+  return (loads?.metrics ?? []).slice(0, MAX_LINES).map((metric, index) => {
+    const label = metric.replace(/\(.*$/s, ''); // without the selector, which may be wider than the chart
+    const ratios = loads?.ratiosOf(index) ?? [];
     const drawn = decisions.slice(decisions.length - ratios.length);
-    const points = drawn.map(({ atMs }, index) => {
-      const ratio = ratios[index];
+    const points = drawn.map(({ atMs }, decision) => {
+      const ratio = ratios[decision];
       return { atMs, value: ratio === undefined ? undefined : ratio * 100 };
     });
-    return { className: `load-${place}`, label, points };
+    return { className: `load-${index}`, label, points };
   });
 }
 
-/** The wall clock in UTC; seconds only where they are. */
+/** The time of day in UTC, with seconds unless they are 0. */
 function clockTime(atMs: number): string {
   const time = new Date(atMs).toISOString();
   return time.slice(17, 19) === '00' ? time.slice(11, 16) : time.slice(11, 19);

@@ -2,61 +2,58 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
-/** What an object of the kind ConfigMap holds. */
 export interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** In each namespace that has an HPA with something to remember; what does not fit goes on in the next. */
-export const MEMORY_NAMES = [
+/** ConfigMaps in each namespace with HPA state; the next one is used when one is full. */
+export const CONFIG_MAP_NAMES = [
   'autoscaler-hpa-memory',
   ...['autoscaler-hpa-memory-2', 'autoscaler-hpa-memory-3', 'autoscaler-hpa-memory-4'],
 ] as const;
 
-/** So much one of them takes: the API server takes 1 MiB of values, and etcd 1.5 MiB of all. */
-export const MOST_BYTES = 900_000;
+/** Maximum of one part: the API server accepts 1 MiB of values, and etcd 1.5 MiB in all. */
+export const MAX_BYTES = 900_000;
 
-/** One ConfigMap of a namespace's memory, as it is there. */
-export interface MemoryPart {
-  /** `undefined` where there is none yet. */
+/** One ConfigMap with state of a namespace. */
+export interface StatePart {
+  /** `undefined` for a part that does not exist yet. */
   readonly metadata: ObjectMeta | undefined;
   readonly records: ReadonlyMap<string, string>;
-  /** It may not be read, so nothing is put there. */
+  /** It may not be read, so nothing is written to it. */
   readonly isClosed?: true;
 }
 
-/** How much a record takes of a part. */
 export function bytesOf(name: string, text: string): number {
   return Buffer.byteLength(name) + Buffer.byteLength(text);
 }
 
-/** How much all records of a part take. */
 export function bytesOfAll(records: ReadonlyMap<string, string>): number {
   let bytes = 0;
   for (const [name, text] of records) bytes += bytesOf(name, text);
   return bytes;
 }
 
-/** How far beyond a part that is not there another is looked for: somebody may have deleted it alone. */
-const LOOK_BEYOND = 1;
+/** How far parts are read beyond a missing one: a user may have deleted a single one. */
+const READ_BEYOND = 1;
 
 /**
- * Reads the memory of a namespace, part by part until two in a row are not there.
+ * Reads the state of a namespace, part by part until two in a row are missing.
  *
- * @param isThorough looks for all of them, whichever are there
+ * @param isThorough reads all parts, whichever are missing
  */
 export async function getParts(
   configMaps: ResourceClient<ConfigMap>,
   namespace: string,
   { isThorough = false }: { readonly isThorough?: boolean } = {},
-): Promise<readonly MemoryPart[]> {
-  const parts: MemoryPart[] = [];
+): Promise<readonly StatePart[]> {
+  const parts: StatePart[] = [];
   let absent = 0;
-  for (const [place, name] of MEMORY_NAMES.entries()) {
-    const part = await getPart(configMaps, { namespace, name, isFirst: place === 0 });
+  for (const [index, name] of CONFIG_MAP_NAMES.entries()) {
+    const part = await getPart(configMaps, { namespace, name, isFirst: index === 0 });
     parts.push(part);
     absent = part.metadata ? 0 : absent + 1;
-    if (!isThorough && (part.isClosed || absent > LOOK_BEYOND)) break;
+    if (!isThorough && (part.isClosed || absent > READ_BEYOND)) break;
   }
   return parts;
 }
@@ -68,12 +65,12 @@ async function getPart(
     name,
     isFirst,
   }: { readonly namespace: string; readonly name: string; readonly isFirst: boolean },
-): Promise<MemoryPart> {
+): Promise<StatePart> {
   try {
     const found = await configMaps.find({ namespace, name });
     return { metadata: found?.metadata, records: new Map(Object.entries(found?.data ?? {})) };
   } catch (error) {
-    // Permissions of before there were several name the first alone.
+    // RBAC rules of earlier versions name only the first part.
     const isForbidden = !isFirst && error instanceof ApiError && error.statusCode === 403;
     if (isForbidden) return { metadata: undefined, records: new Map(), isClosed: true };
     throw error;
@@ -81,28 +78,32 @@ async function getPart(
 }
 
 /**
- * Writes one part as it should be.
+ * Writes one part.
  *
- * @param place among {@link MEMORY_NAMES}
- * @param isKept whether it has to be there though it is empty: parts are read until there is none
+ * @param index in {@link CONFIG_MAP_NAMES}
+ * @param isRetained whether an empty part must exist: parts are read until one is missing
  */
 export async function writePart(
   configMaps: ResourceClient<ConfigMap>,
   namespace: string,
-  { place, part, isKept }: { readonly place: number; readonly part: MemoryPart; readonly isKept: boolean },
-): Promise<MemoryPart> {
+  {
+    index,
+    part,
+    isRetained,
+  }: { readonly index: number; readonly part: StatePart; readonly isRetained: boolean },
+): Promise<StatePart> {
   const { metadata, records } = part;
-  const name = MEMORY_NAMES[place] ?? '';
+  const name = CONFIG_MAP_NAMES[index] ?? '';
   const data = Object.fromEntries(records);
   if (!metadata) {
-    if (records.size === 0 && !isKept) return part;
+    if (records.size === 0 && !isRetained) return part;
     const labels = { 'app.kubernetes.io/managed-by': 'autoscaler' };
     return {
       metadata: (await configMaps.create({ metadata: { namespace, name, labels }, data })).metadata,
       records,
     };
   }
-  if (records.size > 0 || isKept)
+  if (records.size > 0 || isRetained)
     return { metadata: (await configMaps.update({ metadata, data })).metadata, records };
   const { uid, resourceVersion } = metadata;
   await configMaps.delete(
@@ -112,28 +113,28 @@ export async function writePart(
   return { metadata: undefined, records };
 }
 
-/** Records by the part that is to have them. */
-interface PlacedRecords {
+/** Records by part. */
+interface AssignedRecords {
   readonly parts: readonly ReadonlyMap<string, string>[];
-  /** What no part can take. */
+  /** Records that fit in no part. */
   readonly refused: readonly string[];
 }
 
 /**
- * Places what has changed: a record stays in its part while it fits, else it goes to the first part that can take it. One
- * that none can take is refused, and what was kept of it before stays. A record that was found in two parts, for who moved
- * it was killed in between, is that of the part written later.
+ * Assigns changed records to parts: a record stays in its part while it fits, otherwise it moves to the first part with
+ * room. A record that fits in none is refused, and its previous version stays. Of a record found in two parts, because a
+ * process was killed during a move, the later part counts.
  */
-export function placeRecords(
-  before: readonly MemoryPart[],
+export function assignRecords(
+  before: readonly StatePart[],
   changes: ReadonlyMap<string, string | undefined>,
   isKnown: (name: string) => boolean,
-): PlacedRecords {
-  const parts = MEMORY_NAMES.map((_, place) => new Map(before[place]?.records));
-  const placeOf = placesOf(before);
-  parts.forEach((records, place) => {
+): AssignedRecords {
+  const parts = CONFIG_MAP_NAMES.map((_, index) => new Map(before[index]?.records));
+  const indexOf = findPartIndexes(before);
+  parts.forEach((records, index) => {
     for (const name of records.keys()) {
-      const isOurs = placeOf.get(name) === place && isKnown(name);
+      const isOurs = indexOf.get(name) === index && isKnown(name);
       const isGone = changes.has(name) && changes.get(name) === undefined;
       if (!isOurs || isGone) records.delete(name);
     }
@@ -145,58 +146,58 @@ export function placeRecords(
   for (const [name, text] of changes) {
     if (text === undefined) continue;
     const size = bytesOf(name, text);
-    const own = placeOf.get(name) ?? -1;
-    const kept = parts[own]?.get(name);
-    const keptSize = kept === undefined ? 0 : bytesOf(name, kept);
-    const fits = (place: number) =>
-      (bytes[place] ?? MOST_BYTES) + size - (place === own ? keptSize : 0) <= MOST_BYTES;
-    const place = fits(own) ? own : open.findIndex((_, one) => fits(one));
-    if (place === -1) {
+    const own = indexOf.get(name) ?? -1;
+    const current = parts[own]?.get(name);
+    const currentSize = current === undefined ? 0 : bytesOf(name, current);
+    const fits = (index: number) =>
+      (bytes[index] ?? MAX_BYTES) + size - (index === own ? currentSize : 0) <= MAX_BYTES;
+    const index = fits(own) ? own : open.findIndex((_, one) => fits(one));
+    if (index === -1) {
       refused.push(name);
       continue;
     }
     parts[own]?.delete(name);
-    if (bytes[own] !== undefined) bytes[own] -= keptSize;
-    open[place]?.set(name, text);
-    bytes[place] = (bytes[place] ?? 0) + size;
+    if (bytes[own] !== undefined) bytes[own] -= currentSize;
+    open[index]?.set(name, text);
+    bytes[index] = (bytes[index] ?? 0) + size;
   }
   return { parts, refused };
 }
 
 /**
- * Which parts are to be written, in their order: first those that have to be made, for parts are read until there is none;
- * then those to which records move, so that these are there before they go; at last the others, the last of all first, so
- * that an empty one goes before the one that leads to it.
+ * The order in which parts are written: new parts first, because parts are read until one is missing; then those that
+ * records move to, before the records are removed elsewhere; then the others, last to first, so that an empty part is
+ * deleted before the ones that lead to it.
  */
 export function writingOrder(
-  before: readonly MemoryPart[],
+  before: readonly StatePart[],
   wanted: readonly ReadonlyMap<string, string>[],
 ): readonly number[] {
-  const placeOf = placesOf(before);
+  const indexOf = findPartIndexes(before);
   const last = wanted.findLastIndex(({ size }) => size > 0);
-  const isOver = (place: number) => place > last && before[place]?.metadata !== undefined;
+  const isOver = (index: number) => index > last && before[index]?.metadata !== undefined;
   const changed = [...wanted.keys()].filter(
-    (place) => isOver(place) || !isEqual(before[place]?.records, wanted[place]),
+    (index) => isOver(index) || !isEqual(before[index]?.records, wanted[index]),
   );
-  const isMade = (place: number) => before[place]?.metadata === undefined;
-  const isReached = (place: number) =>
-    [...(wanted[place]?.keys() ?? [])].some((name) => (placeOf.get(name) ?? place) !== place);
+  const isMade = (index: number) => before[index]?.metadata === undefined;
+  const isReached = (index: number) =>
+    [...(wanted[index]?.keys() ?? [])].some((name) => (indexOf.get(name) ?? index) !== index);
   const made = changed.filter(isMade);
-  const reached = changed.filter((place) => !isMade(place) && isReached(place));
-  const others = changed.filter((place) => !isMade(place) && !isReached(place));
+  const reached = changed.filter((index) => !isMade(index) && isReached(index));
+  const others = changed.filter((index) => !isMade(index) && !isReached(index));
   return [...made, ...reached, ...others.reverse()];
 }
 
-/** In which part each record is that counts. */
-export function placesOf(parts: readonly MemoryPart[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
-  const versionOf = (place: number | undefined) =>
-    place === undefined ? -1 : Number(parts[place]?.metadata?.resourceVersion ?? 0);
-  parts.forEach(({ records }, place) => {
+/** The part of each record that counts. */
+export function findPartIndexes(parts: readonly StatePart[]): ReadonlyMap<string, number> {
+  const indexes = new Map<string, number>();
+  const versionOf = (index: number | undefined) =>
+    index === undefined ? -1 : Number(parts[index]?.metadata?.resourceVersion ?? 0);
+  parts.forEach(({ records }, index) => {
     for (const name of records.keys())
-      if (versionOf(place) > versionOf(places.get(name))) places.set(name, place);
+      if (versionOf(index) > versionOf(indexes.get(name))) indexes.set(name, index);
   });
-  return places;
+  return indexes;
 }
 
 function isEqual(

@@ -1,76 +1,75 @@
 import { isAlreadyExists, isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import {
+  assignRecords,
+  CONFIG_MAP_NAMES,
   type ConfigMap,
+  findPartIndexes,
   getParts,
-  MEMORY_NAMES,
-  type MemoryPart,
-  MOST_BYTES,
-  placeRecords,
-  placesOf,
+  MAX_BYTES,
+  type StatePart,
   writePart,
   writingOrder,
 } from './config-map-parts.ts';
 
-/** What {@link MemoryStore} works with. */
-interface MemoryStoreOptions {
+interface ConfigMapStoreOptions {
   readonly configMaps: ResourceClient<ConfigMap>;
-  /** Whether there is an HPA; records of others are dropped when something is written. */
+  /** Whether the HPA exists; a write drops records of other ones. */
   readonly isKnown: (key: string) => boolean;
 }
 
-const MOST_CONFLICTS = 5;
+const MAX_CONFLICTS = 5;
 
 interface NamespaceState {
-  parts: readonly MemoryPart[];
-  /** In which part each record is. */
-  places: ReadonlyMap<string, number>;
-  /** What is to be written; `undefined` is to go. */
+  parts: readonly StatePart[];
+  /** The part of each record. */
+  indexes: ReadonlyMap<string, number>;
+  /** Records to write; `undefined` removes one. */
   readonly changes: Map<string, string | undefined>;
-  /** The write that takes what changes from now on. */
+  /** The write that takes later changes. */
   next: Promise<readonly string[]> | undefined;
   last: Promise<unknown>;
 }
 
 /**
- * Keeps a text for each HPA, in one ConfigMap a namespace and in more where that is full: read once, and written for all
- * that changed meanwhile. For one term of a leader.
+ * Persists a text for each HPA, in one or more ConfigMaps per namespace. A namespace is read once, and changes that arrive
+ * during a write are written together. For one leadership term.
  */
-export class MemoryStore {
-  readonly #options: MemoryStoreOptions;
+export class ConfigMapStore {
+  readonly #options: ConfigMapStoreOptions;
   readonly #namespaces = new Map<string, Promise<NamespaceState>>();
 
-  constructor(options: MemoryStoreOptions) {
+  constructor(options: ConfigMapStoreOptions) {
     this.#options = options;
   }
 
-  /** The text of an HPA, as it was kept. */
+  /** The persisted text of an HPA. */
   async get(namespace: string, name: string): Promise<string | undefined> {
-    const { parts, places } = await this.#state(namespace);
-    return parts[places.get(name) ?? -1]?.records.get(name);
+    const { parts, indexes } = await this.#state(namespace);
+    return parts[indexes.get(name) ?? -1]?.records.get(name);
   }
 
   /**
-   * Comes back once the text is kept; those that change meanwhile are written together.
+   * Resolves once the text is persisted; concurrent changes are written together.
    *
-   * @throws where the memory of the namespace is full; others are kept nevertheless
+   * @throws when the ConfigMaps of the namespace are full; other records are persisted nevertheless
    */
   async put(namespace: string, name: string, text: string | undefined): Promise<void> {
     const state = await this.#state(namespace);
-    if (text === undefined && !state.places.has(name) && !state.changes.has(name)) return;
+    if (text === undefined && !state.indexes.has(name) && !state.changes.has(name)) return;
     state.changes.set(name, text);
     state.next ??= state.last.then(() => {
       state.next = undefined;
       const writing = this.#write(namespace, state);
-      state.last = writing.catch(() => {}); // who waits for it is told
+      state.last = writing.catch(() => {}); // its callers get the error
       return writing;
     });
     const refused = await state.next;
     if (refused.includes(name)) throw new Error(fullMessage(namespace, name));
   }
 
-  /** Lets go of a namespace: it is read again should it be asked for. */
-  letGo(namespace: string): void {
+  /** Evicts a namespace; it is read again when needed. */
+  release(namespace: string): void {
     this.#namespaces.delete(namespace);
   }
 
@@ -93,28 +92,28 @@ export class MemoryStore {
   async #read(
     namespace: string,
     options: { readonly isThorough?: boolean } = {},
-  ): Promise<Pick<NamespaceState, 'parts' | 'places'>> {
+  ): Promise<Pick<NamespaceState, 'parts' | 'indexes'>> {
     const parts = await getParts(this.#options.configMaps, namespace, options);
-    return { parts, places: placesOf(parts) };
+    return { parts, indexes: findPartIndexes(parts) };
   }
 
-  /** @returns the names of what did not fit */
+  /** @returns the names of records that did not fit */
   async #write(namespace: string, state: NamespaceState): Promise<readonly string[]> {
     const changes = new Map(state.changes);
     state.changes.clear();
     const isKnown = (name: string) => this.#options.isKnown(`${namespace}/${name}`);
     for (let conflicts = 0; ; conflicts++) {
       try {
-        const { parts, refused } = placeRecords(state.parts, changes, isKnown);
+        const { parts, refused } = assignRecords(state.parts, changes, isKnown);
         await this.#send(namespace, state, parts);
         return refused;
       } catch (error) {
         const isOutdated = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (!isOutdated || conflicts >= MOST_CONFLICTS) {
-          for (const [name, text] of changes) if (!state.changes.has(name)) state.changes.set(name, text); // with the next
+        if (!isOutdated || conflicts >= MAX_CONFLICTS) {
+          for (const [name, text] of changes) if (!state.changes.has(name)) state.changes.set(name, text); // with the next write
           throw error;
         }
-        // Of several, some may be there that nothing leads to.
+        // A part may exist beyond missing ones.
         Object.assign(state, await this.#read(namespace, { isThorough: true }));
       }
     }
@@ -125,13 +124,13 @@ export class MemoryStore {
     state: NamespaceState,
     wanted: readonly ReadonlyMap<string, string>[],
   ): Promise<void> {
-    for (const place of writingOrder(state.parts, wanted)) {
+    for (const index of writingOrder(state.parts, wanted)) {
       const parts = [...state.parts];
-      const part = { metadata: parts[place]?.metadata, records: wanted[place] ?? NO_RECORDS };
-      const isKept = parts.some(({ metadata }, later) => later > place && metadata !== undefined);
-      parts[place] = await writePart(this.#options.configMaps, namespace, { place, part, isKept });
+      const part = { metadata: parts[index]?.metadata, records: wanted[index] ?? NO_RECORDS };
+      const isRetained = parts.some(({ metadata }, later) => later > index && metadata !== undefined);
+      parts[index] = await writePart(this.#options.configMaps, namespace, { index, part, isRetained });
       state.parts = parts;
-      state.places = placesOf(parts);
+      state.indexes = findPartIndexes(parts);
     }
   }
 }
@@ -139,15 +138,15 @@ export class MemoryStore {
 const NO_RECORDS: ReadonlyMap<string, string> = new Map();
 
 function fullMessage(namespace: string, name: string): string {
-  const megabytes = (MEMORY_NAMES.length * MOST_BYTES) / 1e6;
-  return `no place is left for ${JSON.stringify(name)}: the ${MEMORY_NAMES.length} ConfigMaps ${MEMORY_NAMES[0]}… of ${namespace} hold ${megabytes} MB; HPAs in more namespaces have more`;
+  const megabytes = (CONFIG_MAP_NAMES.length * MAX_BYTES) / 1e6;
+  return `no room for ${JSON.stringify(name)}: the ${CONFIG_MAP_NAMES.length} ConfigMaps ${CONFIG_MAP_NAMES[0]}… of ${namespace} contain ${megabytes} MB; distribute HPAs over more namespaces`;
 }
 
-/** Knows of which HPAs something could not be kept lately, so that it is told once while it lasts in a namespace. */
-export class UnkeptNames {
+/** HPAs whose state could not be persisted, so that a failure is reported once per namespace while it lasts. */
+export class PersistFailures {
   readonly #names = new Map<string, Set<string>>();
 
-  /** @returns whether it is the first of its namespace */
+  /** @returns whether it is the first failure in its namespace */
   failed(namespace: string, name: string): boolean {
     const names = this.#names.get(namespace);
     names?.add(name);
@@ -155,8 +154,8 @@ export class UnkeptNames {
     return !names;
   }
 
-  /** Something was kept, or there is nothing to keep any more. */
-  kept(namespace: string, name: string): void {
+  /** Records that the state is persisted, or that none is left to persist. */
+  succeeded(namespace: string, name: string): void {
     const names = this.#names.get(namespace);
     names?.delete(name);
     if (names?.size === 0) this.#names.delete(namespace);

@@ -3,35 +3,34 @@ import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-p
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
 import {
-  type HpaMemory,
   isBeforeWindow,
   type Recommendation,
   type ScaleEvent,
+  type ScalingState,
 } from '../decision/scaling-state.ts';
 
 /**
- * As much of an HPA's memory as later decisions can depend on: of recommendations, those that are the highest or the
- * lowest of all that came after them.
+ * The part of an HPA's state that later decisions depend on: of recommendations those that are the highest or lowest of all
+ * later ones.
  */
-export interface KeptMemory {
-  /** Earlier ones, by age, each as of the last time that it was recommended. */
+export interface PersistedState {
+  /** Earlier ones by age, each with the last time it was recommended. */
   readonly recommendations: readonly Recommendation[];
-  /** What is being recommended; it goes on being so, without being written each time. */
+  /** The current recommendation; it is not written again while it stays. */
   readonly latest: Recommendation | undefined;
   readonly scaleUpEvents: readonly ScaleEvent[];
   readonly scaleDownEvents: readonly ScaleEvent[];
 }
 
-/** For how long an HPA's rules look back. */
-export interface KeptWindows {
+/** The windows of an HPA's rules. */
+export interface StateWindows {
   readonly scaleUpWindowMs: number;
   readonly scaleDownWindowMs: number;
   readonly scaleUpPeriodMs: number;
   readonly scaleDownPeriodMs: number;
 }
 
-/** How far back the rules of an HPA look. */
-export function keptWindows({ behavior }: HpaSpec, config: HpaConfig): KeptWindows {
+export function findWindows({ behavior }: HpaSpec, config: HpaConfig): StateWindows {
   const { scaleUp, scaleDown } = behavior ?? {};
   const downSeconds = scaleDown?.stabilizationWindowSeconds;
   return {
@@ -42,8 +41,8 @@ export function keptWindows({ behavior }: HpaSpec, config: HpaConfig): KeptWindo
   };
 }
 
-/** Reduces a memory to what later decisions can depend on. */
-export function keptMemory(memory: HpaMemory, windows: KeptWindows, nowMs: number): KeptMemory {
+/** Reduces a state to what later decisions depend on. */
+export function reduceState(memory: ScalingState, windows: StateWindows, nowMs: number): PersistedState {
   const byAge = [...memory.recommendations].sort((one, other) => one.atMs - other.atMs);
   const latest = byAge.pop();
   return {
@@ -55,12 +54,12 @@ export function keptMemory(memory: HpaMemory, windows: KeptWindows, nowMs: numbe
 }
 
 /**
- * Makes a memory of what was kept.
+ * Restores a state.
  *
- * @param latestUntilMs when the latest recommendation was last made, as far as anybody can tell
+ * @param latestUntilMs when the latest recommendation was last made, as far as known
  */
-export function restoredMemory(kept: KeptMemory, latestUntilMs: number): HpaMemory {
-  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = kept;
+export function restoreState(persisted: PersistedState, latestUntilMs: number): ScalingState {
+  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = persisted;
   const last = latest && { ...latest, atMs: Math.max(latest.atMs, latestUntilMs) };
   return {
     recommendations: last ? [...recommendations, last] : recommendations,
@@ -69,14 +68,14 @@ export function restoredMemory(kept: KeptMemory, latestUntilMs: number): HpaMemo
   };
 }
 
-/** Whether what was kept no longer says what a memory does; what has become too old by itself is no difference. */
+/** Whether the persisted state differs from the current one; outdated entries are no difference. */
 export function isOutdated(
-  kept: KeptMemory,
-  memory: KeptMemory,
-  windows: KeptWindows,
+  persisted: PersistedState,
+  memory: PersistedState,
+  windows: StateWindows,
   nowMs: number,
 ): boolean {
-  const before = keptMemory(restoredMemory(kept, memory.latest?.atMs ?? nowMs), windows, nowMs);
+  const before = reduceState(restoreState(persisted, memory.latest?.atMs ?? nowMs), windows, nowMs);
   return (
     before.latest?.replicas !== memory.latest?.replicas ||
     !isEqual(before.recommendations, memory.recommendations) ||
@@ -85,25 +84,25 @@ export function isOutdated(
   );
 }
 
-/** By age, those that are higher, or lower, than all later ones; the last is one of them. */
-function extremes(byAge: readonly Recommendation[], windows: KeptWindows, nowMs: number): Recommendation[] {
+/** By age, recommendations that are higher or lower than all later ones; the last is always included. */
+function extremes(byAge: readonly Recommendation[], windows: StateWindows, nowMs: number): Recommendation[] {
   const { scaleUpWindowMs, scaleDownWindowMs } = windows;
-  const kept: Recommendation[] = [];
+  const extremes: Recommendation[] = [];
   let highest = Number.NEGATIVE_INFINITY;
   let lowest = Number.POSITIVE_INFINITY;
   for (const one of byAge.toReversed()) {
-    const isLast = kept.length === 0;
+    const isLast = extremes.length === 0;
     const isOld =
       isBeforeWindow(one.atMs, scaleUpWindowMs, nowMs) && isBeforeWindow(one.atMs, scaleDownWindowMs, nowMs);
     if (isOld && !isLast) break;
-    if (one.replicas > highest || one.replicas < lowest) kept.push(one);
+    if (one.replicas > highest || one.replicas < lowest) extremes.push(one);
     highest = Math.max(highest, one.replicas);
     lowest = Math.min(lowest, one.replicas);
   }
-  return kept.reverse();
+  return extremes.reverse();
 }
 
-/** Both directions' policies count changes both ways. */
+/** Policies of both directions count changes of both directions. */
 function longestPeriodMs(...rules: readonly (ScalingRules | undefined)[]): number {
   const periods = rules.flatMap((one) => one?.policies ?? []).map(({ periodSeconds }) => periodSeconds);
   return Math.max(0, ...periods) * 1000;
@@ -117,15 +116,15 @@ function isEqual<Entry extends object>(some: readonly Entry[], others: readonly 
   return JSON.stringify(some) === JSON.stringify(others);
 }
 
-/** What is kept of one HPA. */
-export interface MemoryRecord extends KeptMemory {
-  /** Of the HPA: one that was made again under its name remembers nothing. */
+/** The persisted record of an HPA. */
+export interface StateRecord extends PersistedState {
+  /** UID of the HPA: a recreated HPA starts over. */
   readonly uid: string;
-  /** A scaling that was about to be written; whether it was, the scale tells. */
+  /** A scale change that was about to be written; the scale shows whether it was. */
   readonly intent?: ScaleIntent | undefined;
 }
 
-/** A change of the scale that is about to be written. */
+/** A scale change that is about to be written. */
 export interface ScaleIntent {
   readonly from: number;
   readonly to: number;
@@ -144,11 +143,10 @@ const RECORD = z.object({
   intent: z.tuple([count, count, atMs]).optional(),
 });
 
-/** A longer text is nobody's record. */
-const LONGEST_RECORD = 256 * 1024;
+/** Longer texts are not records. */
+const MAX_RECORD_LENGTH = 256 * 1024;
 
-/** Writes a record as text. */
-export function formatRecord({ uid, recommendations, latest, intent, ...events }: MemoryRecord): string {
+export function formatRecord({ uid, recommendations, latest, intent, ...events }: StateRecord): string {
   const { scaleUpEvents, scaleDownEvents } = events;
   return JSON.stringify({
     uid,
@@ -160,9 +158,9 @@ export function formatRecord({ uid, recommendations, latest, intent, ...events }
   });
 }
 
-/** Reads a record; `undefined` for what is none. */
-export function parseRecord(text: string): MemoryRecord | undefined {
-  if (text.length > LONGEST_RECORD) return undefined;
+/** Parses a record; `undefined` for invalid text. */
+export function parseRecord(text: string): StateRecord | undefined {
+  if (text.length > MAX_RECORD_LENGTH) return undefined;
   const read = RECORD.safeParse(parseJson(text));
   if (!read.success) return undefined;
   const { uid, recommendations, latest, scaleUps = [], scaleDowns = [], intent } = read.data;
@@ -178,13 +176,13 @@ export function parseRecord(text: string): MemoryRecord | undefined {
   };
 }
 
-/** What was kept, with the scaling that was about to be written as one that was. */
-export function withIntent({ intent, ...kept }: MemoryRecord): KeptMemory {
-  if (!intent) return kept;
+/** The persisted state, with the intended scale change counted as written. */
+export function withIntent({ intent, ...persisted }: StateRecord): PersistedState {
+  if (!intent) return persisted;
   const event: ScaleEvent = { change: Math.abs(intent.to - intent.from), atMs: intent.atMs };
   return intent.to > intent.from
-    ? { ...kept, scaleUpEvents: [...kept.scaleUpEvents, event] }
-    : { ...kept, scaleDownEvents: [...kept.scaleDownEvents, event] };
+    ? { ...persisted, scaleUpEvents: [...persisted.scaleUpEvents, event] }
+    : { ...persisted, scaleDownEvents: [...persisted.scaleDownEvents, event] };
 }
 
 function entryOf({ change, atMs: at }: ScaleEvent): readonly [number, number] {

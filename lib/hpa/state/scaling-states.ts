@@ -1,204 +1,207 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { type HpaMemory, NO_MEMORY } from '../decision/scaling-state.ts';
-import type { MemoryStore } from './config-map-store.ts';
+import { EMPTY_STATE, type ScalingState } from '../decision/scaling-state.ts';
+import type { ConfigMapStore } from './config-map-store.ts';
 import {
   formatRecord,
   isOutdated,
-  type KeptMemory,
-  type KeptWindows,
-  keptMemory,
-  type MemoryRecord,
+  type PersistedState,
   parseRecord,
-  restoredMemory,
+  reduceState,
+  restoreState,
   type ScaleIntent,
+  type StateRecord,
+  type StateWindows,
   withIntent,
 } from './persisted-state.ts';
 
-/** How long an HPA waits for what was kept of it to be readable. */
-const READ_WITHIN_MS = 30_000;
-/** No informer is further behind than this. */
+/** Timeout for reading persisted state. */
+const READ_TIMEOUT_MS = 30_000;
+/** Maximum lag of an informer. */
 const LATELY_MS = 300_000;
 
-/** Whose memory is meant. */
-interface Rememberer {
+interface HpaRef {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** What memories are kept with. */
-interface HpaMemoriesOptions {
-  readonly store: Pick<MemoryStore, 'get' | 'put' | 'letGo'>;
+interface ScalingStatesOptions {
+  readonly store: Pick<ConfigMapStore, 'get' | 'put' | 'release'>;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
-  /** Told once, while it lasts, that what was kept in a namespace cannot be read: its HPAs are decided without it. */
+  /** Called once per failure: persisted state of a namespace cannot be read, and its HPAs are decided without it. */
   readonly onUnread: (namespace: string, error: unknown) => void;
 }
 
-/** Clocks that are slewed differ by less between two decisions. */
-const SMALLEST_STEP_MS = 1000;
+/** Slewing changes clocks by less between two decisions. */
+const MIN_CLOCK_STEP_MS = 1000;
 
-interface Remembered {
+interface CachedState {
   readonly uid: string;
-  memory: HpaMemory;
-  record?: MemoryRecord;
-  /** Something may be kept of it that nobody has read: it is to be written over. */
+  memory: ScalingState;
+  record?: StateRecord;
+  /** Persisted state may exist that could not be read and has to be overwritten. */
   isUnread?: boolean;
-  /** How far the wall clock was ahead of the monotonic one when its times were told. */
+  /** Wall clock minus monotonic clock when its times were recorded. */
   aheadMs: number;
 }
 
-/** When an HPA was decided last, and its scale now. */
+/** The last decision of an HPA, and its current scale. */
 interface LastDecision {
-  /** Of the scale, which tells whether a scaling that was about to be written was; `undefined` where it is not known, and then it counts. */
+  /** Shows whether an intended scale change was written; `undefined` counts as written. */
   readonly currentReplicas: number | undefined;
-  /** When an HPA that is met for the first time was last decided, by whatever controller. */
+  /** The last decision of a new HPA by any controller. */
   readonly decidedAtMs: number;
-  /** When another controller has decided it, if one did: what was recommended before that did not go on. */
+  /** The last decision of another controller, which ends earlier recommendations. */
   readonly otherDecidedAtMs?: number | undefined;
 }
 
-interface KeepOptions {
+interface PersistOptions {
   readonly currentReplicas: number | undefined;
-  readonly windows: KeptWindows;
+  readonly windows: StateWindows;
   readonly intent?: ScaleIntent | undefined;
   readonly nowMs: number;
 }
 
-/** What is remembered of HPAs during one term, and kept for the next. */
-export class HpaMemories {
-  readonly #options: HpaMemoriesOptions;
-  readonly #memories = new Map<string, Remembered>();
-  /** Since when what was kept in a namespace cannot be read, and whether that was told. */
-  readonly #unread = new Map<string, { readonly sinceMs: number; isTold: boolean }>();
+/** Caches the state of HPAs for one leadership term, and persists it for the next. */
+export class ScalingStates {
+  readonly #options: ScalingStatesOptions;
+  readonly #states = new Map<string, CachedState>();
+  /** Since when the state of a namespace cannot be read, and whether that was reported. */
+  readonly #unread = new Map<string, { readonly sinceMs: number; isReported: boolean }>();
 
-  constructor(options: HpaMemoriesOptions) {
+  constructor(options: ScalingStatesOptions) {
     this.#options = options;
   }
 
   /**
-   * Whether what is remembered depends on what the scale is right now: a process was about to change it lately, and may
-   * have been killed before it did.
+   * Whether the state depends on the current scale: a process was about to change it recently, and may have been killed
+   * before.
    */
-  async dependsOnScale(hpa: Rememberer, nowMs: number): Promise<boolean> {
-    if (this.#memories.get(`${hpa.namespace}/${hpa.name}`)?.uid === hpa.uid) return false;
+  async dependsOnScale(hpa: HpaRef, nowMs: number): Promise<boolean> {
+    if (this.#states.get(`${hpa.namespace}/${hpa.name}`)?.uid === hpa.uid) return false;
     const { text } = await this.#read(hpa);
     const intent = text === undefined ? undefined : parseRecord(text)?.intent;
     return intent !== undefined && nowMs - intent.atMs < LATELY_MS;
   }
 
-  /**
-   * What is remembered of an HPA.
-   */
-  async of(
-    hpa: Rememberer,
+  async get(
+    hpa: HpaRef,
     { currentReplicas, decidedAtMs, otherDecidedAtMs = Number.NEGATIVE_INFINITY }: LastDecision,
-  ): Promise<HpaMemory> {
+  ): Promise<ScalingState> {
     const key = `${hpa.namespace}/${hpa.name}`;
-    const known = this.#memories.get(key);
-    if (known?.uid === hpa.uid)
-      return endedIn(this.#ofNow(known), { currentReplicas, decidedAtMs, otherDecidedAtMs });
+    const cached = this.#states.get(key);
+    if (cached?.uid === hpa.uid)
+      return endCachedAtExternalDecision(this.#ofNow(cached), {
+        currentReplicas,
+        decidedAtMs,
+        otherDecidedAtMs,
+      });
     const { text, isUnread } = await this.#read(hpa);
     const record = text === undefined ? undefined : parseRecord(text);
     if (!record || record.uid !== hpa.uid) {
-      this.#memories.set(key, { uid: hpa.uid, memory: NO_MEMORY, isUnread, aheadMs: this.#aheadMs });
-      return NO_MEMORY;
+      this.#states.set(key, { uid: hpa.uid, memory: EMPTY_STATE, isUnread, aheadMs: this.#aheadMs });
+      return EMPTY_STATE;
     }
     const wasScaled = record.intent !== undefined && currentReplicas !== record.intent.from;
-    const { intent: _, ...kept } = record;
-    const ours = wasScaled ? withIntent(record) : kept;
+    const { intent: _, ...persisted } = record;
+    const ours = wasScaled ? withIntent(record) : persisted;
     const isEnded = record.latest !== undefined && otherDecidedAtMs > record.latest.atMs;
-    const restored = restoredMemory(
-      isEnded ? endedBy(ours, { currentReplicas, decidedAtMs }) : ours,
+    const restored = restoreState(
+      isEnded ? endAtExternalDecision(ours, { currentReplicas, decidedAtMs }) : ours,
       decidedAtMs,
     );
     const nowMs = this.#options.clock.nowMs();
-    // The clock of who wrote it may have been ahead.
+    // The clock of the writer may have been ahead.
     const memory = withTimes(restored, (atMs) => Math.min(atMs, nowMs));
-    this.#memories.set(key, { uid: hpa.uid, memory, record, aheadMs: this.#aheadMs });
+    this.#states.set(key, { uid: hpa.uid, memory, record, aheadMs: this.#aheadMs });
     return memory;
   }
 
   /**
-   * Keeps what is remembered, if later decisions could depend on the difference to what is kept.
+   * Persists the state if later decisions could depend on the difference to the persisted one.
    *
-   * @param memory with what is about to be done as done
-   * @throws what the store throws
+   * @param memory the state after the decision is applied
+   * @throws errors of the store
    */
-  async keep(
-    hpa: Rememberer,
-    memory: HpaMemory,
-    { currentReplicas, windows, intent, nowMs }: KeepOptions,
+  async persist(
+    hpa: HpaRef,
+    memory: ScalingState,
+    { currentReplicas, windows, intent, nowMs }: PersistOptions,
   ): Promise<void> {
-    const known = this.#memories.get(`${hpa.namespace}/${hpa.name}`);
-    const kept = keptMemory(memory, windows, nowMs);
-    if (!known?.record && !known?.isUnread && !intent && saysNothingBut(kept, currentReplicas)) return;
-    if (known?.record && !isOutdated(withIntent(known.record), kept, windows, nowMs)) return;
-    const record = { ...withoutIntent(kept, intent), uid: hpa.uid, intent };
+    const cached = this.#states.get(`${hpa.namespace}/${hpa.name}`);
+    const persisted = reduceState(memory, windows, nowMs);
+    if (!cached?.record && !cached?.isUnread && !intent && isInitial(persisted, currentReplicas)) return;
+    if (cached?.record && !isOutdated(withIntent(cached.record), persisted, windows, nowMs)) return;
+    const record = { ...withoutIntent(persisted, intent), uid: hpa.uid, intent };
     await this.#options.store.put(hpa.namespace, hpa.name, formatRecord(record));
-    if (known) Object.assign(known, { record, isUnread: false });
+    if (cached) Object.assign(cached, { record, isUnread: false });
   }
 
-  /** What is remembered from now on. */
-  set({ namespace, name, uid }: Rememberer, memory: HpaMemory): void {
+  /** Replaces the cached state. */
+  set({ namespace, name, uid }: HpaRef, memory: ScalingState): void {
     const key = `${namespace}/${name}`;
-    const known = this.#memories.get(key);
+    const cached = this.#states.get(key);
     const aheadMs = this.#aheadMs;
-    if (known?.uid === uid) Object.assign(known, { memory, aheadMs });
-    else this.#memories.set(key, { uid, memory, aheadMs });
+    if (cached?.uid === uid) Object.assign(cached, { memory, aheadMs });
+    else this.#states.set(key, { uid, memory, aheadMs });
   }
 
-  /** Lets go of a namespace that has no HPA any more. */
-  letGo(namespace: string): void {
+  /** Evicts a namespace without HPAs. */
+  release(namespace: string): void {
     this.#unread.delete(namespace);
-    this.#options.store.letGo(namespace);
+    this.#options.store.release(namespace);
   }
 
-  /** What was kept of an HPA; nothing where it could not be read for long: as after a first start, replicas hold for a window then. */
+  /** The persisted state; none if it cannot be read for long: replicas then stay for a window, as after a first start. */
   async #read({
     namespace,
     name,
-  }: Rememberer): Promise<{ readonly text: string | undefined; readonly isUnread: boolean }> {
+  }: HpaRef): Promise<{ readonly text: string | undefined; readonly isUnread: boolean }> {
     const { store, clock, onUnread } = this.#options;
     try {
       const text = await store.get(namespace, name);
       this.#unread.delete(namespace);
       return { text, isUnread: false };
     } catch (error) {
-      const unread = this.#unread.get(namespace) ?? { sinceMs: clock.monotonicMs(), isTold: false };
+      const unread = this.#unread.get(namespace) ?? { sinceMs: clock.monotonicMs(), isReported: false };
       this.#unread.set(namespace, unread);
-      if (clock.monotonicMs() - unread.sinceMs < READ_WITHIN_MS) throw error;
-      if (!unread.isTold) onUnread(namespace, error);
-      unread.isTold = true;
+      if (clock.monotonicMs() - unread.sinceMs < READ_TIMEOUT_MS) throw error;
+      if (!unread.isReported) onUnread(namespace, error);
+      unread.isReported = true;
       return { text: undefined, isUnread: true };
     }
   }
 
-  /** How far the wall clock is ahead of the monotonic one. */
+  /** Wall clock minus monotonic clock. */
   get #aheadMs(): number {
     return this.#options.clock.nowMs() - this.#options.clock.monotonicMs();
   }
 
-  /** A step of the wall clock makes nothing older or younger. */
-  #ofNow(known: Remembered): HpaMemory {
-    const stepMs = this.#aheadMs - known.aheadMs;
-    if (Math.abs(stepMs) < SMALLEST_STEP_MS) return known.memory;
-    known.aheadMs += stepMs;
-    known.memory = withTimes(known.memory, (atMs) => atMs + stepMs);
-    return known.memory;
+  /** A step of the wall clock changes no age. */
+  #ofNow(cached: CachedState): ScalingState {
+    const stepMs = this.#aheadMs - cached.aheadMs;
+    if (Math.abs(stepMs) < MIN_CLOCK_STEP_MS) return cached.memory;
+    cached.aheadMs += stepMs;
+    cached.memory = withTimes(cached.memory, (atMs) => atMs + stepMs);
+    return cached.memory;
   }
 
   /**
-   * Forgets an HPA that is no more.
+   * Removes a deleted HPA.
    *
-   * @param isKept whether what was kept of it stays: in a dry run it is another controller's
+   * @param isRetained whether its persisted state stays: in a dry run it belongs to another controller
    */
-  async forget(namespace: string, name: string, { isKept }: { readonly isKept: boolean }): Promise<void> {
-    this.#memories.delete(`${namespace}/${name}`);
-    if (!isKept) await this.#options.store.put(namespace, name, undefined);
+  async forget(
+    namespace: string,
+    name: string,
+    { isRetained }: { readonly isRetained: boolean },
+  ): Promise<void> {
+    this.#states.delete(`${namespace}/${name}`);
+    if (!isRetained) await this.#options.store.put(namespace, name, undefined);
   }
 }
 
-function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemory {
+function withTimes(memory: ScalingState, timeOf: (atMs: number) => number): ScalingState {
   const moved = <Entry extends { readonly atMs: number }>(entries: readonly Entry[]) =>
     entries.map((entry) => ({ ...entry, atMs: timeOf(entry.atMs) }));
   return {
@@ -208,51 +211,51 @@ function withTimes(memory: HpaMemory, timeOf: (atMs: number) => number): HpaMemo
   };
 }
 
-/** Whether a memory is what anybody takes for it who has none: that what there is was recommended. */
-function saysNothingBut(kept: KeptMemory, currentReplicas: number | undefined): boolean {
-  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = kept;
+/** Whether a state equals the one of a new HPA: the current replicas were recommended. */
+function isInitial(persisted: PersistedState, currentReplicas: number | undefined): boolean {
+  const { recommendations, latest, scaleUpEvents, scaleDownEvents } = persisted;
   const count = recommendations.length + scaleUpEvents.length + scaleDownEvents.length;
   return count === 0 && latest?.replicas === currentReplicas;
 }
 
-/** Takes the event of a scaling out that is told as one about to be written. */
-function withoutIntent<Kept extends Pick<MemoryRecord, 'scaleUpEvents' | 'scaleDownEvents'>>(
-  kept: Kept,
+/** Removes the event of an intended scale change. */
+function withoutIntent<Kept extends Pick<StateRecord, 'scaleUpEvents' | 'scaleDownEvents'>>(
+  persisted: Kept,
   intent: ScaleIntent | undefined,
 ): Kept {
-  if (!intent) return kept;
+  if (!intent) return persisted;
   const isOther = ({ atMs }: { readonly atMs: number }) => atMs !== intent.atMs;
-  const { scaleUpEvents, scaleDownEvents } = kept;
+  const { scaleUpEvents, scaleDownEvents } = persisted;
   return {
-    ...kept,
+    ...persisted,
     scaleUpEvents: scaleUpEvents.filter(isOther),
     scaleDownEvents: scaleDownEvents.filter(isOther),
   };
 }
 
-/** What was kept, with what was being recommended as of then: another controller has wanted since what there is now. */
-function endedBy(
-  kept: KeptMemory,
+/** The persisted state, with the latest recommendation ended at that time: another controller has recommended the current replicas since. */
+function endAtExternalDecision(
+  persisted: PersistedState,
   {
     currentReplicas,
     decidedAtMs,
   }: { readonly currentReplicas: number | undefined; readonly decidedAtMs: number },
-): KeptMemory {
+): PersistedState {
   return {
-    ...kept,
-    recommendations: [...kept.recommendations, ...(kept.latest ? [kept.latest] : [])],
+    ...persisted,
+    recommendations: [...persisted.recommendations, ...(persisted.latest ? [persisted.latest] : [])],
     latest: currentReplicas === undefined ? undefined : { replicas: currentReplicas, atMs: decidedAtMs },
   };
 }
 
-/** The same of what is remembered in this term: what was wanted before another controller acted may be older than any window. */
-function endedIn(
-  memory: HpaMemory,
+/** The cached state likewise: a recommendation from before another controller's may be older than any window. */
+function endCachedAtExternalDecision(
+  memory: ScalingState,
   { currentReplicas, decidedAtMs, otherDecidedAtMs = Number.NEGATIVE_INFINITY }: LastDecision,
-): HpaMemory {
+): ScalingState {
   const { recommendations } = memory;
   const latestMs = recommendations.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
-  // Where nothing was recommended yet, what there is counts anyway.
+  // Without recommendations the current replicas count anyway.
   if (recommendations.length === 0 || otherDecidedAtMs <= latestMs || currentReplicas === undefined)
     return memory;
   return {

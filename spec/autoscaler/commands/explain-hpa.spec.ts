@@ -15,39 +15,39 @@ const [, EXAMPLE = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 const [, TABLE = ''] = /\$ autoscaler explain-hpa web\.yaml\n(.*?)```/s.exec(PAGE) ?? [];
 
 describe('explainHpa', () => {
-  it('prints of the example of the documentation what that says, as a program', async () => {
+  it('prints the table of the documentation for its example', async () => {
     await using folder = await TemporaryDirectory.create();
     const argv = ['lib/main.ts', 'autoscaler', 'explain-hpa', await folder.write('web.yaml', EXAMPLE)];
     const { stdout } = await promisify(execFile)(process.execPath, argv);
     expect(stdout).to.equal(TABLE);
   });
 
-  it('draws, and explains one moment', async () => {
+  it('prints a chart, and explains one decision', async () => {
     expect(await explained(EXAMPLE, { output: 'svg' })).to.match(/^<svg .*<\/svg>\n$/s);
     const text = await explained(EXAMPLE, { atMs: 70_000 });
     expect(text).to.match(/^decided at 1m0s\n4 replicas, bounds 2 to 20: would scale to 8\n/);
     expect(await refused(EXAMPLE, { atMs: 3_600_000 })).to.equal(
-      'Cannot explain what happens at 1h0m0s: the scenario ends at 15m0s',
+      'Cannot explain decision at 1h0m0s: the scenario ends at 15m0s',
     );
   });
 
-  it('takes the load from a file of its own', async () => {
+  it('reads the load from a separate file', async () => {
     await using folder = await TemporaryDirectory.create();
     const loadFile = await folder.write('web.csv', 'at,cpu\n0s,400m\n');
     expect((await explained(EXAMPLE, { loadFile })).split('\n')[1]).to.match(/^0s +cpu 400m +4\/4 +8 +4 → 8/);
     await folder.write('web.csv', 'at,cpu\n0s,much\n');
-    expect(await refused(EXAMPLE, { loadFile })).to.include(`the load of ${loadFile}: line 2, cpu: "much"`);
+    expect(await refused(EXAMPLE, { loadFile })).to.include(`load of ${loadFile}: line 2, cpu: "much"`);
   });
 
-  it('names a file that is none, or too long for a scenario', async () => {
-    expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: .* no longer than/);
+  it('names a missing file, a directory, and a file that is too long', async () => {
+    expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: longer than/);
     const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch((error) => error.message);
     expect(complaint).to.match(/^Cannot read \/no\/such: ENOENT/);
     const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch(describeError); // as the command does
-    expect(folder).to.equal('Cannot read docs: it is a directory');
+    expect(folder).to.equal('Cannot read docs: is a directory');
   });
 
-  it('gives a terminal no control characters of the scenario', async () => {
+  it('escapes control characters of the scenario', async () => {
     const text = EXAMPLE.replaceAll('cpu', 'memory').replace(
       'resource: { name: memory',
       'resource: { name: "\\e[2J"',
@@ -72,14 +72,14 @@ async function refused(text: string, options: Partial<ExplainHpaOptions> = {}): 
 }
 
 describe('parseExplainHpaOptions', () => {
-  it('takes a file, and tells a table of everything by default', () => {
+  it('parses a file, with a table by default', () => {
     expect(parseExplainHpaOptions(['web.yaml'])).to.deep.equal({
       kind: 'explain',
       options: { file: 'web.yaml', loadFile: '', output: 'table', atMs: undefined },
     });
   });
 
-  it('takes a load, a drawing or a moment', () => {
+  it('parses a load, a chart or a time', () => {
     const parsed = (...argv: string[]) => {
       const commandLine = parseExplainHpaOptions(argv);
       return commandLine.kind === 'explain' ? commandLine.options : undefined;
@@ -89,17 +89,17 @@ describe('parseExplainHpaOptions', () => {
     expect(parsed('a', '--at', '5m')).to.include({ atMs: 300_000 });
   });
 
-  it('shows in its help no default of a moment, which it would refuse', () => {
+  it('shows no default for --at in its help', () => {
     const commandLine = parseExplainHpaOptions(['--help']);
     const [said] = commandLine.kind === 'help' ? (commandLine.text.match(/--at duration[^-]*/) ?? []) : [];
-    expect(said).to.match(/whole calculation\.\s*$/);
+    expect(said).to.match(/in full\.\s*$/);
   });
 
-  it('refuses what says nothing', () => {
-    expect(() => parseExplainHpaOptions([])).to.throw('one file');
-    expect(() => parseExplainHpaOptions(['a', 'b'])).to.throw('was given 2');
+  it('rejects invalid command lines', () => {
+    expect(() => parseExplainHpaOptions([])).to.throw('one scenario file');
+    expect(() => parseExplainHpaOptions(['a', 'b'])).to.throw('got 2');
     expect(() => parseExplainHpaOptions(['a', '--at=-1s'])).to.throw(/--at.* must not be negative/);
-    expect(() => parseExplainHpaOptions(['a', '--at=1s', '--output=svg'])).to.throw('in words');
+    expect(() => parseExplainHpaOptions(['a', '--at=1s', '--output=svg'])).to.throw('mutually exclusive');
     expect(() => parseExplainHpaOptions(['a', '--output=png'])).to.throw('table, svg');
   });
 });

@@ -5,7 +5,7 @@ import { created, examineAutoscaler, startExaminedAutoscaler } from '#spec/suppo
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
 
 describe('runDoctor of the autoscaler', () => {
-  it('finds nothing wrong where nothing is, and tells who leads', async () => {
+  it('reports no problem in a healthy cluster, and the leader', async () => {
     await using server = await startExaminedAutoscaler();
     const { isSound, checks, findings } = await examineAutoscaler(server);
     expect(findings.filter(({ status }) => status !== 'ok')).to.deep.equal([]);
@@ -28,7 +28,7 @@ describe('runDoctor of the autoscaler', () => {
     expect(isSound).to.equal(true);
   });
 
-  it('tells that the definition is not there, and looks at no objects then', async () => {
+  it('reports a missing definition, and examines no objects then', async () => {
     await using server = await startExaminedAutoscaler();
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     await server.client.delete(`${path}/cronhorizontalpodautoscalers.autoscaling.stke.com`);
@@ -38,22 +38,22 @@ describe('runDoctor of the autoscaler', () => {
     expect(isSound).to.equal(false);
   });
 
-  it('tells that the namespace does not exist which alone is to be looked at', async () => {
+  it('reports a chosen namespace that does not exist', async () => {
     await using server = await startExaminedAutoscaler();
     const { isSound, findings, diagnoses } = await examineAutoscaler(server, ['--namespace=nope']);
     expect(diagnoses).to.deep.equal(['namespace-absent']);
     expect(isSound).to.equal(false);
     expect(findings.find(({ status }) => status === 'failed')).to.include({
       subject: 'namespace nope',
-      seen: 'the API server has none of this name',
-      remedy: 'See how it is spelt: `kubectl get namespaces`. Without --namespace all are looked at.',
+      seen: 'not found',
+      remedy: 'Check its name: `kubectl get namespaces`. Without --namespace all namespaces are examined.',
     });
     const { isSound: isFound, findings: there } = await examineAutoscaler(server, ['--namespace=default']);
     expect(isFound).to.equal(true);
-    expect(there.map(({ seen }) => seen)).to.include('exists: its objects alone are looked at');
+    expect(there.map(({ seen }) => seen)).to.include('exists; only its objects are examined');
   });
 
-  it('tells that nobody leads', async () => {
+  it('reports a lease without a holder, and a missing one', async () => {
     await using server = await startExaminedAutoscaler();
     const patch = { spec: { holderIdentity: '' } };
     await server.client.patch(LEASE, 'merge', patch);
@@ -62,7 +62,7 @@ describe('runDoctor of the autoscaler', () => {
     expect((await examineAutoscaler(server)).diagnoses).to.deep.equal(['leader-absent']);
   });
 
-  it('tells that the leader has not renewed its lease', async () => {
+  it('reports a leader that has not renewed its lease', async () => {
     await using server = await startExaminedAutoscaler();
     await server.clock.advance(15_000);
     const { findings } = await examineAutoscaler(server);
@@ -72,7 +72,7 @@ describe('runDoctor of the autoscaler', () => {
     });
   });
 
-  it('does not take a leader for well that renewed in what is the future here, for it may be gone', async () => {
+  it('does not rely on a renewal in the future', async () => {
     await using server = await startExaminedAutoscaler();
     const leader = async () => {
       const { checks } = await examineAutoscaler(server);
@@ -84,11 +84,11 @@ describe('runDoctor of the autoscaler', () => {
     server.clock.stepWall(-3_600_000);
     expect(await leader()).to.deep.equal({
       ...{ status: 'unchecked', subject },
-      seen: 'held by pod-1, renewed 3614 s from now, for one of both clocks is wrong: see whether that time changes',
+      seen: 'held by pod-1, renewed 3614 s in the future: the clocks of the leader and this machine differ',
     });
   });
 
-  it('tells each permission that the account of the autoscaler lacks, with the commands that grant it', async () => {
+  it('reports each missing permission, with the commands that grant it', async () => {
     await using server = await startExaminedAutoscaler();
     const account = 'system:serviceaccount:kube-system:autoscaler';
     server.cluster.rbac.grant({
@@ -114,7 +114,7 @@ describe('runDoctor of the autoscaler', () => {
       .and.includes(`--user=${account}`);
   });
 
-  it('looks at one namespace alone when told to', async () => {
+  it('examines one namespace only when it is given', async () => {
     await using server = await startExaminedAutoscaler();
     for (const namespace of ['default', 'kube-system']) {
       await created(
@@ -138,7 +138,7 @@ describe('runDoctor of the autoscaler', () => {
 });
 
 describe('doctorParts', () => {
-  it('bring diagnoses that are claims and instructions: whole sentences, each title once', () => {
+  it('have unique titles, and remedies in whole sentences', () => {
     const diagnoses = Object.values(autoscalerDiagnoses());
     expect(diagnoses.length).to.be.greaterThan(15);
     expect(new Set(diagnoses.map(({ title }) => title)).size).to.equal(diagnoses.length);

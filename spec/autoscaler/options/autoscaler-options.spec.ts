@@ -46,13 +46,13 @@ describe('parseAutoscalerOptions', () => {
 
   for (const [flags, message] of [
     [['--controllers=cron'], '"cron" must be * or one of'],
-    [['--cron-hpa-time-zone=Mars'], 'must be the name of a zone'],
+    [['--cron-hpa-time-zone=Mars'], 'must be a time zone'],
     [['--kube-api-qps=0'], 'must be above 0'],
     [['--leader-elect-lease-duration=10s'], 'must be longer than --leader-elect-renew-deadline'],
     [['--leader-elect-retry-period=9s'], 'must be longer than 1.2 times --leader-elect-retry-period'],
-    [['--tls-cert-file=a'], '--tls-cert-file and --tls-private-key-file need each other'],
+    [['--tls-cert-file=a'], '--tls-cert-file and --tls-private-key-file must be set together'],
     [['--kubelet-port=1'], '--kubelet-port'],
-    [['--kubeconfig=a', '--lister-kubeconfig=b'], 'mean the same'],
+    [['--kubeconfig=a', '--lister-kubeconfig=b'], 'are mutually exclusive'],
     [['--kube-client-qps=-1'], 'must not be negative'],
     [['--metrics-address=7979'], 'must be HOST:PORT or :PORT'],
     [['--resource-update-interval=500ms'], 'must be at least 1s'],
@@ -76,7 +76,7 @@ describe('parseAutoscalerOptions', () => {
       'names "eu", which no --additional-prometheus-server does',
     ],
     [['--scaling-schedule-ramp-steps=0'], 'must be above 0'],
-    [['--scaling-schedule-default-time-zone=Mars'], 'must be the name of a zone'],
+    [['--scaling-schedule-default-time-zone=Mars'], 'must be a time zone'],
     [['--scaling-schedule-default-scaling-window=-1m'], 'must not be negative'],
     [['--sql-source=jobs'], 'must be NAME=FILE'],
     [['--sql-source=a=b', '--sql-source=a=c'], 'must name "a" once'],
@@ -89,11 +89,11 @@ describe('parseAutoscalerOptions', () => {
     [['--source-tls=prometheus/eu=/tls'], 'must name a source that another flag names (none)'],
     [
       ['dctor', '--namespace=shop'],
-      'There is no command autoscaler "dctor": there are doctor, explain-hpa, and none to run it',
+      'unknown command autoscaler "dctor": must be doctor, explain-hpa, or none to run it',
     ],
-    [['--controllers=hpa', 'physician'], '"physician" is no flag'],
+    [['--controllers=hpa', 'physician'], '"physician" is not a flag'],
     [['doctor', '--namespace=Shop_1'], 'must be the name of a namespace'],
-    [['doctor', 'web'], '"web" is no flag'],
+    [['doctor', 'web'], '"web" is not a flag'],
     [['--output=json'], '--output'],
   ] as const) {
     it(`refuses ${flags.join(' ')}`, () => {
@@ -257,7 +257,7 @@ describe('parseAutoscalerOptions', () => {
       );
   });
 
-  it('tells its flags and its version', () => {
+  it('prints its flags and its version', () => {
     expect(parseAutoscalerOptions(['--help'])).to.have.property('kind', 'help');
     expect(parseAutoscalerOptions(['--version'])).to.deep.equal({ kind: 'version' });
   });

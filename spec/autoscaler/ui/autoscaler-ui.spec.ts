@@ -43,7 +43,7 @@ describe('autoscalerUi', () => {
     const page = textOf(await get('/ui'));
     expect(page).to.match(/Replica replica-1 .*Leader This replica for \S+/);
     expect(page).to.match(/Controllers cronhpa, hpa, scaledobjects/);
-    expect(page).to.match(/Needs attention HPAs 6 \d failing or left alone/);
+    expect(page).to.match(/Needs attention HPAs 6 \d failing or not managed/);
     expect(page).to.match(/Needs attention Metrics 3 2 failing or not served/);
     expect(page).to.match(/Cron-HPAs 2 1 not ready/);
     expect(page).to.match(/ScaledObjects 4 1 not ready/);
@@ -60,7 +60,7 @@ describe('autoscalerUi', () => {
     expect(page).to.match(/not collected default\/worker External\/odd/);
   });
 
-  it('shows of an HPA the text of /debug/hpa, and draws its decisions', async () => {
+  it('shows the text of /debug/hpa and charts of an HPA', async () => {
     const { body: why } = await autoscaler.get('/debug/hpa?namespace=default&name=web&format=text');
     const page = await get(WEB);
     expect(unescaped(/<pre class="why">([^<]*)<\/pre>/.exec(page)?.[1] ?? '')).to.equal(why.trimEnd());
@@ -73,7 +73,7 @@ describe('autoscalerUi', () => {
       .and.to.include('class="load-1"');
   });
 
-  it('shows the jobs of a Cron-HPA, and why one cannot work', async () => {
+  it('shows the jobs of a Cron-HPA, and what blocks them', async () => {
     const page = textOf(await get('/ui?view=cronhpas&namespace=default&name=night'));
     expect(page).to.match(/Target Deployment night/);
     expect(page).to.match(
@@ -83,7 +83,7 @@ describe('autoscalerUi', () => {
     expect(textOf(await get('/ui?view=cronhpas'))).to.match(/ScalingFailed default nowhere/);
   });
 
-  it('shows the triggers of ScaledObjects and ScaledJobs, and what is done next', async () => {
+  it('shows the triggers of ScaledObjects and ScaledJobs, and the next action', async () => {
     const mail = textOf(await get('/ui?view=scaledobjects&namespace=default&name=mail'));
     expect(mail).to.match(/Next leave the replicas to the HPA .*; triggers are asked in \d+ s/);
     expect(mail).to.match(/active metrics-api 12 5 a replica \S+ ago 0 in \S+ value at \S+\/mails/);
@@ -95,13 +95,13 @@ describe('autoscalerUi', () => {
       .and.to.match(/active metrics-api 3 5 a replica/);
   });
 
-  it('lists what a filter lets through', async () => {
+  it('applies a filter', async () => {
     const page = await get('/ui?view=hpas&namespace=default&filter=ro');
     expect(page).to.include('>broken</a>').and.not.to.include('>web</a>');
     expect(await get('/ui?view=hpas&namespace=other')).to.include('None has been decided here');
   });
 
-  it('runs nothing that others have written, whatever their names are', async () => {
+  it('escapes names of objects', async () => {
     const paths = ['metrics', 'cronhpas', 'cronhpas&namespace=default&name=nowhere', 'hpas'].map(
       (view) => `/ui?view=${view}`,
     );
@@ -121,12 +121,12 @@ describe('autoscalerUi', () => {
     );
   });
 
-  it('is looked at again by itself, unless it is to hold still', async () => {
+  it('refreshes itself unless paused', async () => {
     expect(await get('/ui')).to.include('<meta http-equiv="refresh" content="30">');
     expect(await get('/ui?refresh=off')).not.to.include('http-equiv="refresh"');
   });
 
-  it('says what is not there', async () => {
+  it('returns 404 for unknown objects', async () => {
     for (const path of [
       'view=none',
       'view=hpas&namespace=default&name=none',
@@ -135,7 +135,7 @@ describe('autoscalerUi', () => {
       expect((await autoscaler.get(`/ui?${path}`)).status, path).to.equal(404);
   });
 
-  it('is for who may get it alone, and takes a token as a password, as browsers send it', async () => {
+  it('requires permission, and accepts a token as a password', async () => {
     const asked = (headers: Record<string, string>, method = 'GET') =>
       requestHttps(`${autoscaler.origin}/ui`, { rejectUnauthorized: false, headers, method });
     const basic = (token: string) => ({
@@ -159,7 +159,7 @@ describe('autoscalerUi', () => {
     expect(debug.status).to.equal(403); // a password is one of the page alone
   });
 
-  it('gives its style to everybody, and says that nothing comes in from elsewhere', async () => {
+  it('serves its style without authentication, and forbids foreign content', async () => {
     const style = await autoscaler.get('/ui/page.css', '');
     expect(style.status).to.equal(200);
     expect(style.body).to.include(':root').and.to.include('.chart');
@@ -219,7 +219,7 @@ describe('autoscalerUi', () => {
       });
     }
 
-    it('fades a table where it goes on behind the edge of the window, until it is scrolled to its end', async () => {
+    it('fades a table at the edge of the window until it is scrolled to its end', async () => {
       if (!browser) throw new Error('there is no browser');
       await browser.open(`${autoscaler.origin}/ui`);
       await browser.prefer('light');
@@ -237,7 +237,7 @@ describe('autoscalerUi', () => {
       await fades('0px');
     });
 
-    it('filters by its form, and follows links to one object', async () => {
+    it('filters by its form, and links to one object', async () => {
       if (!browser) throw new Error('there is no browser');
       await browser.open(`${autoscaler.origin}/ui?view=hpas`);
       await browser.type('input[name=filter]', 'we');

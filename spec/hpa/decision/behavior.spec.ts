@@ -5,9 +5,9 @@ import {
   stabilizeWithBehavior,
   stabilizeWithoutBehavior,
 } from '#lib/hpa/decision/behavior.ts';
-import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
+import { EMPTY_STATE, type ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { NOW_MS } from '#spec/hpa/built-world.ts';
+import { NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 const at = (replicas: number, secondsAgo: number) => ({ replicas, atMs: NOW_MS - secondsAgo * 1000 });
 
@@ -21,13 +21,13 @@ function stabilize(
 }
 
 describe('stabilizeWithBehavior', () => {
-  it('scales up no further than the lowest of its window', () => {
+  it('scales up at most to the lowest recommendation of its window', () => {
     expect(stabilize([9, 4], [at(6, 30), at(5, 61)])).to.deep.include({
       ...{ replicas: 6, heldBy: at(6, 30), reason: 'ScaleUpStabilized' },
     });
   });
 
-  it('scales down no further than the highest of its window', () => {
+  it('scales down at most to the highest recommendation of its window', () => {
     expect(stabilize([2, 8], [at(5, 299), at(7, 301)])).to.deep.include({
       ...{ replicas: 5, heldBy: at(5, 299), reason: 'ScaleDownStabilized' },
     });
@@ -38,12 +38,12 @@ describe('stabilizeWithBehavior', () => {
     expect(stabilize([2, 4], [at(9, 30)]).replicas).to.equal(4);
   });
 
-  it('follows where nothing holds it', () => {
+  it('returns the proposal when no recommendation limits it', () => {
     expect(stabilize([9, 4], [at(2, 61)])).to.include({ replicas: 9, reason: 'ReadyForNewScale' });
     expect(stabilize([2, 4], [at(9, 301)])).to.include({ replicas: 2, reason: 'ReadyForNewScale' });
   });
 
-  it('overwrites only what is too old for both windows', () => {
+  it('overwrites only entries that are outdated for both windows', () => {
     expect(stabilize([3, 3], [at(3, 100)]).recommendations).to.deep.equal([at(3, 100), at(3, 0)]);
     expect(stabilize([3, 3], [at(3, 301)]).recommendations).to.deep.equal([at(3, 0)]);
     expect(stabilize([3, 3], [at(3, 0)], [0, 0]).recommendations).to.deep.equal([at(3, 0)]);
@@ -53,7 +53,7 @@ describe('stabilizeWithBehavior', () => {
 const WINDOW = { windowMs: 300_000, nowMs: NOW_MS };
 
 describe('stabilizeWithoutBehavior', () => {
-  it('holds the highest recommendation of the window', () => {
+  it('returns the highest recommendation of the window', () => {
     const earlier = [at(9, 301), at(7, 300), at(5, 10)];
     expect(stabilizeWithoutBehavior(3, earlier, WINDOW)).to.deep.include({
       ...{ replicas: 7, proposed: 3, heldBy: at(7, 300), reason: 'ScaleDownStabilized' },
@@ -61,21 +61,21 @@ describe('stabilizeWithoutBehavior', () => {
     });
   });
 
-  it('lets the highest pass', () => {
+  it('returns the proposal when it is the highest', () => {
     const stabilization = stabilizeWithoutBehavior(8, [at(7, 10)], WINDOW);
     expect(stabilization).to.deep.include({ replicas: 8, reason: 'ReadyForNewScale' });
     expect(stabilization).to.not.have.property('heldBy');
     expect(stabilization.recommendations).to.deep.equal([at(7, 10), at(8, 0)]);
   });
 
-  it('overwrites the last of those that are too old', () => {
+  it('overwrites the last outdated entry', () => {
     const earlier = [at(1, 400), at(2, 100), at(3, 500), at(4, 50)];
     expect(stabilizeWithoutBehavior(5, earlier, WINDOW).recommendations).to.deep.equal([
       ...[at(1, 400), at(2, 100), at(5, 0), at(4, 50)],
     ]);
   });
 
-  it('remembers nothing within a window of no length, not even what was seen this instant', () => {
+  it('ignores all recommendations with a window of length 0', () => {
     const stabilization = stabilizeWithoutBehavior(3, [at(9, 0)], { windowMs: 0, nowMs: NOW_MS });
     expect(stabilization).to.deep.include({ replicas: 3, recommendations: [at(3, 0)] });
   });
@@ -95,13 +95,13 @@ describe('defaultLimit', () => {
     [17, 9, 16, 'TooManyReplicas'],
   ];
   for (const [recommended, currentReplicas, replicas, reason] of CASES) {
-    it(`makes ${replicas} of ${recommended} at ${currentReplicas}`, () => {
+    it(`limits ${recommended} to ${replicas} at ${currentReplicas}`, () => {
       const range = { currentReplicas, minReplicas: 2, maxReplicas: 16 };
       expect(defaultLimit(recommended, range)).to.include({ replicas, reason });
     });
   }
 
-  it('doubles beyond 32 bits without harm', () => {
+  it('doubles beyond 32 bits without overflow', () => {
     const range = { currentReplicas: 2 ** 30 + 1, minReplicas: 1, maxReplicas: 2 ** 31 - 1 };
     expect(defaultLimit(2 ** 31 - 1, range).replicas).to.equal(2 ** 31 - 1);
   });
@@ -114,25 +114,25 @@ const percent = (value: number, periodSeconds = 60) => ({ type: 'Percent', value
 function limit(
   recommended: number,
   behavior: HpaBehavior,
-  memory: Partial<HpaMemory> = {},
+  memory: Partial<ScalingState> = {},
   currentReplicas = 10,
 ) {
   return policyLimit(
     recommended,
     { currentReplicas, minReplicas: 2, maxReplicas: 50 },
-    { behavior, memory: { ...NO_MEMORY, ...memory }, nowMs: NOW_MS },
+    { behavior, memory: { ...EMPTY_STATE, ...memory }, nowMs: NOW_MS },
   );
 }
 
 describe('policyLimit', () => {
-  it('lets pass what stays', () => {
+  it('returns the recommendation when it equals the current replicas', () => {
     expect(limit(10, {})).to.deep.equal({
       ...{ replicas: 10, reason: 'DesiredWithinRange' },
       message: 'the desired count is within the acceptable range',
     });
   });
 
-  it('takes the furthest policy, or the nearest where the least is asked for', () => {
+  it('applies the widest policy, or the narrowest with selectPolicy Min', () => {
     const policies = [pods(3), percent(50)];
     expect(limit(40, { scaleUp: { policies } })).to.include({ replicas: 15, reason: 'ScaleUpLimit' });
     expect(limit(40, { scaleUp: { policies, selectPolicy: 'Min' } })).to.include({ replicas: 13 });
@@ -140,7 +140,7 @@ describe('policyLimit', () => {
     expect(limit(2, { scaleDown: { policies, selectPolicy: 'Min' } })).to.include({ replicas: 7 });
   });
 
-  it('does not scale where that is disabled', () => {
+  it('does not scale when the policy is Disabled', () => {
     const rules = { policies: [pods(5)], selectPolicy: 'Disabled' };
     expect(limit(40, { scaleUp: rules })).to.deep.include({
       replicas: 10,
@@ -150,12 +150,12 @@ describe('policyLimit', () => {
     expect(limit(2, { scaleDown: rules })).to.include({ replicas: 10, reason: 'ScaleDownLimit' });
   });
 
-  it('rounds percentages up going up, and what they leave down going down', () => {
+  it('rounds percentages up when scaling up, and the rest down when scaling down', () => {
     expect(limit(40, { scaleUp: { policies: [percent(1)] } }).replicas).to.equal(11);
     expect(limit(2, { scaleDown: { policies: [percent(1)] } }).replicas).to.equal(9);
   });
 
-  it('lets pass what just reaches a limit', () => {
+  it('returns a recommendation that equals the limit', () => {
     for (const recommended of [15, 5]) {
       const { replicas, reason } = limit(recommended, {
         scaleUp: { policies: [pods(5)] },
@@ -167,9 +167,13 @@ describe('policyLimit', () => {
     expect(limit(50, { scaleUp: { policies: [pods(40)] } }).reason).to.equal('DesiredWithinRange');
   });
 
-  it('leaves what floating-point numbers leave', () => {
+  it('is not affected by rounding errors', () => {
     const range = { currentReplicas: 10, minReplicas: 0, maxReplicas: 50 };
-    const input = { behavior: { scaleDown: { policies: [percent(80)] } }, memory: NO_MEMORY, nowMs: NOW_MS };
+    const input = {
+      behavior: { scaleDown: { policies: [percent(80)] } },
+      memory: EMPTY_STATE,
+      nowMs: NOW_MS,
+    };
     expect(policyLimit(0, range, input).replicas).to.equal(1); // 10 * (1 - 0.8) is a little less than 2
   });
 
@@ -181,14 +185,14 @@ describe('policyLimit', () => {
     expect(limit(2, { scaleDown: { policies: [percent(50)] } }, memory).replicas).to.equal(3);
   });
 
-  it('stays where the period is spent, whichever way it went', () => {
+  it('stays when the period is used up, in both directions', () => {
     const spent = { scaleUpEvents: [event(8, 30)] };
     expect(limit(40, { scaleUp: { policies: [pods(5)] } }, spent)).to.include({ replicas: 10 });
     const back = { scaleDownEvents: [event(8, 30)] };
     expect(limit(2, { scaleDown: { policies: [pods(5)] } }, back)).to.include({ replicas: 10 });
   });
 
-  it('keeps to minimum and maximum', () => {
+  it('respects minimum and maximum', () => {
     expect(limit(99, { scaleUp: { policies: [pods(40)] } })).to.include({
       replicas: 50,
       reason: 'TooManyReplicas',
@@ -199,7 +203,7 @@ describe('policyLimit', () => {
     });
   });
 
-  it('takes a percentage beyond 32 bits for no limit, and wraps a number of pods around', () => {
+  it('treats a percentage beyond 32 bits as no limit, and wraps a number of pods', () => {
     const most = 2 ** 31 - 1;
     expect(limit(40, { scaleUp: { policies: [percent(most)] } }, {}, 30).replicas).to.equal(40);
     expect(limit(50, { scaleUp: { policies: [percent(most)] } }, {}, 49).policies?.[0]?.replicas).to.equal(
@@ -209,7 +213,7 @@ describe('policyLimit', () => {
       policyLimit(
         most,
         { currentReplicas: 200, minReplicas: 1, maxReplicas: most },
-        { behavior: { scaleUp: { policies: [percent(most)] } }, memory: NO_MEMORY, nowMs: NOW_MS },
+        { behavior: { scaleUp: { policies: [percent(most)] } }, memory: EMPTY_STATE, nowMs: NOW_MS },
       ).replicas,
     ).to.equal(most);
     expect(limit(40, { scaleUp: { policies: [pods(most)] } }).replicas).to.equal(10);

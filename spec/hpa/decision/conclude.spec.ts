@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import type { HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 
 describe('conclude', () => {
   const rising = builtInput({ readings: [{ values: ['60'] }] });
 
-  it('says that the scale was written', () => {
+  it('reports that the scale was written', () => {
     const outcome = conclude(decide(rising), rising.hpa, { nowMs: NOW_MS });
     expect(outcome).to.deep.include({ desiredReplicas: 6, isStatusChanged: true, error: undefined });
     expect(outcome.status).to.deep.include({ currentReplicas: 3, desiredReplicas: 6, lastScaleTime: NOW });
@@ -29,7 +29,7 @@ describe('conclude', () => {
     ]);
   });
 
-  it('says why it could not be, and remembers no scaling', () => {
+  it('reports why the scale was not written, and records no scale event', () => {
     const behavior = { scaleUp: { policies: [{ type: 'Pods', value: 9, periodSeconds: 15 }] } };
     const input = builtInput({ spec: { behavior }, readings: [{ values: ['60'] }] });
     const written = conclude(decide(input), input.hpa, { nowMs: NOW_MS });
@@ -43,7 +43,7 @@ describe('conclude', () => {
     expect(refused.events[0]?.message).to.match(/^New size: 6; .* above target; error: forbidden$/);
   });
 
-  it('need not write a status that stays', () => {
+  it('does not request a write of an unchanged status', () => {
     const steady = builtInput();
     const first = conclude(decide(steady), steady.hpa, { nowMs: NOW_MS });
     const again = { ...steady, hpa: { ...steady.hpa, status: first.status }, memory: first.memory };
@@ -54,7 +54,7 @@ describe('conclude', () => {
     expect(second.status).to.deep.equal(first.status);
   });
 
-  it('touches only conditions where the scale is unknown', () => {
+  it('changes only conditions when the scale is unknown', () => {
     const input = builtInput({ scale: { step: 'kind', message: 'no matches' } });
     const status: HpaStatus = { currentReplicas: 4, desiredReplicas: 5, currentMetrics: [{ type: '' }] };
     const outcome = conclude(decide(input), { ...input.hpa, status }, { nowMs: NOW_MS });
@@ -62,7 +62,7 @@ describe('conclude', () => {
     expect(outcome.error).to.equal('unable to determine resource for scale target reference: no matches');
   });
 
-  it('keeps what was desired where nothing could be decided', () => {
+  it('retains desiredReplicas without a decision', () => {
     const input = builtInput({ readings: [{ error: 'gone' }] });
     const status: HpaStatus = {
       currentReplicas: 4,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide, needsMetrics, selectionProblem } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
-import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 const scaled = (replicas: number): { readonly scale: Scale } => ({
   scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
@@ -28,22 +28,22 @@ describe('decide', () => {
     expect(explanation.limit).to.include({ reason: 'DesiredWithinRange' });
   });
 
-  it('explains in what JSON can hold', () => {
+  it('returns an explanation that JSON can represent', () => {
     const { explanation } = decide(builtInput({ readings: [{ values: ['60'] }] }));
     expect(JSON.parse(JSON.stringify(explanation))).to.deep.equal(explanation);
   });
 
-  it('leaves the scale alone where nothing changes', () => {
+  it('leaves the scale unchanged when nothing changes', () => {
     expect(decide(builtInput())).to.include({ scaleTo: undefined, error: undefined });
   });
 
-  it('takes what there is for wanted when it meets an HPA, so it does not scale down at once', () => {
+  it('takes the current replicas of a new HPA as recommended, so it does not scale down at once', () => {
     const { scaleTo, explanation } = decide(builtInput({ readings: [{ values: ['10'] }] }));
     expect(scaleTo).to.equal(undefined);
     expect(explanation.stabilization).to.include({ proposed: 1, replicas: 3, reason: 'ScaleDownStabilized' });
   });
 
-  it('comes back into the bounds without metrics', () => {
+  it('returns to the bounds without metrics', () => {
     expect(decide(builtInput(scaled(12)))).to.include({
       ...{ scaleTo: 10, scaleReason: 'Current number of replicas above Spec.MaxReplicas' },
     });
@@ -55,7 +55,7 @@ describe('decide', () => {
     expect(below.status?.currentMetrics).to.equal(null);
   });
 
-  it('asks for nothing beyond bounds that exclude each other', () => {
+  it('proposes nothing beyond contradictory bounds', () => {
     const spec = { minReplicas: 9, maxReplicas: 4 };
     for (const replicas of [1, 3, 4, 5, 8, 9, 10, 2 ** 31 - 1]) {
       const { scaleTo } = decide(builtInput({ ...scaled(replicas), spec, readings: [{ values: ['1e9'] }] }));
@@ -63,7 +63,7 @@ describe('decide', () => {
     }
   });
 
-  it('counts with the most replicas, and with policies of as many', () => {
+  it('handles the maximum number of replicas', () => {
     const most = 2 ** 31 - 1;
     const rules = (value: number) => ({
       ...{ stabilizationWindowSeconds: 0, selectPolicy: 'Min' },
@@ -78,13 +78,13 @@ describe('decide', () => {
     expect(down.scaleTo).to.equal(1);
   });
 
-  it('is off where the target has no replicas', () => {
+  it('is disabled when the target has no replicas', () => {
     const off = decide(builtInput(scaled(0)));
     expect(off.scaleTo).to.equal(undefined);
     expect(off.conditions[1]).to.include({ type: 'ScalingActive', isTrue: false, reason: 'ScalingDisabled' });
   });
 
-  it('says why it does not know the scale', () => {
+  it('reports why the scale is unknown', () => {
     const { error, memory, status, events } = decide(
       builtInput({ scale: { step: 'scale', message: 'deployments.apps "web" not found' } }),
     );
@@ -98,10 +98,10 @@ describe('decide', () => {
     ]);
   });
 
-  it('does nothing where others scale the same pods, or metrics are missing', () => {
-    const rivals = decide(builtInput({ rivals: ['default/rival'] }));
-    expect(rivals.scaleTo).to.equal(undefined);
-    expect(rivals.explanation).to.include({ step: 'unclear-pods', desiredReplicas: 3 });
+  it('does nothing when HPAs overlap or metrics are missing', () => {
+    const overlapping = decide(builtInput({ overlapping: ['default/rival'] }));
+    expect(overlapping.scaleTo).to.equal(undefined);
+    expect(overlapping.explanation).to.include({ step: 'unclear-pods', desiredReplicas: 3 });
     const missing = decide(builtInput({ readings: [{ error: 'gone' }] }));
     expect(missing.scaleTo).to.equal(undefined);
     expect(missing.explanation.step).to.equal('metrics-missing');
@@ -116,7 +116,7 @@ describe('decide', () => {
     expect(error).to.match(/Deployment\/default\/web: the HPA has no metrics$/);
   });
 
-  it("lets the HPA's behavior decide how it scales", () => {
+  it('applies the behavior of the HPA', () => {
     const behavior = {
       scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 1, periodSeconds: 15 }] },
       scaleDown: {
@@ -132,7 +132,7 @@ describe('decide', () => {
 });
 
 describe('needsMetrics', () => {
-  it('is so only within the bounds', () => {
+  it('returns true only within the bounds', () => {
     const { hpa } = builtInput();
     expect(needsMetrics(hpa, scaled(3).scale, DEFAULT_HPA_CONFIG)).to.equal(true);
     for (const replicas of [0, 11])
@@ -141,7 +141,7 @@ describe('needsMetrics', () => {
   });
 });
 
-describe('decide, with a target that may be scaled to zero', () => {
+describe('decide with a target that may be scaled to zero', () => {
   const SCALED_TO_ZERO = { type: 'ScaledToZero', status: 'True' } as const;
   const decided = ({
     replicas = 0,
@@ -159,7 +159,7 @@ describe('decide, with a target that may be scaled to zero', () => {
     return { scaleTo: decision.scaleTo, step: decision.explanation.step, condition };
   };
 
-  it('scales to zero, says so, and up again', () => {
+  it('scales to zero with the condition, and up again', () => {
     const down = decided({ replicas: 3, status: null });
     expect(down).to.deep.equal({ scaleTo: 0, step: 'metrics', condition: 'True' });
     expect(decided({})).to.deep.equal({ scaleTo: undefined, step: 'metrics', condition: 'True' });
@@ -167,7 +167,7 @@ describe('decide, with a target that may be scaled to zero', () => {
     expect(decided({ minReplicas: 1 }).scaleTo).to.equal(1);
   });
 
-  it('leaves alone what something else has scaled to zero', () => {
+  it('leaves a target unchanged that something else scaled to zero', () => {
     for (const status of [null, { type: 'ScaledToZero', status: 'False' }])
       for (const minReplicas of [0, 1])
         expect(decided({ status, minReplicas, queue: '15' })).to.include({
@@ -175,7 +175,7 @@ describe('decide, with a target that may be scaled to zero', () => {
         });
   });
 
-  it('neither leaves zero nor says it with the feature off', () => {
+  it('neither leaves zero nor sets the condition with the feature gate off', () => {
     const off = { scaleToZero: false };
     expect(decided({ ...off, queue: '15' })).to.deep.equal({
       ...{ scaleTo: undefined, step: 'switched-off', condition: undefined },
@@ -189,12 +189,12 @@ describe('decide, with a target that may be scaled to zero', () => {
 describe('selectionProblem', () => {
   const own = 'default/web';
 
-  it('finds none in a selector of one HPA', () => {
-    expect(selectionProblem('app=web', { own, rivals: [] })).to.equal(undefined);
+  it('returns nothing for a selector of one HPA', () => {
+    expect(selectionProblem('app=web', { own, overlapping: [] })).to.equal(undefined);
   });
 
-  it('is that there is no selector', () => {
-    expect(selectionProblem('', { own, rivals: [] })).to.deep.equal({
+  it('reports a missing selector', () => {
+    expect(selectionProblem('', { own, overlapping: [] })).to.deep.equal({
       reason: 'InvalidSelector',
       eventReason: 'SelectorRequired',
       message: "the HPA target's scale is missing a selector",
@@ -202,22 +202,22 @@ describe('selectionProblem', () => {
     });
   });
 
-  it('is that it cannot be read', () => {
-    expect(selectionProblem('app in (web', { own, rivals: [] })?.message).to.equal(
+  it('reports an invalid selector', () => {
+    expect(selectionProblem('app in (web', { own, overlapping: [] })?.message).to.equal(
       "couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found '', expected: ',' or ')'",
     );
   });
 
-  it('is that others select the same pods, sorted', () => {
-    const problem = selectionProblem('app=web', { own, rivals: ['default/x', 'default/a'] });
+  it('reports HPAs that select the same pods, sorted', () => {
+    const problem = selectionProblem('app=web', { own, overlapping: ['default/x', 'default/a'] });
     expect(problem).to.deep.include({
       reason: 'AmbiguousSelector',
       error: 'pods by selector app=web are controlled by multiple HPAs: [default/a default/web default/x]',
     });
   });
-  it('names no more of a thousand others than are read', () => {
-    const rivals = Array.from({ length: 1000 }, (_, place) => `default/x-${place}`);
-    const message = selectionProblem('app=web', { own, rivals })?.message;
+  it('names at most 20 of a thousand HPAs', () => {
+    const overlapping = Array.from({ length: 1000 }, (_, index) => `default/x-${index}`);
+    const message = selectionProblem('app=web', { own, overlapping })?.message;
     expect(message).to.match(/HPAs: \[default\/web default\/x-0 default\/x-1 .* and 981 more\]$/);
     expect(message?.length).to.be.lessThan(1024);
   });

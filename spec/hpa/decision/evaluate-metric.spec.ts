@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DEFAULT_HPA_CONFIG, type MetricReading } from '#lib/hpa/decision/decision-input.ts';
 import { evaluateMetric } from '#lib/hpa/decision/evaluate-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtPod, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtPod, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 function evaluate(spec: MetricSpec, reading: MetricReading, statusReplicas = 2) {
   return evaluateMetric(spec, {
@@ -14,8 +14,8 @@ function evaluate(spec: MetricSpec, reading: MetricReading, statusReplicas = 2) 
 }
 
 const usage = (...amounts: string[]): MetricReading => ({
-  podUsage: amounts.map((amount, place) => ({
-    ...{ pod: 'ab'[place] ?? '', takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },
+  podUsage: amounts.map((amount, index) => ({
+    ...{ pod: 'ab'[index] ?? '', takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },
     containers: [{ name: 'app', usage: { cpu: amount, memory: amount } }],
   })),
 });
@@ -37,7 +37,7 @@ const cpuUtilization: MetricSpec = {
 };
 
 describe('evaluateMetric', () => {
-  it('takes no error of the program for one of the metric', () => {
+  it('rethrows internal errors', () => {
     const broken: MetricReading = {
       get podUsage(): never {
         throw new TypeError('broken');
@@ -46,7 +46,7 @@ describe('evaluateMetric', () => {
     expect(() => evaluate(cpuUtilization, broken)).to.throw(TypeError, 'broken');
   });
 
-  it('compares a resource with what is requested', () => {
+  it('compares resource usage with requests', () => {
     const { name, status, proposal } = evaluate(cpuUtilization, usage('100m', '50m'));
     expect(name).to.equal('cpu resource utilization (percentage of request)');
     expect(status).to.deep.equal({
@@ -56,7 +56,7 @@ describe('evaluateMetric', () => {
     expect(proposal?.replicas).to.equal(3);
   });
 
-  it('shows memory in the binary format', () => {
+  it('formats memory as a binary quantity', () => {
     const target = { type: 'AverageValue', averageValue: '64Mi' };
     const { name, status } = evaluate(
       { type: 'Resource', resource: { name: 'memory', target } },
@@ -66,7 +66,7 @@ describe('evaluateMetric', () => {
     expect(status.resource?.current).to.deep.equal({ averageValue: '1Gi' });
   });
 
-  it('takes one container', () => {
+  it('evaluates one container', () => {
     const target = { type: 'Utilization', averageUtilization: 50 };
     const spec = { name: 'cpu', container: 'app', target };
     const { name, status } = evaluate(
@@ -85,7 +85,7 @@ describe('evaluateMetric', () => {
     );
   });
 
-  it('takes a custom metric of pods', () => {
+  it('evaluates a custom metric of pods', () => {
     const spec: MetricSpec = {
       type: 'Pods',
       pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } },
@@ -103,7 +103,7 @@ describe('evaluateMetric', () => {
     );
   });
 
-  it('fails by an invalid selector, whatever was read', () => {
+  it('fails with an invalid selector, whatever was read', () => {
     const selecting = (matchExpression: { key: string; operator: string; values?: string[] }) => {
       const metric = { name: 'queue', selector: { matchExpressions: [matchExpression] } };
       const describedObject = { kind: 'Ingress', name: 'front' };
@@ -123,7 +123,7 @@ describe('evaluateMetric', () => {
         { values: ['90'] },
         { values: ['90'] },
       ];
-      return specs.map((spec, place) => evaluate(spec, readings[place] ?? { error: 'not read' }).failure);
+      return specs.map((spec, index) => evaluate(spec, readings[index] ?? { error: 'not read' }).failure);
     };
     const message = '"constructor" is not a valid label selector operator';
     const unknown = selecting({ key: 'a', operator: 'constructor', values: ['b'] });
@@ -155,7 +155,7 @@ describe('evaluateMetric', () => {
     expect(messageOf('In', ['ok'])).to.equal(undefined);
   });
 
-  it('ends a sum of external values at the largest integer', () => {
+  it('caps a sum of external values at the largest integer', () => {
     const [most, largest] = ['9223372036854775807m', 2n ** 63n - 1n];
     const currentOf = (target: { value?: string; averageValue?: string }, ...values: string[]) =>
       evaluate(external(target), { values }).proposal?.current;
@@ -166,7 +166,7 @@ describe('evaluateMetric', () => {
     expect(currentOf({ averageValue: '1' }, '4P', '4P', '4P')).to.equal(largest);
   });
 
-  it('takes a metric of an object by value and by average', () => {
+  it('evaluates a metric of an object by value and by average', () => {
     const byValue = evaluate(object('Value', { value: '10' }), { value: '20' });
     expect([byValue.name, byValue.proposal?.replicas]).to.deep.equal(['Ingress metric hits', 4]);
     const byAverage = evaluate(object('AverageValue', { averageValue: '10' }), { value: '50' });
@@ -174,7 +174,7 @@ describe('evaluateMetric', () => {
     expect(byAverage.status.object?.current).to.deep.equal({ averageValue: '25' });
   });
 
-  it('adds the values of an external metric', () => {
+  it('sums the values of an external metric', () => {
     expect(
       evaluate(external({ value: '10' }), { values: ['15', '5'] }).status.external?.current,
     ).to.deep.equal({
@@ -185,7 +185,7 @@ describe('evaluateMetric', () => {
     );
   });
 
-  it('shows no average over replicas that are not there yet', () => {
+  it('shows no average without replicas', () => {
     const target = { averageValue: '10' };
     const { status: ofObject } = evaluate(object('AverageValue', target), { value: '50' }, 0);
     expect(ofObject.object).to.deep.include({ current: {}, metric: { name: 'hits' } });
@@ -225,7 +225,7 @@ describe('evaluateMetric', () => {
       'failed to get object metric value: invalid object metric source: neither a value target nor an average value target was set',
     ],
     [
-      'an object that nobody knows',
+      'an unknown object',
       object('AverageValue', { averageValue: '1' }),
       { error: 'gone' },
       'failed to get object metric value: failed to get hits object metric: unable to get metric hits: Ingress on default front/unable to fetch metrics from custom metrics API: gone',
@@ -256,7 +256,7 @@ describe('evaluateMetric', () => {
     ],
   ];
   for (const [what, spec, reading, error] of FAILURES) {
-    it(`fails by ${what}`, () => {
+    it(`fails with ${what}`, () => {
       const { failure, status } = evaluate(spec, reading);
       expect(failure?.error).to.equal(error);
       expect(failure?.error.endsWith(failure?.message ?? '?')).to.equal(true);
@@ -264,7 +264,7 @@ describe('evaluateMetric', () => {
     });
   }
 
-  it('gives every kind a reason of its own, and says which API failed', () => {
+  it('has a reason for each kind, and names the failing API', () => {
     const average = { type: 'AverageValue', averageValue: '1' };
     const resource = { name: 'cpu', target: average };
     const kinds: readonly [MetricSpec, string, RegExp][] = [
@@ -315,7 +315,7 @@ describe('evaluateMetric', () => {
     expect(status.external?.current).to.deep.equal({ averageValue: '1500m' });
   });
 
-  it('refuses numbers that are none, or beyond 64 bits', () => {
+  it('rejects invalid numbers, and numbers beyond 64 bits', () => {
     for (const value of ['12 apples', '10P']) {
       const { failure } = evaluate(external({ value: '1' }), { values: [value] });
       expect(failure?.isRefusal, value).to.equal(true);

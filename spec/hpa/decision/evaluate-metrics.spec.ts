@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
 import { evaluateMetrics } from '#lib/hpa/decision/evaluate-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput } from '#spec/hpa/built-world.ts';
+import { builtInput } from '#spec/hpa/built-inputs.ts';
 
 const TARGET = { type: 'AverageValue', averageValue: '10' };
 
 /** Evaluates external metrics of which each is to be 10 per replica; `undefined` is one that failed. */
 function evaluate(...values: readonly (string | undefined)[]) {
   const metrics = values.map(
-    (_, place): MetricSpec => ({
+    (_, index): MetricSpec => ({
       type: 'External',
-      external: { metric: { name: `m${place}` }, target: TARGET },
+      external: { metric: { name: `m${index}` }, target: TARGET },
     }),
   );
   const takenAtMs = builtInput().nowMs - 5;
@@ -25,9 +25,9 @@ function evaluate(...values: readonly (string | undefined)[]) {
 function evaluateObjects(...values: readonly string[]) {
   const describedObject = { kind: 'Ingress', name: 'front' };
   const metrics = values.map(
-    (_, place): MetricSpec => ({
+    (_, index): MetricSpec => ({
       type: 'Object',
-      object: { metric: { name: `m${place}` }, target: TARGET, describedObject },
+      object: { metric: { name: `m${index}` }, target: TARGET, describedObject },
     }),
   );
   return evaluateAll(
@@ -45,18 +45,18 @@ function evaluateAll(metrics: readonly MetricSpec[], readings: readonly MetricRe
 }
 
 describe('evaluateMetrics', () => {
-  it('takes the largest proposal, the first of equals', () => {
+  it('returns the highest proposal, the first of equal ones', () => {
     expect(evaluate('10', '70', '65', '20').proposal).to.deep.equal({
       ...{ replicas: 7, name: 'external metric m1(nil)', leadingMetric: 1 },
     });
   });
 
-  it('takes what follows in place of nothing, even less', () => {
+  it('prefers any proposal to one without replicas', () => {
     expect(evaluateObjects('0', '-50').proposal).to.include({ replicas: -5, leadingMetric: 1 });
     expect(evaluateObjects('-50', '0').proposal).to.include({ replicas: 0, leadingMetric: 1 });
   });
 
-  it('scales up, and stays, by what remains, and reports what failed', () => {
+  it('scales up or stays by the remaining metrics, and reports failures', () => {
     const up = evaluate(undefined, '70', undefined);
     expect(up.proposal?.replicas).to.equal(7);
     expect(up.error).to.match(
@@ -66,7 +66,7 @@ describe('evaluateMetrics', () => {
     expect(evaluate(undefined, '30').proposal?.replicas).to.equal(3);
   });
 
-  it('does not scale down while a metric is missing, nor at all without any', () => {
+  it('does not scale down with a missing metric, and not at all without any', () => {
     expect(evaluate(undefined, '20')).to.not.have.property('proposal');
     expect(evaluate(undefined)).to.not.have.property('proposal');
     expect(evaluate()).to.not.have.property('proposal');
@@ -83,15 +83,15 @@ describe('evaluateMetrics', () => {
     expect(explanations[1]?.current).to.equal(undefined);
   });
 
-  it('tells of each kind of metric what it is to be, what it is, and when the oldest of it was taken', () => {
+  it('returns target, value and time of the oldest value for each kind of metric', () => {
     const { pods, config, nowMs } = builtInput();
     const average = { type: 'AverageValue', averageValue: '1' };
     const half = { type: 'Utilization', averageUtilization: 50 };
     const value = { type: 'Value', value: '7' };
     const described = { kind: 'Service', name: 'web' };
     const usageAt = (...agesMs: readonly number[]): MetricReading => ({
-      podUsage: agesMs.map((ageMs, place) => ({
-        ...{ pod: `web-${place}`, takenAtMs: nowMs - ageMs, windowMs: 30_000 },
+      podUsage: agesMs.map((ageMs, index) => ({
+        ...{ pod: `web-${index}`, takenAtMs: nowMs - ageMs, windowMs: 30_000 },
         containers: [{ name: 'app', usage: { cpu: '50m' } }],
       })),
     });
@@ -133,15 +133,15 @@ describe('evaluateMetrics', () => {
         tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
       },
     );
-    for (const [place, [spec, , target, current, ageMs]] of cases.entries()) {
-      const { type, takenAtMs, ...explained } = explanations[place] ?? expect.fail('each is explained');
+    for (const [index, [spec, , target, current, ageMs]] of cases.entries()) {
+      const { type, takenAtMs, ...explained } = explanations[index] ?? expect.fail('each is explained');
       expect(type).to.equal(spec.type);
       expect(explained, type).to.deep.include({ target, current });
       expect(takenAtMs, type).to.equal(ageMs === undefined ? undefined : nowMs - ageMs);
     }
   });
 
-  it('counts a metric of which nothing was read as one that failed', () => {
+  it('treats a metric without a reading as failed', () => {
     const { pods, config, nowMs, hpa } = builtInput();
     const context = { ...{ pods, config, nowMs, namespace: 'default' }, specReplicas: 3, statusReplicas: 3 };
     const tolerances = { scaleDown: 0.1, scaleUp: 0.1 };

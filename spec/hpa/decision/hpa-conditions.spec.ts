@@ -12,7 +12,7 @@ describe('changeConditions', () => {
     { type: 'AbleToScale', status: 'True', lastTransitionTime: EARLIER },
   ];
 
-  it('keeps places, and times where the status stays', () => {
+  it('retains the order, and transition times of unchanged statuses', () => {
     const after = changeConditions(
       before,
       [change('AbleToScale', true), change('ScalingLimited', false)],
@@ -24,7 +24,7 @@ describe('changeConditions', () => {
     ]);
   });
 
-  it('appends what is new, and lets the last change hold', () => {
+  it('appends new types, and applies the last change', () => {
     const changes = [change('ScalingActive', true, 'X'), change('ScalingActive', false, 'Y')];
     const after = changeConditions(before, changes, NOW_MS);
     expect(after.slice(0, 2)).to.deep.equal(before);
@@ -32,7 +32,7 @@ describe('changeConditions', () => {
     expect(before).to.have.length(2);
   });
 
-  it('removes a condition, and what is not there without effect', () => {
+  it('removes a condition, and ignores a missing one', () => {
     const removal = { type: 'ScaledToZero', isRemoved: true } as const;
     const scaled = changeConditions(before, [change('ScaledToZero', true)], NOW_MS);
     expect(changeConditions(scaled, [removal], NOW_MS)).to.deep.equal(before);

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { selectorText } from '#lib/hpa/decision/metric-kinds.ts';
 
 describe('selectorText', () => {
-  it('writes none as nil, and an empty one', () => {
+  it('formats none as nil, and an empty selector', () => {
     expect(selectorText(undefined)).to.equal('nil');
     expect(selectorText({})).to.equal(
       '&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{},}',
     );
   });
 
-  it('writes labels sorted, and expressions in their order', () => {
+  it('sorts labels, and retains the order of expressions', () => {
     const matchExpressions = [
       { key: 'tier', operator: 'In', values: ['x', 'y'] },
       { key: 'a', operator: 'Exists' },

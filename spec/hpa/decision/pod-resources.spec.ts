@@ -7,7 +7,7 @@ import {
 } from '#lib/hpa/decision/pod-resources.ts';
 import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { builtPod } from '#spec/hpa/built-world.ts';
+import { builtPod } from '#spec/hpa/built-inputs.ts';
 
 interface Asked {
   readonly container?: string;
@@ -27,20 +27,20 @@ const init = (name: string, amount: string, isSidecar: boolean) => ({ ...cpu(nam
 describe('requestsOfPods', () => {
   const containers = [cpu('app', '100m'), cpu('side', '7m')];
 
-  it('adds containers and sidecars, each rounded up, and no other init containers', () => {
+  it('sums containers and sidecars, each rounded up, without other init containers', () => {
     const initContainers = [init('proxy', '10m', true), init('setup', '2', false)];
     expect(requestOf({ containers, initContainers })).to.equal(117n);
     expect(requestOf({ containers: [cpu('a', '1n'), cpu('b', '1n')] })).to.equal(2n);
     expect(requestOf({ containers: [cpu('a', '0')] })).to.equal(0n);
   });
 
-  it('takes one container, or a sidecar, alone', () => {
+  it('returns the request of one container or sidecar', () => {
     const initContainers = [init('proxy', '10m', true)];
     expect(requestOf({ containers, initContainers }, { container: 'side' })).to.equal(7n);
     expect(requestOf({ containers, initContainers }, { container: 'proxy' })).to.equal(10n);
   });
 
-  it('fails where a pod has no container of the name, or an init container that does not go on running', () => {
+  it('fails when a pod has no container of the name, or only a finished init container', () => {
     const initContainers = [init('setup', '2', false)];
     for (const container of ['absent', 'setup'])
       expect(() => requestOf({ containers, initContainers }, { container })).to.throw(
@@ -49,7 +49,7 @@ describe('requestsOfPods', () => {
       );
   });
 
-  it('fails where a container that counts requests nothing', () => {
+  it('fails when a relevant container has no request', () => {
     const lacking = [cpu('app', '100m'), { name: 'side', requests: {} }];
     expect(() => requestOf({ containers: lacking })).to.throw(
       MetricFailure,
@@ -58,7 +58,7 @@ describe('requestsOfPods', () => {
     expect(requestOf({ containers: lacking }, { container: 'app' })).to.equal(100n);
   });
 
-  it("takes the pod's own request and its overhead where it has one", () => {
+  it('returns the pod-level request and the overhead', () => {
     const podRequests = { cpu: '500m' };
     expect(requestOf({ containers, podRequests })).to.equal(500n);
     expect(requestOf({ containers, podRequests, overhead: { cpu: '100m' } })).to.equal(600n);
@@ -67,7 +67,7 @@ describe('requestsOfPods', () => {
     expect(requestOf({ containers, podRequests: { storage: '1' } })).to.equal(107n);
   });
 
-  it('works out what the pod needs at most where its own requests leave the resource out', () => {
+  it('computes the maximum need when pod-level requests lack the resource', () => {
     const podRequests = { memory: '1Gi' };
     const lacking = [cpu('app', '100m'), { name: 'side', requests: {} }];
     expect(requestOf({ containers: lacking, podRequests })).to.equal(100n);
@@ -95,19 +95,19 @@ const usage = (pod: string, containers: Readonly<Record<string, Readonly<Record<
 });
 
 describe('usageOfPods', () => {
-  it('adds containers, each rounded up', () => {
+  it('sums containers, each rounded up', () => {
     const samples = usageOfPods([usage('a', { app: { cpu: '1n' }, side: { cpu: '1500u' } })], 'cpu');
     expect([...samples]).to.deep.equal([['a', { thousandths: 3n, takenAtMs: 5, windowMs: 7 }]]);
   });
 
-  it('has no sample of a pod of which a container is unknown, or which has none', () => {
+  it('has no sample for a pod with a container of unknown usage, or without containers', () => {
     const usages = [usage('a', { app: { cpu: '1' }, side: { memory: '1' } }), usage('b', {})];
     expect([...usageOfPods(usages, 'cpu')]).to.deep.equal([]);
   });
 });
 
 describe('usageOfContainers', () => {
-  it('takes one container, where the pod has it and its usage', () => {
+  it('returns the usage of one container if known', () => {
     const usages = [
       usage('a', { app: { cpu: '1' }, side: { cpu: '2' } }),
       usage('b', { app: { cpu: '1' } }),

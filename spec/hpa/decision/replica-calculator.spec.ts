@@ -15,7 +15,7 @@ import {
   utilizationMeasure,
 } from '#lib/hpa/decision/replica-calculator.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
-import { builtPod, builtSamples, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtPod, builtSamples, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 /** Proposes for pods a, b, c … that are to have 100 thousandths each. */
 function propose(
@@ -45,38 +45,38 @@ describe('proposeByPods', () => {
   ];
   const pending = (name: string) => builtPod(name, { phase: 'Pending' });
 
-  it('multiplies the ready pods by the ratio, and rounds up', () => {
+  it('multiplies ready pods by the ratio, and rounds up', () => {
     const proposal = propose({ a: 150, b: 151 }, [a, b]);
     expect(proposal).to.include({ replicas: 3, ratio: 1.5, current: 150n, why: 'off-target' });
     expect(proposal.pods).to.deep.include({ counted: 2, unknown: 0 });
   });
 
-  it('keeps what there is while the ratio is tolerable', () => {
+  it('retains the replicas while the ratio is within the tolerance', () => {
     expect(propose({ a: 110, b: 110 }, [a, b], 7)).to.include({ replicas: 7, why: 'within-tolerance' });
   });
 
-  it('assumes that missing pods do as they should while load falls', () => {
+  it('assumes the target for missing pods while load falls', () => {
     const proposal = propose({ a: 40, b: 40 }, [a, b, c, d]);
     expect(proposal).to.include({ replicas: 3, ratio: 0.4, why: 'off-target' });
     expect(proposal.pods).to.deep.include({ missing: { count: 2, names: ['c', 'd'] }, assumedRatio: 0.7 });
   });
 
-  it('assumes that missing and unready pods do nothing while load rises', () => {
+  it('assumes no usage for missing and unready pods while load rises', () => {
     expect(propose({ a: 300, b: 300 }, [a, b, c, pending('d')])).to.include({
       replicas: 6,
       why: 'off-target',
     });
   });
 
-  it('does not count unready pods while load falls', () => {
+  it('ignores unready pods while load falls', () => {
     expect(propose({ a: 50, b: 50 }, [a, b, pending('c')])).to.include({ replicas: 1, why: 'off-target' });
   });
 
-  it('stays where the assumptions would have it scale the other way', () => {
+  it('stays when the assumptions reverse the direction', () => {
     expect(propose({ a: 150 }, [a, b, c])).to.include({ replicas: 3, why: 'direction-uncertain' });
   });
 
-  it('stays where the pods that count are too few to scale up, or too many to scale down', () => {
+  it('stays when the number of counted pods reverses the direction', () => {
     expect(propose({ a: 240, b: 240 }, [a, b, pending('c')], 9)).to.include({
       replicas: 9,
       why: 'count-uncertain',
@@ -84,15 +84,15 @@ describe('proposeByPods', () => {
     expect(propose({ a: 40, b: 40 }, [a, b, c, d], 2)).to.include({ replicas: 2, why: 'count-uncertain' });
   });
 
-  it('counts samples of pods that nobody knows where it assumes, and in the mean', () => {
+  it('counts samples of unknown pods in the average', () => {
     const proposal = propose({ a: 200, stranger: 200 }, [a]);
     expect(proposal).to.include({ replicas: 2, ratio: 2 });
     expect(proposal.pods).to.deep.include({ counted: 1, unknown: 1 });
     expect(propose({ a: 300, stranger: 300 }, [a, pending('b')])).to.include({ replicas: 6 });
   });
 
-  it('names the first of many pods that are left out, and counts all', () => {
-    const pods = Array.from({ length: 50 }, (_, place) => pending(`p${place}`));
+  it('names the first excluded pods, and counts all', () => {
+    const pods = Array.from({ length: 50 }, (_, index) => pending(`p${index}`));
     const { pods: considered } = propose({ a: 100 }, [a, ...pods]);
     expect(considered?.unready.count).to.equal(50);
     expect(considered?.unready.names).to.have.length(20);
@@ -105,9 +105,9 @@ describe('proposeByPods', () => {
     );
   });
 
-  it('refuses more replicas than can be counted', () => {
+  it('rejects more replicas than the maximum', () => {
     expect(() => propose({ a: Number.MAX_SAFE_INTEGER }, [a]))
-      .to.throw(MetricFailure, 'the metric asks for 90071992547409.9 replicas')
+      .to.throw(MetricFailure, 'the metric proposes 90071992547409.9 replicas')
       .that.includes({ isRefusal: true });
   });
 });
@@ -126,12 +126,12 @@ describe('proposeByValue', () => {
     builtPod('d', { phase: 'Succeeded' }),
   ];
 
-  it('multiplies the pods that run and are ready, deleted ones among them', () => {
+  it('multiplies running, ready pods, including those being deleted', () => {
     const proposal = proposeByValue(input(150n, 100n), { specReplicas: 4, pods });
     expect(proposal).to.include({ replicas: 3, readyPods: 2, ratio: 1.5, current: 150n });
   });
 
-  it('needs no pods where it stays, or comes from nothing', () => {
+  it('needs no pods within the tolerance or at zero replicas', () => {
     expect(proposeByValue(input(109n, 100n), { specReplicas: 4, pods: [] })).to.include({ replicas: 4 });
     expect(proposeByValue(input(209n, 100n), { specReplicas: 0, pods: [] })).to.include({ replicas: 3 });
     expect(() => proposeByValue(input(209n, 100n), { specReplicas: 4, pods: [] })).to.throw(
@@ -140,29 +140,29 @@ describe('proposeByValue', () => {
     );
   });
 
-  it('proposes the most that can be counted in place of more, but from zero', () => {
+  it('caps replicas at the maximum, except from zero', () => {
     const [ready, large] = [[builtPod('a')], input(3n * 10n ** 9n, 1n)];
     const proposal = proposeByValue(large, { specReplicas: 1, pods: ready });
     expect(proposal).to.include({ replicas: 2 ** 31 - 1, readyPods: 1 });
 
     expect(() => proposeByValue(large, { specReplicas: 0, pods: [] }))
-      .to.throw(MetricFailure, 'the metric asks for 3000000000 replicas')
+      .to.throw(MetricFailure, 'the metric proposes 3000000000 replicas')
       .that.includes({ isRefusal: true });
   });
 });
 
 describe('proposeByAverage', () => {
-  it('divides the value by its target, and shows the mean rounded up', () => {
+  it('divides the value by its target, and shows the average rounded up', () => {
     const proposal = proposeByAverage(input(250n, 100n), { statusReplicas: 4, isCapped: false });
     expect(proposal).to.include({ replicas: 3, current: 63n, ratio: 0.625 });
   });
 
-  it('keeps the replicas that there are while the mean is tolerable', () => {
+  it('retains the replicas while the average is within the tolerance', () => {
     const proposal = proposeByAverage(input(330n, 100n), { statusReplicas: 3, isCapped: false });
     expect(proposal).to.include({ replicas: 3, why: 'within-tolerance' });
   });
 
-  it('shows the largest integer, at which sums end, for the mean', () => {
+  it('shows the largest integer as the average of an overflowed sum', () => {
     const largest = input(2n ** 63n - 1n, 1000n);
     for (const statusReplicas of [0, 1, 3])
       expect(proposeByAverage(largest, { statusReplicas, isCapped: true })).to.include({
@@ -172,14 +172,14 @@ describe('proposeByAverage', () => {
     expect(below.current).to.equal(2n ** 61n);
   });
 
-  it('has no mean over no replicas', () => {
+  it('has no average without replicas', () => {
     for (const total of [0n, 250n]) {
       const proposal = proposeByAverage(input(total, 100n), { statusReplicas: 0, isCapped: false });
       expect(proposal).to.include({ replicas: total === 0n ? 0 : 3, current: undefined });
     }
   });
 
-  it('caps what an external metric asks for, and refuses it of an object', () => {
+  it('caps an external metric at the maximum, and rejects it for an object', () => {
     const large = input(3n * 10n ** 9n, 1n);
     expect(proposeByAverage(large, { statusReplicas: 1, isCapped: true }).replicas).to.equal(2 ** 31 - 1);
     expect(() => proposeByAverage(large, { statusReplicas: 1, isCapped: false })).to.throw(MetricFailure);
@@ -204,29 +204,29 @@ function groupOf(pod: Partial<ScaledPod>, resource: string | undefined = 'cpu'):
 }
 
 describe('groupPods', () => {
-  it('ignores what is deleted or failed, even if it is pending or has no sample', () => {
+  it('ignores deleted and failed pods, also pending ones without a sample', () => {
     expect(groupOf({ isDeleting: true, phase: 'Pending' })).to.equal('ignored');
     expect(groupOf({ phase: 'Failed' })).to.equal('ignored');
   });
 
-  it('takes pending pods for unready whatever the resource', () => {
+  it('treats pending pods as unready for all resources', () => {
     expect(groupOf({ phase: 'Pending' })).to.equal('unready');
     expect(groupOf({ phase: 'Pending' }, undefined)).to.equal('unready');
   });
 
-  it('misses pods without a sample', () => {
+  it('reports pods without a sample as missing', () => {
     const pods = ['a', 'b'].map((name) => builtPod(name));
     expect(groupPods(pods, builtSamples({ b: 1 }), { resource: 'cpu', times: TIMES })).to.deep.equal({
       ...{ readyCount: 1, unready: [], missing: ['a'], ignored: [] },
     });
   });
 
-  it('counts pods that have run and been ready for long, and succeeded ones', () => {
+  it('counts long-ready pods, and succeeded ones', () => {
     expect(groupOf({})).to.equal('ready');
     expect(groupOf({ phase: 'Succeeded' })).to.equal('ready');
   });
 
-  it('asks for readiness only of CPU', () => {
+  it('checks readiness for CPU only', () => {
     const young = { startedAtMs: ago(10), ready: { status: 'False', changedAtMs: ago(5) } };
     expect(groupOf(young)).to.equal('unready');
     expect(groupOf(young, 'memory')).to.equal('ready');
@@ -234,7 +234,7 @@ describe('groupPods', () => {
     expect(groupOf({ startedAtMs: undefined })).to.equal('unready');
   });
 
-  it('wants a whole window since readiness changed while a pod may initialize', () => {
+  it('requires a whole window since the readiness changed while a pod may initialize', () => {
     const since = (seconds: number) => ({
       startedAtMs: ago(299),
       ready: { status: 'True', changedAtMs: ago(seconds) },
@@ -244,7 +244,7 @@ describe('groupPods', () => {
     expect(groupOf({ ...since(49), startedAtMs: ago(300) })).to.equal('ready');
   });
 
-  it('later leaves out only what has never been ready', () => {
+  it('excludes later only pods that were never ready', () => {
     const since = (seconds: number) => ({
       startedAtMs: ago(1000),
       ready: { status: 'False', changedAtMs: ago(seconds) },
@@ -254,7 +254,7 @@ describe('groupPods', () => {
     expect(groupOf({ ...since(971), ready: { status: 'Unknown', changedAtMs: ago(971) } })).to.equal('ready');
   });
 
-  it('takes what a sample says of time for what it is, be it in the future, long ago or backwards', () => {
+  it('handles samples from the future, long ago, and with negative windows', () => {
     const grouped = (takenAtMs: number, windowMs: number, pod: Partial<ScaledPod>) => {
       const samples = new Map([['a', { thousandths: 1n, takenAtMs, windowMs }]]);
       const { readyCount, ...groups } = groupPods([builtPod('a', pod)], samples, {
@@ -287,12 +287,12 @@ describe('averageMeasure', () => {
   const values = (...amounts: number[]) =>
     new Map(amounts.map((amount, pod) => [`web-${pod}`, BigInt(amount)]));
 
-  it('cuts the mean to whole thousandths before it compares', () => {
+  it('truncates the average to whole thousandths before comparing', () => {
     expect(averageMeasure(10n).measure(values(10, 11, 12, 12))).to.deep.equal({ ratio: 1.1, average: 11n });
     expect(averageMeasure(10n).measure(values(-10, -11))).to.deep.equal({ ratio: -1, average: -10n });
   });
 
-  it('assumes the target of a missing pod going down, no use going up, and nothing at exactly the target', () => {
+  it('assumes the target when scaling down, nothing when scaling up, and excludes the pod at exactly the target', () => {
     expect(averageMeasure(10n).assumedOfMissing('a', 0.99)).to.equal(10n);
     expect(averageMeasure(10n).assumedOfMissing('a', 1)).to.equal(undefined);
     expect(averageMeasure(10n).assumedOfMissing('a', 2)).to.equal(0n);
@@ -305,32 +305,32 @@ const byPod = (values: Readonly<Record<string, number | bigint>>) =>
 describe('utilizationMeasure', () => {
   const requests = byPod({ a: 100, b: 200, c: 50 });
 
-  it('divides all usage by all requests, and rounds percent down', () => {
+  it('divides usage by requests, and rounds percent down', () => {
     expect(utilizationMeasure(requests, 50).measure(byPod({ a: 100, b: 101 }))).to.deep.equal({
       ...{ ratio: 67 / 50, average: 100n, utilization: 67 },
     });
   });
 
-  it('leaves strangers out', () => {
+  it('excludes unknown pods', () => {
     expect(utilizationMeasure(requests, 50).measure(byPod({ a: 10, stranger: 9999 }))).to.deep.equal({
       ...{ ratio: 0.2, average: 10n, utilization: 10 },
     });
   });
 
-  it('fails without anything that is requested', () => {
+  it('fails without requests', () => {
     const failure = 'no metrics returned matched known pods';
     expect(() => utilizationMeasure(requests, 50).measure(byPod({ x: 1 }))).to.throw(MetricFailure, failure);
     expect(() => utilizationMeasure(byPod({ a: 0 }), 50).measure(byPod({ a: 1 }))).to.throw(failure);
   });
 
-  it('wraps around where 64 and 32 bits end', () => {
+  it('wraps at 64 and 32 bits', () => {
     const many = utilizationMeasure(byPod({ a: 1 }), 100).measure(byPod({ a: 2 ** 31 }));
     expect(many.utilization).to.equal(0); // 2^31 * 100 is a multiple of 2^32
     const more = utilizationMeasure(byPod({ a: 2n ** 40n }), 100).measure(byPod({ a: 2n ** 62n }));
     expect(more.utilization).to.equal(0); // 2^62 * 100 is a multiple of 2^64
   });
 
-  it('assumes all of the request, or the target beyond it, of a missing pod going down, and nothing going up', () => {
+  it('assumes the request, or the target beyond it, when scaling down, and nothing when scaling up', () => {
     expect(utilizationMeasure(requests, 50).assumedOfMissing('b', 0.9)).to.equal(200n);
     expect(utilizationMeasure(requests, 150).assumedOfMissing('c', 0.9)).to.equal(75n);
     expect(utilizationMeasure(requests, 50).assumedOfMissing('b', 1.1)).to.equal(0n);
@@ -341,11 +341,11 @@ describe('utilizationMeasure', () => {
 describe('tolerancesOf', () => {
   const behavior = { scaleUp: { tolerance: '50m' }, scaleDown: {} };
 
-  it("is the controller's unless the feature is on", () => {
+  it('returns those of the controller unless the feature gate is on', () => {
     expect(tolerancesOf(behavior, DEFAULT_HPA_CONFIG)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.1 });
   });
 
-  it("is the HPA's own for each direction that has one", () => {
+  it('returns those of the HPA for each direction that has one', () => {
     const config = { ...DEFAULT_HPA_CONFIG, configurableTolerance: true };
     expect(tolerancesOf(behavior, config)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.05 });
     expect(tolerancesOf(undefined, config)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.1 });
@@ -358,7 +358,7 @@ describe('tolerancesOf', () => {
 });
 
 describe('isWithin', () => {
-  it('takes the bounds in, and no number that is none', () => {
+  it('includes the bounds, and excludes NaN', () => {
     const tolerances = { scaleDown: 0.5, scaleUp: 0.25 };
     for (const ratio of [0.5, 1, 1.25]) expect(isWithin(ratio, tolerances), `${ratio}`).to.equal(true);
     for (const ratio of [0.499, 1.251, Number.NaN]) expect(isWithin(ratio, tolerances)).to.equal(false);
@@ -377,13 +377,13 @@ describe('toInt64 and toInt32', () => {
 });
 
 describe('ceilReplicas', () => {
-  it('rounds up, and makes no negative zero', () => {
+  it('rounds up, without a negative zero', () => {
     expect(ceilReplicas(2.000001)).to.equal(3);
     expect(ceilReplicas(-2.5)).to.equal(-2);
     expect(Object.is(ceilReplicas(-0.5), 0)).to.equal(true);
   });
 
-  it('knows no count beyond 32 bits', () => {
+  it('returns undefined beyond 32 bits', () => {
     expect(ceilReplicas(MOST_REPLICAS)).to.equal(MOST_REPLICAS);
     expect(ceilReplicas(-MOST_REPLICAS - 1)).to.equal(-MOST_REPLICAS - 1);
     for (const replicas of [MOST_REPLICAS + 0.5, -MOST_REPLICAS - 2, Infinity, -Infinity, Number.NaN]) {

@@ -68,17 +68,17 @@ describe('hpaDoctor', () => {
     findings.filter(({ subject }) => subject === `hpa default/${name}`);
   const examine = () => examineAutoscaler(server, ['--controllers=hpa']);
 
-  it('finds nothing wrong where metrics are served and nobody else decides', async () => {
+  it('reports no problem when metrics are served and no other controller writes', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     const { isSound, findings } = await examine();
     expect(isSound, JSON.stringify(findings)).to.equal(true);
     expect(findings).to.deep.include.members([
-      { status: 'ok', subject: 'hpas', seen: 'nobody else has written the status of 1 HPA lately' },
+      { status: 'ok', subject: 'hpas', seen: 'no other controller has written the status of 1 HPA recently' },
       { status: 'ok', subject: 'external.metrics.k8s.io', seen: 'responds' },
     ]);
   });
 
-  it('tells of a metrics API that an HPA needs and nobody serves', async () => {
+  it('reports a missing metrics API that an HPA needs', async () => {
     const target = { type: 'AverageValue', averageValue: '1' };
     const metrics = [{ type: 'Pods', pods: { metric: { name: 'items' }, target } }];
     await hpaOf('items', { spec: { metrics } });
@@ -96,11 +96,11 @@ describe('hpaDoctor', () => {
     expect(silent[0]).to.deep.include({
       title: 'A metrics API that HPAs need does not respond',
       remedy:
-        'See what `kubectl get apiservices` says of custom.metrics.k8s.io, and the logs of what serves it: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
+        'Check custom.metrics.k8s.io in `kubectl get apiservices` and the logs of its server: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
     });
   });
 
-  it('tells who writes the status of an HPA, too, until that was long ago', async () => {
+  it('reports another writer of the status until its write is old', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     const path = `${HPAS}/web/status?fieldManager=kube-controller-manager`;
     const { status } = await server.client.patch(path, 'merge', {
@@ -110,13 +110,13 @@ describe('hpaDoctor', () => {
     const { diagnoses, findings } = await examine();
     expect(diagnoses).to.deep.equal(['hpa-controlled-elsewhere']);
     expect(findings.find((one) => one.status === 'failed')?.seen).to.match(
-      /^its status was written by kube-controller-manager \d+ s ago$/,
+      /^kube-controller-manager wrote its status \d+ s ago$/,
     );
     await server.clock.advance(46_000 + Math.max(0, Date.parse(EXAMINED_AT) - server.clock.nowMs()));
     expect((await examine()).diagnoses).not.to.include('hpa-controlled-elsewhere');
   });
 
-  it('tells whose containers lack the requests that utilization is a part of, and not whose target needs none', async () => {
+  it('reports missing requests for utilization metrics only', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await deployment('bare', { memory: '1Gi' });
     await hpaOf('bare', {});
@@ -146,7 +146,7 @@ describe('hpaDoctor', () => {
     expect(bare)
       .to.have.property('remedy')
       .that.matches(
-        /^Give each container of bare \(Deployment in default\) a request for cpu, sidecars included/,
+        /^Set a request for cpu on each container of bare \(Deployment in default\), sidecars included/,
       );
     expect(foundOf(findings, 'other')[0])
       .to.have.property('seen')
@@ -155,7 +155,7 @@ describe('hpaDoctor', () => {
       expect(foundOf(findings, name)[0]).to.have.property('status', 'ok');
   });
 
-  it('tells of targets that are not there, or cannot be scaled, and of what an HPA itself says', async () => {
+  it('reports missing and unscalable targets, and failing conditions', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await hpaOf('gone', {});
     await hpaOf('settings', {
@@ -179,12 +179,12 @@ describe('hpaDoctor', () => {
       'seen',
       'FailedGetResourceMetric: no metrics returned',
     );
-    expect(foundOf(findings, 'gone')[0]).to.have.property('seen', 'there is no Deployment "gone"');
+    expect(foundOf(findings, 'gone')[0]).to.have.property('seen', 'Deployment "gone" not found');
     expect(foundOf(findings, 'settings')[0]).to.have.property('seen').that.contains('no scale subresource');
     expect(foundOf(findings, 'strange')[0]).to.have.property('seen').that.contains('nothing serves its kind');
   });
 
-  it('names the other HPA that scales the same pods, and says that one of them has to go', async () => {
+  it('names other HPAs that scale the same pods', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await deployment('shared', { cpu: '100m' });
     await hpaOf('shared', {});
@@ -199,10 +199,10 @@ describe('hpaDoctor', () => {
     expect(diagnoses).to.deep.equal(['hpa-ambiguous-selector']);
     expect(foundOf(findings, 'shared')[0])
       .to.have.property('remedy')
-      .that.matches(/^HPA shared scales the same pods as default\/older: one of them has to go/);
+      .that.matches(/^HPA shared selects the same pods as default\/older: delete all but one/);
   });
 
-  it('looks at each permission that the manifests give the HPA controller by name', () => {
+  it('checks each permission of the manifests', () => {
     const documents = parseAllDocuments(readFileSync('manifests/components/hpa/rbac.yaml', 'utf8'));
     const given = documents
       .map((document) => document.toJS())
@@ -217,7 +217,7 @@ describe('hpaDoctor', () => {
             ),
           ),
       )
-      .filter((one: string) => !one.includes(' *.')); // which metrics there are, nobody can name
+      .filter((one: string) => !one.includes(' *.')); // metric names are unknown
     const { permissions } = hpaDoctor({ syncPeriodMs: 15_000, namespace: undefined });
     const examined = permissions.map(
       ({ verb, group, resource, name = '' }) => `${verb} ${resource}.${group} ${name}`,
@@ -226,7 +226,7 @@ describe('hpaDoctor', () => {
     expect(examined).to.have.members(given);
   });
 
-  it('tells of annotations that count for nothing', async () => {
+  it('reports invalid annotations', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await deployment('odd', { cpu: '100m' });
     const annotations = {
@@ -239,22 +239,22 @@ describe('hpaDoctor', () => {
     expect(
       foundOf(findings, 'odd').map((one) => (one as { readonly seen?: string }).seen),
     ).to.include.members([
-      'the annotation platform.stke/resync-period "5" is no duration from 1s to 24h; 15s is used',
-      'the annotation autoscaling.stke.com/auto-min-replicas-lowest "few" must be a whole number from 1 to 2147483647',
+      'annotation platform.stke/resync-period "5" is not a duration from 1s to 24h; using 15s',
+      'annotation autoscaling.stke.com/auto-min-replicas-lowest "few" must be an integer from 1 to 2147483647',
     ]);
   });
 
-  it('tells of each HPA the first thing that is wrong with it, by what name, and what helps', async () => {
+  it('reports the first problem of each HPA with its remedy', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await wrongInAllWays();
     const { checks } = await examine();
-    const told = checks
+    const reported = checks
       .filter(({ name }) => name.startsWith('hpa'))
       .map(({ name, title, findings }) => [`${name}: ${title}`, ...findings.map(lineOf)]);
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       [
         'hpa-controllers: Controllers of HorizontalPodAutoscalers',
-        'failed hpa default/elsewhere: its status was written by kube-controller-manager 0 s ago [hpa-controlled-elsewhere]',
+        'failed hpa default/elsewhere: kube-controller-manager wrote its status 0 s ago [hpa-controlled-elsewhere]',
       ],
       [
         'hpa-metrics-apis: Metrics APIs that HorizontalPodAutoscalers need',
@@ -265,38 +265,38 @@ describe('hpaDoctor', () => {
       [
         'hpa-targets: Targets of HorizontalPodAutoscalers',
         'failed hpa default/bare: missing request for cpu in container main of Pod bare-… [hpa-request-missing]',
-        'ok hpa default/elsewhere: scales Deployment "elsewhere", of which there are to be 2',
-        'failed hpa default/gone: there is no Deployment "gone" [hpa-target-missing]',
+        'ok hpa default/elsewhere: scales Deployment "elsewhere", spec.replicas 2',
+        'failed hpa default/gone: Deployment "gone" not found [hpa-target-missing]',
         'failed hpa default/mute: FailedGetResourceMetric: no metrics returned [hpa-cannot-decide]',
-        'ok hpa default/odd: scales Deployment "odd", of which there are to be 2',
+        'ok hpa default/odd: scales Deployment "odd", spec.replicas 2',
         'note hpa default/off: ScalingDisabled: it has no replicas',
         'failed hpa default/settings: Cannot scale v1 ConfigMap default/settings: configmaps have no scale subresource [hpa-target-not-scalable]',
         'failed hpa default/shared: AmbiguousSelector: pods by selector app=a are controlled by multiple HPAs: [default/shared other/b default/c] [hpa-ambiguous-selector]',
         'failed hpa default/silent: no reason: no message [hpa-cannot-decide]',
         'failed hpa default/unsaid: AmbiguousSelector: pods are shared [hpa-cannot-decide]',
-        'ok hpa default/web: scales Deployment "web", of which there are to be 2',
+        'ok hpa default/web: scales Deployment "web", spec.replicas 2',
       ],
       [
         'hpa-annotations: Annotations of HorizontalPodAutoscalers',
-        'failed hpa default/odd: the annotation platform.stke/resync-period "5" is no duration from 1s to 24h; 15s is used [hpa-annotation-invalid]',
+        'failed hpa default/odd: annotation platform.stke/resync-period "5" is not a duration from 1s to 24h; using 15s [hpa-annotation-invalid]',
       ],
     ]);
     const helps = checks.flatMap(({ findings }) =>
       findings.flatMap((one) => (one.status === 'failed' ? [`${one.title}: ${one.remedy}`] : [])),
     );
     for (const help of [
-      'Another controller decides an HPA, too: Tell kube-controller-manager to leave HPAs alone by --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or this autoscaler by --controllers=*,-hpa: while kube-controller-manager writes the status of elsewhere in default, nothing is scaled here.',
-      "The containers of an HPA's target lack requests that it divides by: Give each container of bare (Deployment in default) a request for cpu, sidecars included, or have a LimitRange do that: utilization is a part of what is requested, so hpa bare cannot be decided by it, and does not scale down by any other metric. A target by averageValue needs none.",
-      "An HPA's target does not exist: Create it, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then nothing is scaled.",
-      'An HPA cannot be decided by its metrics: See what is said of its metrics: `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which has each metric with what was read of it. With a metric that cannot be read it does not scale down, and without any it does not scale at all.',
-      "An HPA's target is of a kind that cannot be scaled: Correct `apiVersion` and `kind` of its scaleTargetRef by `kubectl -n default edit hpa settings`, install what defines ConfigMap, or give its CustomResourceDefinition the subresource scale.",
-      'Several HPAs scale the same pods: HPA shared scales the same pods as other/b, default/c: one of them has to go, as by `kubectl -n default delete hpa shared`, or, where they scale different targets, the selectors of these must not select pods of one another. Until then none of them scales anything.',
-      'An annotation of an HPA cannot be read: Correct it: `kubectl -n default edit hpa odd`; docs/reference/annotations.md has what each may be. Until then the HPA is decided at the period of all, or its minReplicas is left alone.',
+      'Another controller manages an HPA: Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the one of this autoscaler with --controllers=*,-hpa: while kube-controller-manager writes the status of elsewhere in default, this autoscaler does not scale it.',
+      "Containers of an HPA's target have no requests for a resource: Set a request for cpu on each container of bare (Deployment in default), sidecars included, or with a LimitRange: utilization is relative to requests, so hpa bare cannot evaluate the metric and does not scale down by any other. A target with averageValue needs no requests.",
+      "An HPA's target does not exist: Create it, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then the HPA does not scale.",
+      'The metrics of an HPA cannot be evaluated: Check its metrics with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which has the values read for each metric. With a failing metric the HPA does not scale down; if all fail, it does not scale at all.',
+      "An HPA's target is of a kind that cannot be scaled: Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n default edit hpa settings`, install the definition of ConfigMap, or add the scale subresource to its CustomResourceDefinition.",
+      'Several HPAs scale the same pods: HPA shared selects the same pods as other/b, default/c: delete all but one, for example with `kubectl -n default delete hpa shared`; or, if they scale different targets, make the selectors of the targets disjoint. Until then none of them scales.',
+      'An annotation of an HPA is invalid: Correct it: `kubectl -n default edit hpa odd`; docs/reference/annotations.md lists the valid values. Until then the default period applies, or minReplicas is not changed.',
     ])
       expect(helps).to.include(help);
   });
 
-  it('says that metrics APIs may not be asked, and that none is needed', async () => {
+  it('reports missing permissions for metrics APIs, and that no API is needed', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     server.cluster.apiServer.setFaults({
@@ -306,22 +306,22 @@ describe('hpaDoctor', () => {
           : context.next(),
     });
     expect((await examine()).findings.map(lineOf)).to.include(
-      'note external.metrics.k8s.io: may not be asked by this account',
+      'note external.metrics.k8s.io: this account has no permission to request it',
     );
     server.cluster.apiServer.setFaults();
     expect((await server.client.delete(`${HPAS}/web`)).status).to.equal(200);
     const { findings } = await examine();
     expect(findings.map(lineOf)).to.include.members([
-      'ok hpas: nobody else has written the status of 0 HPAs lately',
+      'ok hpas: no other controller has written the status of 0 HPAs recently',
       'note metrics APIs: no HPA needs one',
-      'ok annotations: those of 0 HPAs can be read',
+      'ok annotations: those of 0 HPAs are valid',
     ]);
   });
 
-  it('looks at the HPAs of one namespace where it is told to', async () => {
+  it('examines one namespace only when it is given', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     const { findings } = await examineAutoscaler(server, ['--controllers=hpa', '--namespace=kube-system']);
-    expect(findings.map(lineOf)).to.include('ok annotations: those of 0 HPAs can be read');
+    expect(findings.map(lineOf)).to.include('ok annotations: those of 0 HPAs are valid');
   });
 
   /** HPAs of which each has something else wrong with it. */

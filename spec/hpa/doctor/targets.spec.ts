@@ -36,7 +36,7 @@ async function found(
 describe('missingRequest', () => {
   const web = (...containers: readonly object[]) => ({ metadata: { name: 'web-0' }, spec: { containers } });
 
-  it('looks at the pods of the target alone, and at none where nothing is divided by requests', async () => {
+  it('reads the pods of the target only, and none without utilization metrics', async () => {
     const { listed, missing } = await found([cpu(utilization)]);
     expect(listed).to.deep.equal([
       ...['pods', { path: '/api/v1/namespaces/a%2Fb/pods', labelSelector: 'app=web' }],
@@ -49,7 +49,7 @@ describe('missingRequest', () => {
     expect(await found([pods])).to.deep.equal(none);
   });
 
-  it('names the first resource and container that lacks a request, and passes over what is no pod', async () => {
+  it('names the first resource and container without a request, and skips malformed pods', async () => {
     const pods = [{ kind: 'Pod' }, web({ name: 'app', ...requests({ cpu: '1' }) }, { name: 'proxy' })];
     expect((await found([cpu(amount), cpu(utilization)], { pods })).missing).to.deep.equal({
       ...{ resource: 'cpu', problem: 'missing request for cpu in container proxy of Pod web-0' },
@@ -60,7 +60,7 @@ describe('missingRequest', () => {
     });
   });
 
-  it('looks for the container among those that start a pod, too', async () => {
+  it('includes init containers', async () => {
     const pod = (initContainers: readonly object[]) => ({
       ...{ metadata: { name: 'web-1' }, spec: { containers: [{ name: 'app' }], initContainers } },
     });
@@ -72,7 +72,7 @@ describe('missingRequest', () => {
     });
   });
 
-  it('finds nothing wrong with pods that request as a whole', async () => {
+  it('accepts pod-level requests', async () => {
     const pod = {
       metadata: { name: 'web-0' },
       spec: { containers: [{ name: 'app' }], ...requests({ cpu: '1' }) },
@@ -80,7 +80,7 @@ describe('missingRequest', () => {
     expect((await found([cpu(utilization)], { pods: [pod] })).missing).to.equal(undefined);
   });
 
-  it('passes on what fails otherwise', async () => {
+  it('rethrows other errors', async () => {
     const pods = [web({ name: 'app', ...requests({ cpu: 'much' }) })];
     const error = await found([cpu(utilization)], { pods }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message').that.includes('"much"');

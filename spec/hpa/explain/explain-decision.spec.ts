@@ -5,7 +5,7 @@ import type { DecisionInput } from '#lib/hpa/decision/decision-input.ts';
 import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { explainDecision, explainMetric, metricThresholds } from '#lib/hpa/explain/explain-decision.ts';
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
-import { builtInput, builtPod, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtInput, builtPod, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 type Changes = Parameters<typeof builtInput>[0];
 
@@ -26,7 +26,7 @@ const metrics = [
 ] as const;
 
 describe('explainDecision', () => {
-  it('tells the whole calculation', () => {
+  it('explains the whole calculation', () => {
     const readings = [cpu({ 'web-0': '90m', 'web-1': '110m' })];
     const pods = [
       builtPod('web-0'),
@@ -36,17 +36,17 @@ describe('explainDecision', () => {
     ];
     expect(linesOf({ spec: { metrics }, readings, pods })).to.deep.equal([
       '3 replicas, bounds 1 to 10: scales to 4',
-      'cpu resource utilization (percentage of request): 100% (100m) of 50%, 20s old: asks for 4, which leads',
-      '  ratio 2: outside of the tolerance',
-      '  counts 2 pods; besides 1 not ready (web-2); 1 deleted or failed (web-3)',
-      '  ratio 1.32 with what is assumed of those that are missing or not ready',
+      'cpu resource utilization (percentage of request): 100% (100m) of 50%, 20s old: proposes 4, the highest',
+      '  ratio 2: outside the tolerance',
+      '  counts 2 pods; excludes 1 not ready (web-2); 1 deleted or failed (web-3)',
+      '  ratio 1.32 with assumed values of missing and unready pods',
       '  scales up above 55%, down below 45%',
-      'stabilization: 4, as the metrics ask (windows: up 0s, down 5m0s)',
-      'limits: 4 is within them',
+      'stabilization: 4, as proposed (windows: up 0s, down 5m0s)',
+      'limits: 4, within the limits',
     ]);
   });
 
-  it('tells what held it, and which policies', () => {
+  it('explains stabilization and policies', () => {
     const behavior = {
       scaleUp: {
         stabilizationWindowSeconds: 60,
@@ -60,42 +60,42 @@ describe('explainDecision', () => {
     };
     expect(linesOf({ spec: { behavior }, memory, readings: [{ values: ['80'] }] }).slice(-4)).to.deep.equal([
       '  scales up above 11, down below 9',
-      'stabilization: 6 in place of 8, for 6 were recommended 30s ago (windows: up 1m0s, down 5m0s)',
-      'limits: 4 in place of 6: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate',
+      'stabilization: 6 instead of 8, because 6 was recommended 30s ago (windows: up 1m0s, down 5m0s)',
+      'limits: 4 instead of 6: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate',
       '  policy Pods 1 in 15s: from 3 at the start of the period to 4',
     ]);
   });
 
-  it('tells what is not known', () => {
+  it('explains failures', () => {
     expect(linesOf({ readings: [{ error: 'gone' }] })).to.deep.equal([
-      '3 replicas, bounds 1 to 10: stays, for metrics are missing',
-      'external metric queue(nil): unknown: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
+      '3 replicas, bounds 1 to 10: stays, because metrics are missing',
+      'external metric queue(nil): failed: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
       'problem: invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get queue external metric: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
     ]);
-    expect(linesOf({ rivals: ['default/x'] })[0]).to.equal(
-      '3 replicas, bounds 1 to 10: stays, for it is not clear which pods it scales',
+    expect(linesOf({ overlapping: ['default/x'] })[0]).to.equal(
+      '3 replicas, bounds 1 to 10: stays, because the selected pods are unclear',
     );
     expect(linesOf({ scale: { step: 'scale', message: 'gone' } })[0]).to.equal(
-      'the scale of the target is not known; bounds 1 to 10',
+      'scale of the target unknown; bounds 1 to 10',
     );
   });
 
-  it('tells what decides before metrics do', () => {
+  it('explains steps before metrics', () => {
     const at = (replicas: number): Changes => ({
       scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
     });
     expect(linesOf(at(0))).to.deep.equal([
-      '0 replicas, bounds 1 to 10: switched off, for the target has no replicas',
+      '0 replicas, bounds 1 to 10: disabled, because the target has no replicas',
     ]);
     expect(linesOf(at(12))[0]).to.match(/scales to 10, the maximum, without/);
     expect(linesOf({ ...at(1), spec: { minReplicas: 2 } })[0]).to.match(/scales to 2, the minimum, without/);
   });
 
   it('names some of many pods', () => {
-    const pods = Array.from({ length: 30 }, (_, place) => builtPod(`web-${place}`));
+    const pods = Array.from({ length: 30 }, (_, index) => builtPod(`web-${index}`));
     const lines = linesOf({ spec: { metrics }, readings: [cpu({ 'web-0': '50m' })], pods });
     expect(lines[3]).to.match(
-      /^ {2}counts 1 pods; besides 29 without a sample \(web-1, .*, web-20 and 9 more\)$/,
+      /^ {2}counts 1 pods; excludes 29 without a sample \(web-1, .*, web-20 and 9 more\)$/,
     );
   });
 });
@@ -122,16 +122,16 @@ function lines(
 }
 
 describe('explainMetric', () => {
-  it('tells value, target, age and what is asked for, with the ratio to a thousandth', () => {
+  it('shows value, target, age and proposal, with the ratio to a thousandth', () => {
     expect(lines({}, {}, true)).to.deep.equal([
-      'pods metric items: 12 of 10 for each replica, 1m30s old: asks for 4, which leads',
-      '  ratio 1.235: outside of the tolerance',
+      'pods metric items: 12 of 10 per replica, 1m30s old: proposes 4, the highest',
+      '  ratio 1.235: outside the tolerance',
       '  scales up above 11, down below 8',
     ]);
     expect(lines({ takenAtMs: AT_MS + 5000 })[0]).to.include(', 0s old:'); // a clock that is ahead
   });
 
-  it('tells values and targets of each kind', () => {
+  it('shows values and targets of each kind', () => {
     const first = (changes: object) => lines(changes)[0]?.replace(/, 1m30s old.*/, '');
     expect(first({ target: { type: 'Value', value: '7' }, current: { value: '9' } })).to.equal(
       'pods metric items: 9 of 7',
@@ -140,10 +140,10 @@ describe('explainMetric', () => {
     expect(first({ target: half, current: { averageUtilization: 80, averageValue: '80m' } })).to.equal(
       'pods metric items: 80% (80m) of 50%',
     );
-    expect(first({ target: undefined, current: {} })).to.equal('pods metric items: no mean of ');
+    expect(first({ target: undefined, current: {} })).to.equal('pods metric items: no average of ');
   });
 
-  it('tells the thresholds of a utilization in whole percent', () => {
+  it('shows utilization thresholds in whole percent', () => {
     const of = (averageUtilization: number, tolerances: { scaleUp: number; scaleDown: number }) =>
       lines({ target: { type: 'Utilization', averageUtilization } }, { tolerances }).at(-1);
     expect(of(50, { scaleUp: 0.1, scaleDown: 0.2 })).to.equal('  scales up above 55%, down below 40%');
@@ -158,37 +158,39 @@ describe('explainMetric', () => {
     expect(lines({ target: undefined })).to.have.lengthOf(2);
   });
 
-  it('tells why it stays though it is off its target', () => {
+  it('explains why it stays off its target', () => {
     const why = (reason: ExplainedProposal['why']) => lines({}, { why: reason })[1];
-    expect(why('within-tolerance')).to.equal('  ratio 1.235: within the tolerance, so it stays');
+    expect(why('within-tolerance')).to.equal('  ratio 1.235: within the tolerance, no change');
     expect(why('direction-uncertain')).to.equal(
-      '  ratio 1.235: with what is assumed of other pods it would scale the other way, so it stays',
+      '  ratio 1.235: with assumed values of other pods it would scale in the other direction, no change',
     );
     expect(why('count-uncertain')).to.equal(
-      '  ratio 1.235: as many pods as count would mean scaling the other way, so it stays',
+      '  ratio 1.235: the number of counted pods would scale in the other direction, no change',
     );
   });
 
-  it('tells which pods count, which do not, and what was assumed of these', () => {
+  it('shows which pods count, which do not, and assumed values', () => {
     const none = { count: 0, names: [] };
     const pods = { counted: 3, unknown: 0, unready: none, missing: none, ignored: none };
-    const told = (changes: object) => lines({}, { pods: { ...pods, ...changes } }).slice(2, -1);
-    expect(told({})).to.deep.equal(['  counts 3 pods']);
-    expect(told({ unknown: 2, assumedRatio: 0.98765 })).to.deep.equal([
-      '  counts 3 pods; besides 2 samples of pods that are not known',
-      '  ratio 0.988 with what is assumed of those that are missing or not ready',
+    const reported = (changes: object) => lines({}, { pods: { ...pods, ...changes } }).slice(2, -1);
+    expect(reported({})).to.deep.equal(['  counts 3 pods']);
+    expect(reported({ unknown: 2, assumedRatio: 0.98765 })).to.deep.equal([
+      '  counts 3 pods; excludes 2 samples of unknown pods',
+      '  ratio 0.988 with assumed values of missing and unready pods',
     ]);
     const few = { count: 2, names: ['a', 'b'] };
-    expect(told({ unready: few, missing: { ...few, count: 3 }, ignored: few, unknown: 1 })).to.deep.equal([
-      '  counts 3 pods; besides 2 not ready (a, b); 3 without a sample (a, b and 1 more); 2 deleted or failed (a, b); 1 samples of pods that are not known',
-    ]);
+    expect(reported({ unready: few, missing: { ...few, count: 3 }, ignored: few, unknown: 1 })).to.deep.equal(
+      [
+        '  counts 3 pods; excludes 2 not ready (a, b); 3 without a sample (a, b and 1 more); 2 deleted or failed (a, b); 1 samples of unknown pods',
+      ],
+    );
     expect(lines({}, { readyPods: 0 })[2]).to.equal('  times 0 ready pods');
     expect(lines({}, { readyPods: 5, pods })[2]).to.equal('  times 5 ready pods');
   });
 
-  it('tells of one that failed why, and nothing of one that was not looked at', () => {
-    const failure = { reason: 'R', message: 'nobody serves it', error: 'E', isRefusal: false };
-    expect(lines({ failure })).to.deep.equal(['pods metric items: unknown: nobody serves it']);
+  it('shows the failure of a metric, and nothing of an unevaluated one', () => {
+    const failure = { reason: 'R', message: 'connection refused', error: 'E', isRefusal: false };
+    expect(lines({ failure })).to.deep.equal(['pods metric items: failed: connection refused']);
     const none = { type: '', name: 'n', target: undefined, current: undefined };
     expect(explainMetric(none, { atMs: 0, isLeading: false })).to.deep.equal([]);
   });
@@ -215,7 +217,7 @@ function explanationOf(averageThousandths: number, targetThousandths: number) {
 }
 
 describe('metricThresholds', () => {
-  it('are where the metric begins to ask for another number', () => {
+  it('returns the values at which the proposal changes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 1, max: 2000 }), (average, target) => {
         const metric = explanationOf(average, target);
@@ -228,7 +230,7 @@ describe('metricThresholds', () => {
     );
   });
 
-  it('are none where nothing was proposed', () => {
+  it('returns nothing without a proposal', () => {
     const { proposal: _, ...metric } = explanationOf(1, 1);
     expect(metricThresholds(metric)).to.equal(undefined);
   });

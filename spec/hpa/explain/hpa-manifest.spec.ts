@@ -16,7 +16,7 @@ function wrong(spec: object, more: object = {}): readonly string[] {
 }
 
 describe('hpaSchema', () => {
-  it('takes what the API takes, to its bounds', () => {
+  it('accepts what the API accepts, up to its bounds', () => {
     const policy = { type: 'Pods', value: 1, periodSeconds: 1 };
     const rules = (changes: object) => ({ behavior: { scaleUp: changes, scaleDown: changes } });
     for (const spec of [
@@ -105,9 +105,9 @@ describe('hpaSchema', () => {
       'spec.metrics.0.external.target.value: must be a quantity such as 500m',
     ],
   ] as const)
-    it(`refuses ${JSON.stringify(spec)}`, () => expect(wrong(spec)).to.deep.equal(problems));
+    it(`rejects ${JSON.stringify(spec)}`, () => expect(wrong(spec)).to.deep.equal(problems));
 
-  it('refuses what is no HPA of this version', () => {
+  it('rejects other versions and kinds', () => {
     expect(wrong({}, { apiVersion: 'autoscaling/v1' })).to.deep.equal(['apiVersion: must be autoscaling/v2']);
     expect(wrong({}, { kind: 'Deployment' })).to.deep.equal(['kind: must be HorizontalPodAutoscaler']);
     expect(wrong({}, { other: 1 })).to.deep.equal([': Unrecognized key: "other"']);
@@ -115,7 +115,7 @@ describe('hpaSchema', () => {
 });
 
 describe('quantitySchema', () => {
-  it('takes texts and numbers as the text that they are', () => {
+  it('parses texts and numbers as text', () => {
     expect([quantitySchema.parse('500m'), quantitySchema.parse(2), quantitySchema.parse(0.5)]).to.deep.equal([
       ...['500m', '2', '0.5'],
     ]);

@@ -11,7 +11,7 @@ const changesOf = (decisions: readonly PlayedDecision[]) =>
     .map(({ atMs, replicasAfter }) => [atMs / 1000, replicasAfter]);
 
 describe('playScenario', () => {
-  it('scales up at once, and down when the window is over', () => {
+  it('scales up at once, and down after the window', () => {
     // 400m over 4 pods are 100 % of what they request. The last 8 were recommended at 4m45s.
     expect(changesOf(play(SCENARIO))).to.deep.equal([
       [60, 8],
@@ -19,7 +19,7 @@ describe('playScenario', () => {
     ]);
   });
 
-  it('looks at the HPA every period', () => {
+  it('decides every period', () => {
     const decisions = play(SCENARIO);
     expect(decisions).to.have.length(61);
     expect(decisions[1]?.atMs).to.equal(15_000);
@@ -27,7 +27,7 @@ describe('playScenario', () => {
     expect(decisions[6]).to.deep.include({ replicasBefore: 8, readyPods: 8 });
   });
 
-  it('lets policies and windows of behavior show', () => {
+  it('applies policies and windows of behavior', () => {
     const behavior = `maxReplicas: 20
     behavior:
       scaleUp: { policies: [{ type: Pods, value: 1, periodSeconds: 60 }] }
@@ -41,7 +41,7 @@ describe('playScenario', () => {
     expect(changes.at(-1)?.[1]).to.equal(2);
   });
 
-  it('reads the CPU of all pods where one metric is of a container and another is not', () => {
+  it('reads the CPU of pods and of a container in one HPA', () => {
     const container =
       '{ name: cpu, container: proxy, target: { type: Utilization, averageUtilization: 90 } }';
     const text = SCENARIO.replace(
@@ -54,7 +54,7 @@ describe('playScenario', () => {
     ]);
   });
 
-  it('scales the pods that are ready by the ratio of a metric to its value', () => {
+  it('scales ready pods by the ratio of a metric to its target', () => {
     const metric =
       '{ type: External, external: { metric: { name: cpu }, target: { type: Value, value: 100m } } }';
     const text = SCENARIO.replace(/- type: Resource\n.*\n/, `- ${metric}\n`);
@@ -89,7 +89,7 @@ describe('playScenario', () => {
 describe('timelineSvg', () => {
   const options = { title: 'default/web <&">', minReplicas: 2, maxReplicas: 20 };
 
-  it('draws steps within its frame, and harmless text', () => {
+  it('draws steps within its frame, and escapes text', () => {
     const svg = timelineSvg(play(SCENARIO), options);
     expect(svg).to.match(/^<svg [^>]*viewBox="0 0 960 360"/);
     expect(svg).to.include('default/web &lt;&amp;&quot;&gt;');
@@ -100,19 +100,19 @@ describe('timelineSvg', () => {
     expect(svg).to.include('prefers-color-scheme: dark');
   });
 
-  it('marks round times and round numbers', () => {
+  it('marks round times and numbers', () => {
     const svg = timelineSvg(play(SCENARIO), options);
     const labels = [...svg.matchAll(/<text x="[^>]*>([^<]*)</g)].map(([, label]) => label);
     expect(labels).to.deep.equal(['0', '2', '4', '6', '8', '0s', '5m', '10m', '15m']);
   });
 
-  it('leaves a gap where metrics were missing', () => {
+  it('leaves a gap while metrics are missing', () => {
     const svg = timelineSvg(play(SCENARIO.replace('{ at: 1m, cpu: 400m }', '{ at: 1m }')), options);
-    const [, path = ''] = /class="asked" d="([^"]*)"/.exec(svg) ?? [];
+    const [, path = ''] = /class="proposed" d="([^"]*)"/.exec(svg) ?? [];
     expect(path.match(/M/g)).to.have.length(2);
   });
 
-  it('draws nothing of nothing', () => {
+  it('draws an empty chart without decisions', () => {
     expect(timelineSvg([], options)).to.include('<path class="replicas" d=""/>');
   });
 });

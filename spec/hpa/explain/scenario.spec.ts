@@ -17,19 +17,19 @@ describe('parseScenario', () => {
     expect(scenario.load[1]).to.deep.equal({ atMs: 60_000, values: { cpu: '400m' } });
   });
 
-  it('fills in what the API server does', () => {
+  it('fills in the defaults of the API server', () => {
     const { hpa } = parseScenario(SCENARIO.replace('maxReplicas: 20', 'maxReplicas: 20\n    behavior: {}'));
     expect(hpa.spec.behavior?.scaleUp?.policies).to.have.length(2);
   });
 
-  it('takes the load as CSV, inside or beside', () => {
+  it('reads the load as CSV, inline or from a file', () => {
     const load = [{ atMs: 0, values: { cpu: '1' } }];
     const inside = `${SCENARIO.split('load:')[0]}load: |\n  at,cpu\n  0s,1\n`;
     expect(parseScenario(inside).load).to.deep.equal(load);
     expect(parseScenario(SCENARIO, { loadText: 'at,cpu\n0s,1' }).load).to.deep.equal(load);
   });
 
-  it('tells all that is wrong, each by its place, and not how it was found', () => {
+  it('reports all problems with their paths', () => {
     const wrong = SCENARIO.replace('replicas: 4', 'replicas: -4').replace('15m', 'long');
     const said = (text: string) => {
       try {
@@ -39,29 +39,34 @@ describe('parseScenario', () => {
       }
     };
     expect(said(wrong)).to.equal(
-      'Cannot read web.yaml: replicas: Too small: expected number to be >=0; duration: "long" is no duration like 1m30s',
+      'Cannot read web.yaml: replicas: Too small: expected number to be >=0; duration: "long" is not a duration such as 1m30s',
     );
     expect(said(SCENARIO.replace('200m', 'much'))).to.equal(
-      'Cannot read the load of web.yaml: load: 0.cpu: "much" is no quantity',
+      'Cannot read load of web.yaml: load: 0.cpu: "much" is no quantity',
     );
   });
 
   const WRONG: readonly [what: string, from: string | RegExp, to: string, problem: string | RegExp][] = [
     ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', ': replica: unknown field'],
-    ['a duration that is none', '15m', 'long', '"long" is no duration like 1m30s'],
-    ['a duration without a unit', '15m', '15', 'duration: 15 is no duration like 1m30s'],
+    ['a duration that is none', '15m', 'long', '"long" is not a duration such as 1m30s'],
+    ['a duration without a unit', '15m', '15', 'duration: 15 is not a duration such as 1m30s'],
     ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
     ['a metric of no type', 'type: Resource', 'type: Resources', 'type: must be Resource,'],
-    ['points out of order', 'at: 5m', 'at: 1m', 'no later than the one before'],
-    ['more work than it does', 'maxReplicas: 20', 'maxReplicas: 2000000', 'decisions times replicas exceed'],
+    ['points out of order', 'at: 5m', 'at: 1m', 'not later than the previous one'],
+    [
+      'more work than it does',
+      'maxReplicas: 20',
+      'maxReplicas: 2000000',
+      'decisions times maximum replicas exceed',
+    ],
     [
       'a load of what is no metric',
       'at: 5m, cpu',
       'at: 5m, cup',
       "cup: must be one of the HPA's metrics, cpu",
     ],
-    ['what is no YAML', 'replicas: 4', 'replicas: [4', 'no YAML: bad indent in line'],
+    ['what is no YAML', 'replicas: 4', 'replicas: [4', 'invalid YAML: bad indent in line'],
     ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod: must be at least 1s'],
   ];
   it('names the file, the field and the rule', () => {
@@ -69,12 +74,10 @@ describe('parseScenario', () => {
     const complaint = 'Cannot read web.yaml: hpa.spec.maxReplicas: Too small: expected number to be >0';
     expect(() => parseScenario(text, { file: 'web.yaml' })).to.throw(complaint);
     const load = { file: 'web.yaml', loadFile: 'web.csv', loadText: 'at,cpu\n0s,1\n1m,much' };
-    expect(() => parseScenario(SCENARIO, load)).to.throw(
-      'Cannot read the load of web.csv: line 3, cpu: "much"',
-    );
+    expect(() => parseScenario(SCENARIO, load)).to.throw('Cannot read load of web.csv: line 3, cpu: "much"');
   });
 
-  it('refuses misspelled fields at every depth of the HPA, each by its path, as kubectl does', () => {
+  it('rejects misspelled fields at every depth of the HPA, as kubectl does', () => {
     const misspelled = (from: string, to: string) => () => parseScenario(SCENARIO.replace(from, to));
     for (const [from, to, path] of [
       ['  metadata:', '  sttus: {}\n  metadata:', 'sttus'],
@@ -97,14 +100,14 @@ describe('parseScenario', () => {
       expect(misspelled(from, to), path).to.throw(`hpa.${path}: unknown field`);
   });
 
-  it('says of a file that is no scenario what it should be', () => {
+  it('describes the expected form of a file that is not a scenario', () => {
     const read = (text: string) => () => parseScenario(text, { file: 'web.yaml' });
     for (const text of ['', '# nothing\n', 'hello', '- hpa: {}\n'])
-      expect(read(text), text).to.throw('Cannot read web.yaml: it must be a YAML mapping');
-    expect(read(PRINTED)).to.throw('Cannot read web.yaml: it is an HPA by itself: put the HPA under `hpa:`');
+      expect(read(text), text).to.throw('Cannot read web.yaml: must be a YAML mapping');
+    expect(read(PRINTED)).to.throw('Cannot read web.yaml: the file is an HPA: put the HPA under `hpa:`');
   });
 
-  it('says of a field that is not there that it is missing, of the load only where it is not beside', () => {
+  it('reports missing fields, and a missing load only without a load file', () => {
     const [withoutLoad = ''] = SCENARIO.split('load:');
     expect(() => parseScenario(withoutLoad)).to.throw('Cannot read the scenario: load: is missing');
     expect(parseScenario(withoutLoad, { loadText: 'at,cpu\n0s,1' }).load).to.have.length(1);
@@ -113,12 +116,12 @@ describe('parseScenario', () => {
     expect(() => parseScenario(SCENARIO.replace('at: 5m, ', ''))).to.throw('load: 2.at: is missing');
   });
 
-  it('refuses an HPA of another version, whose fields mean something else', () => {
+  it('rejects an HPA of another version', () => {
     const older = SCENARIO.replace('  metadata:', '  apiVersion: autoscaling/v1\n  metadata:');
     expect(() => parseScenario(older)).to.throw('hpa.apiVersion: must be autoscaling/v2');
   });
 
-  it('takes an HPA with all that the API has, as kubectl prints it', () => {
+  it('accepts an HPA with all fields of the API, as kubectl prints it', () => {
     const { metadata, spec } = parseScenario(`hpa:\n${PRINTED.replace(/^/gm, '  ')}\n${REST}`).hpa;
     expect(metadata).to.deep.equal({ name: 'web', namespace: 'shop' });
     expect(spec.metrics).to.have.length(5);
@@ -126,10 +129,10 @@ describe('parseScenario', () => {
   });
 
   for (const [what, from, to, problem] of WRONG) {
-    it(`refuses ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
+    it(`rejects ${what}`, () => expect(() => parseScenario(SCENARIO.replace(from, to))).to.throw(problem));
   }
 
-  it('takes each number to its bounds, and tells of many problems the first five and how many more', () => {
+  it('accepts each number up to its bounds, and reports the first five of many problems', () => {
     const complaint = (...changes: readonly (readonly [from: string, to: string])[]) => {
       const text = changes.reduce((changed, [from, to]) => changed.replace(from, to), SCENARIO);
       try {
@@ -148,7 +151,7 @@ describe('parseScenario', () => {
     for (const tolerance of [0, 1]) expect(complaint(beside(`tolerance: ${tolerance}`))).to.equal(4);
     expect(complaint(beside('tolerance: 1.1'))).to.equal('tolerance: Too big: expected number to be <=1');
     expect(complaint(beside('tolerance: -0.1'))).to.equal('tolerance: Too small: expected number to be >=0');
-    expect(complaint(beside('startup: -1s'))).to.equal('startup: "-1s" is no duration like 1m30s');
+    expect(complaint(beside('startup: -1s'))).to.equal('startup: "-1s" is not a duration such as 1m30s');
     expect(complaint(beside('startup: 0s'))).to.equal(4);
     expect(complaint(beside('syncPeriod: 1s'))).to.equal(4);
     expect(complaint(beside('syncPeriod: 999ms'))).to.equal('syncPeriod: must be at least 1s');
@@ -157,16 +160,16 @@ describe('parseScenario', () => {
     const long = [['15m', '10000s'], beside('syncPeriod: 1s')] as const;
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1000'])).to.equal(4);
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1001'])).to.equal(
-      'duration: so many decisions times replicas exceed 10000000',
+      'duration: decisions times maximum replicas exceed 10000000',
     );
-    expect(complaint(...long, ['replicas: 4', 'replicas: 1001'])).to.match(/^duration: so many/);
-    const unknown = (count: number) => Array.from({ length: count }, (_, place) => `u${place}: 1`).join('\n');
-    const first = [0, 1, 2, 3, 4].map((place) => `u${place}: unknown field`).join('; ');
+    expect(complaint(...long, ['replicas: 4', 'replicas: 1001'])).to.match(/^duration: decisions times/);
+    const unknown = (count: number) => Array.from({ length: count }, (_, index) => `u${index}: 1`).join('\n');
+    const first = [0, 1, 2, 3, 4].map((index) => `u${index}: unknown field`).join('; ');
     expect(complaint(beside(unknown(5)))).to.equal(first);
     expect(complaint(beside(unknown(7)))).to.equal(`${first}; and 2 more`);
   });
 
-  it('takes what stands beside the HPA, with what it does not say as the controller has it', () => {
+  it('reads the fields beside the HPA, with the defaults of the controller', () => {
     const beside =
       'startup: 5s\nsyncPeriod: 30s\ntolerance: 0.2\ndownscaleStabilization: 1m\nrequests: { memory: 1Gi }';
     const text = SCENARIO.replace('requests: { cpu: 100m }', beside);
@@ -188,7 +191,7 @@ describe('parseScenario', () => {
     expect(parseScenario(SCENARIO.replace('requests: { cpu: 100m }\n', '')).requests).to.deep.equal({});
   });
 
-  it('refuses texts without end, and aliases that multiply', () => {
+  it('rejects endless texts, and aliases that multiply', () => {
     expect(() => parseScenario('#'.repeat(5_000_000))).to.throw('longer than');
     expect(() => parseScenario('a: &a [1]\nb: *a')).to.throw();
   });
@@ -258,7 +261,7 @@ status:
 `;
 
 describe('parseLoadCsv', () => {
-  it('reads durations and quantities, and leaves out what is empty', () => {
+  it('reads durations and quantities, and skips empty cells', () => {
     expect(parseLoadCsv('at, cpu ,queue\r\n0s, 300m ,20\n\n1m30s,,5\n2m,1\n')).to.deep.equal([
       { atMs: 0, values: { cpu: '300m', queue: '20' } },
       { atMs: 90_000, values: { queue: '5' } },
@@ -269,19 +272,19 @@ describe('parseLoadCsv', () => {
   const WRONG: readonly [string, string][] = [
     ['time,cpu\n0s,1', 'line 1 is no heading'],
     ['at\n0s', 'line 1 is no heading'],
-    ['at,cpu\nsoon,1', 'line 2 begins with no duration'],
+    ['at,cpu\nsoon,1', 'line 2 does not start with a duration'],
     ['at,cpu\n0s,1,2', 'line 2 has too many cells'],
     ['at,cpu\n0s,1\n1s,many', 'line 3, cpu: "many" is no quantity'],
-    ['at,cpu\n1m,1\n1m,2', 'point 2 is no later than the one before'],
+    ['at,cpu\n1m,1\n1m,2', 'point 2 is not later than the previous one'],
     ['\n'.repeat(200_000), 'more than 100000 lines'],
   ];
   for (const [text, problem] of WRONG) {
-    it(`says that ${problem}`, () => expect(() => parseLoadCsv(text)).to.throw(problem));
+    it(`reports that ${problem}`, () => expect(() => parseLoadCsv(text)).to.throw(problem));
   }
 });
 
 describe('loadAt', () => {
-  it('is that of the last point that is not later', () => {
+  it('returns the last point that is not later', () => {
     const points = inOrder([
       { atMs: 1000, values: { a: '1' } },
       { atMs: 2000, values: { a: '2' } },
@@ -291,18 +294,18 @@ describe('loadAt', () => {
     ]);
   });
 
-  it('is found with a few looks among as many points as are read, wherever it is', () => {
+  it('takes a few comparisons in the largest load', () => {
     let looks = 0;
-    const points = Array.from({ length: 100_000 }, (_, place) => ({
+    const points = Array.from({ length: 100_000 }, (_, index) => ({
       get atMs() {
         looks++;
-        return place * 1000;
+        return index * 1000;
       },
-      values: { a: `${place}` },
+      values: { a: `${index}` },
     }));
-    for (const place of [0, 1, 49_999, 50_000, 99_998, 99_999]) {
+    for (const index of [0, 1, 49_999, 50_000, 99_998, 99_999]) {
       looks = 0;
-      expect(loadAt(points, place * 1000 + 500)).to.deep.equal({ a: `${place}` });
+      expect(loadAt(points, index * 1000 + 500)).to.deep.equal({ a: `${index}` });
       expect(looks).to.be.below(20);
     }
     expect([loadAt(points, -1), loadAt([], 0)]).to.deep.equal([{}, {}]);

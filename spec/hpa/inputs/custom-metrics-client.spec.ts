@@ -23,7 +23,7 @@ describe('CustomMetricsApi', () => {
   });
   afterEach(() => api[Symbol.asyncDispose]());
 
-  it('takes the latest version that it understands of those that are served', async () => {
+  it('selects the latest supported version that is served', async () => {
     for (const [served, expected] of [
       [serving('v1beta1', 'v1beta2'), 'v1beta2'],
       [serving('v1beta1'), 'v1beta1'],
@@ -39,7 +39,7 @@ describe('CustomMetricsApi', () => {
     expect(new Set(api.asked)).to.deep.equal(new Set(['GET /apis/custom.metrics.k8s.io']));
   });
 
-  it('asks again after ten minutes, and after a quarter of one where there was none', async () => {
+  it('requests the version again after ten minutes, and after 15 s when none was served', async () => {
     const asksAfter = async (ms: number) => {
       await api.clock.advance(ms);
       const before = api.asked.length;
@@ -57,7 +57,7 @@ describe('CustomMetricsApi', () => {
     expect(await asksAfter(599_999)).to.equal(false);
   });
 
-  it('knows nothing where that cannot be asked', async () => {
+  it('returns nothing when discovery fails', async () => {
     response = refusal(503, 'ServiceUnavailable');
     const failure = await versions.version(signal).catch((error: Error) => error.message);
     expect(failure).to.include('it is ServiceUnavailable');
@@ -68,7 +68,7 @@ describe('CustomMetricsApi', () => {
 describe('podsMetricPath', () => {
   const pods = { namespace: 'shop', labelSelector: 'app=web,tier in (edge,front)', metricSelector: '' };
 
-  it('asks for all pods of a selector', () => {
+  it('selects all pods of a selector', () => {
     expect(podsMetricPath('v1beta2', { ...pods, name: 'http_requests' })).to.equal(
       '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/http_requests?labelSelector=app%3Dweb%2Ctier+in+%28edge%2Cfront%29',
     );
@@ -77,7 +77,7 @@ describe('podsMetricPath', () => {
     );
   });
 
-  it('asks for the labels of the metric behind those of the pods', () => {
+  it('selects by labels of the metric in addition to those of pods', () => {
     const selector = metricSelector({
       matchLabels: { verb: 'GET' },
       matchExpressions: [
@@ -90,16 +90,16 @@ describe('podsMetricPath', () => {
     );
   });
 
-  it('leads nowhere else, whatever a metric is called', () => {
+  it('escapes metric names', () => {
     expect(podsMetricPath('v1beta2', { ...pods, name: 'a/../b?c' })).to.contain('/%2A/a%2F..%2Fb%3Fc?');
-    expect(() => podsMetricPath('v1beta2', { ...pods, name: '..' })).to.throw('it is no name in a path');
+    expect(() => podsMetricPath('v1beta2', { ...pods, name: '..' })).to.throw('not a valid path segment');
   });
 });
 
 describe('objectMetricPath', () => {
   const metric = { namespace: 'shop', name: 'requests_per_second', metricSelector: '' };
 
-  it('names resources with their groups', () => {
+  it('qualifies resources with their groups', () => {
     const paths = ['services', 'ingresses.networking.k8s.io', 'nodes'].map((resource) =>
       objectMetricPath('v1beta2', metric, { resource, name: 'web' }),
     );
@@ -110,7 +110,7 @@ describe('objectMetricPath', () => {
     ]);
   });
 
-  it('asks for those of a namespace at a place of their own', () => {
+  it('has a path of its own for metrics of a namespace', () => {
     const asked = { ...metric, name: 'total_orders', metricSelector: 'currency=EUR' };
     expect(objectMetricPath('v1beta2', asked, { resource: 'namespaces', name: 'shop' })).to.equal(
       '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/metrics/total_orders?metricLabelSelector=currency%3DEUR',
@@ -119,7 +119,7 @@ describe('objectMetricPath', () => {
 });
 
 describe('externalMetricPath', () => {
-  it('asks in lower case, and only with a selector for labels', () => {
+  it('is in lower case, with a selector only for labels', () => {
     const selector = metricSelector({
       matchExpressions: [
         { key: 'queue', operator: 'In', values: ['b', 'a'] },
@@ -138,7 +138,7 @@ describe('externalMetricPath', () => {
 });
 
 describe('metricSelector', () => {
-  it('refuses operators that no selector has', () => {
+  it('rejects unknown operators', () => {
     expect(() => metricSelector({ matchExpressions: [{ key: 'a', operator: 'Near' }] })).to.throw(
       '"Near" is not a valid label selector operator',
     );

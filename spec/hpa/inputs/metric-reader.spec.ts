@@ -5,7 +5,7 @@ import { NamespaceUsage } from '#lib/hpa/inputs/pod-metrics-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { builtPod } from '#spec/hpa/built-world.ts';
+import { builtPod } from '#spec/hpa/built-inputs.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
@@ -36,7 +36,7 @@ describe('readMetric', () => {
   });
   afterEach(() => api[Symbol.asyncDispose]());
 
-  it('takes samples of pods that the selector selects, and of those without labels by their names', async () => {
+  it('returns samples of selected pods, and of unlabelled samples by pod name', async () => {
     const sample = (name: string, labels?: object, more: object = {}) => ({
       metadata: { name, ...(labels && { labels }) },
       timestamp: '2026-01-01T00:00:00Z',
@@ -65,7 +65,7 @@ describe('readMetric', () => {
     });
   });
 
-  it('reads metrics of pods in the latest version that is served and understood', async () => {
+  it('reads metrics of pods in the latest supported version', async () => {
     responses[`${CUSTOM}/v1beta2/namespaces/shop/pods/%2A/qps`] = {
       items: [
         { describedObject: { name: 'web-0' }, timestamp: '2026-01-01T00:00:20Z', value: '12' },
@@ -82,7 +82,7 @@ describe('readMetric', () => {
     ]);
   });
 
-  it('reads the one value of an object', async () => {
+  it('reads the value of an object', async () => {
     const path = `${CUSTOM}/v1beta2/namespaces/shop/services/web/hits`;
     responses[path] = { items: [{ describedObject: { name: 'web' }, value: '42' }] };
     expect(await read(object('Service'))).to.deep.equal({ value: '42' });
@@ -100,7 +100,7 @@ describe('readMetric', () => {
     expect(await read(external())).to.deep.equal({ values: ['3', '4'] });
   });
 
-  it('says in the server’s words why there is no value', async () => {
+  it('returns the message of the server on failure', async () => {
     const errors = [];
     for (const spec of [external(), resource(), pods()]) {
       const reading = await read(spec);
@@ -112,21 +112,21 @@ describe('readMetric', () => {
     responses[QUEUE] = { items: 7 };
     expect(await read(external()))
       .to.have.property('error')
-      .that.contains('no list of metrics');
+      .that.contains('not a list of metrics');
   });
 
-  it('takes no Status for a list of nothing, whatever code it comes with', async () => {
+  it('never treats a Status as an empty list', async () => {
     const failure = { kind: 'Status', status: 'Failure', message: `no\nway${'!'.repeat(10_000)}` };
     for (const path of [QUEUE, METRICS, `${CUSTOM}/v1beta2/namespaces/shop/pods/%2A/qps`])
       responses[path] = failure;
     for (const spec of [external(), resource(), pods()]) {
       const reading = await read(spec);
-      expect(reading).to.have.property('error').that.contains('but a Status: no');
+      expect(reading).to.have.property('error').that.contains('is a Status, not a list of');
       if ('error' in reading) expect(reading.error.length).to.be.lessThan(400);
     }
   });
 
-  it('takes a sum with a part unknown for unknown, and so a value that is none', async () => {
+  it('treats a sum with an unknown part, or an unknown value, as unknown', async () => {
     responses[QUEUE] = { items: [{ value: '70' }, { value: null }, 'nonsense', { value: { a: 1 } }] };
     expect(await read(external())).to.deep.equal({
       error: 'the external metrics API server returned 3 of 4 results without a value',
@@ -137,7 +137,7 @@ describe('readMetric', () => {
     });
   });
 
-  it('says that nobody serves custom metrics, and soon asks again', async () => {
+  it('reports a missing custom metrics API, and discovers it again soon', async () => {
     delete responses[CUSTOM];
     expect(await read(pods())).to.deep.equal({
       error: 'no custom metrics API (custom.metrics.k8s.io) registered',
@@ -151,7 +151,7 @@ describe('readMetric', () => {
     );
   });
 
-  it('throws when nobody waits any more', async () => {
+  it('throws when the signal aborts', async () => {
     const ended = new AbortController();
     ended.abort(new Error('not the leader'));
     let thrown: unknown;
@@ -200,7 +200,7 @@ describe('readMetric', () => {
 });
 
 describe('readMetrics', () => {
-  it('reads a thousand metrics of one HPA a few at a time, each in its place', async () => {
+  it('reads a thousand metrics of one HPA a few at a time, in order', async () => {
     let [underWay, most] = [0, 0];
     await using api = await startJsonApi(async ({ url }) => {
       most = Math.max(most, ++underWay);
@@ -208,14 +208,14 @@ describe('readMetrics', () => {
       underWay--;
       return { items: [{ value: url.pathname.slice(url.pathname.lastIndexOf('-') + 1) }] };
     });
-    const metrics = Array.from({ length: 1000 }, (_, place) => external(`queue-${place}`));
+    const metrics = Array.from({ length: 1000 }, (_, index) => external(`queue-${index}`));
     const readings = await readAll(api, metrics);
-    expect(readings).to.deep.equal(metrics.map((_, place) => ({ values: [`${place}`] })));
+    expect(readings).to.deep.equal(metrics.map((_, index) => ({ values: [`${index}`] })));
     expect(api.asked).to.have.lengthOf(1000);
     expect(most).to.be.within(2, 8);
   });
 
-  it('asks once for what several metrics are', async () => {
+  it('requests equal metrics once', async () => {
     await using api = await startJsonApi(() => ({ items: [{ value: 7 }] }));
     const readings = await readAll(
       api,
@@ -225,7 +225,7 @@ describe('readMetrics', () => {
     expect(api.asked).to.have.lengthOf(1);
   });
 
-  it('costs a metric that hangs itself alone, and ends in time where all do', async () => {
+  it('fails only the metric that stalls, and ends in time when all do', async () => {
     await using api = await startJsonApi(({ url }) =>
       url.pathname.includes('hanging') ? undefined : { items: [{ value: 7 }] },
     );
@@ -238,16 +238,16 @@ describe('readMetrics', () => {
     const startedAtMs = api.clock.monotonicMs();
     const all = readAll(
       api,
-      Array.from({ length: 100 }, (_, place) => external(`hanging-${place}`)),
+      Array.from({ length: 100 }, (_, index) => external(`hanging-${index}`)),
     );
     await elapseUntil(api.clock, 1000, async () => await settled(all));
     expect(api.clock.monotonicMs() - startedAtMs).to.be.within(40_000, 45_000);
     expect((await all).at(-1)).to.deep.equal({
-      error: 'not read within 40s, in which all metrics of an HPA have to be read',
+      error: 'not read within 40s, the time limit for all metrics of an HPA',
     });
   });
 
-  it('throws when nobody waits any more', async () => {
+  it('throws when the signal aborts', async () => {
     await using api = await startJsonApi(() => undefined);
     const ending = new AbortController();
     const reading = readAll(api, [external('a')], ending.signal).catch((error: unknown) => error);

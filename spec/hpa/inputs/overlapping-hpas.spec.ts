@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { rivalsOf, SelectorRegistry } from '#lib/hpa/inputs/overlapping-hpas.ts';
+import { findOverlappingHpas, SelectorRegistry } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
-import { builtPod } from '#spec/hpa/built-world.ts';
+import { builtPod } from '#spec/hpa/built-inputs.ts';
 
-describe('rivalsOf', () => {
-  it('names the HPAs that select one of the pods', () => {
+describe('findOverlappingHpas', () => {
+  it('returns the HPAs that select one of the pods', () => {
     const hpa = (name: string, selector: string) => ({
       ...{ name, namespace: 'default', selector: parseLabelSelector(selector) },
     });
     const others = [hpa('one', 'app=web'), hpa('two', 'app=db'), hpa('three', 'app in (web,db)')];
-    expect(rivalsOf([builtPod('a')], others)).to.deep.equal(['default/one', 'default/three']);
-    expect(rivalsOf([], others)).to.deep.equal([]);
+    expect(findOverlappingHpas([builtPod('a')], others)).to.deep.equal(['default/one', 'default/three']);
+    expect(findOverlappingHpas([], others)).to.deep.equal([]);
   });
 
-  it('does not compare each of thousands of pods with selectors that their few values rule out', () => {
+  it('skips selectors that the label values of thousands of pods rule out', () => {
     let compared = 0;
     const hpa = (name: string, text: string) => {
       const selector = parseLabelSelector(text);
@@ -24,12 +24,14 @@ describe('rivalsOf', () => {
       };
       return { name, namespace: 'default', selector: Object.assign(Object.create(selector), { matches }) };
     };
-    const pods = Array.from({ length: 5000 }, (_, place) =>
-      builtPod(`p${place}`, { labels: { app: 'web', pod: `web-${place}` } }),
+    const pods = Array.from({ length: 5000 }, (_, index) =>
+      builtPod(`p${index}`, { labels: { app: 'web', pod: `web-${index}` } }),
     );
     const texts = ['app in (a,b)', '!app', 'app notin (web,db)', 'app!=web', 'other', 'app,other in (a,b)'];
-    const others = texts.map((text, place) => hpa(`h${place}`, text));
-    expect(rivalsOf(pods, [...others, hpa('last', 'pod in (web-4999)')])).to.deep.equal(['default/last']);
+    const others = texts.map((text, index) => hpa(`h${index}`, text));
+    expect(findOverlappingHpas(pods, [...others, hpa('last', 'pod in (web-4999)')])).to.deep.equal([
+      'default/last',
+    ]);
     expect(compared).to.equal(5000);
   });
 });
@@ -39,23 +41,23 @@ describe('SelectorRegistry', () => {
     ...{ name, namespace, selector: parseLabelSelector(selector) },
   });
 
-  it('names the others that select one of the pods, in the same namespace', () => {
+  it('returns other HPAs of the namespace that select one of the pods', () => {
     const registry = new SelectorRegistry();
     registry.set('default/a', hpa('a', 'app=web'));
     registry.set('default/b', hpa('b', 'tier in (x)'));
     registry.set('default/c', hpa('c', 'app'));
     registry.set('other/d', hpa('d', 'app=web', 'other'));
     const pods = [builtPod('p', { labels: { app: 'web', tier: 'x' } })];
-    expect([...registry.rivalsOf('default/a', 'default', pods)].sort()).to.deep.equal([
+    expect([...registry.findOverlappingHpas('default/a', 'default', pods)].sort()).to.deep.equal([
       'default/b',
       'default/c',
     ]);
     registry.set('default/c', hpa('c', 'app=db'));
     registry.delete('default/b');
-    expect(registry.rivalsOf('default/a', 'default', pods)).to.deep.equal([]);
+    expect(registry.findOverlappingHpas('default/a', 'default', pods)).to.deep.equal([]);
   });
 
-  it('finds what comparing with every HPA finds', () => {
+  it('finds the same as comparing with every HPA', () => {
     const label = fc.constantFrom('a', 'b', 'c');
     const value = fc.constantFrom('a', 'b', 'c', '1', '2');
     const selectors = fc.constantFrom(
@@ -75,10 +77,10 @@ describe('SelectorRegistry', () => {
     fc.assert(
       fc.property(fc.array(selectors, { maxLength: 6 }), fc.array(labels, { maxLength: 4 }), (texts, all) => {
         const registry = new SelectorRegistry();
-        const hpas = texts.map((text, place) => hpa(`h${place}`, text));
+        const hpas = texts.map((text, index) => hpa(`h${index}`, text));
         for (const one of hpas) registry.set(`default/${one.name}`, one);
-        const pods = all.map((own, place) => builtPod(`p${place}`, { labels: own }));
-        const found = registry.rivalsOf('default/h0', 'default', pods);
+        const pods = all.map((own, index) => builtPod(`p${index}`, { labels: own }));
+        const found = registry.findOverlappingHpas('default/h0', 'default', pods);
         const isSelecting = ({ selector }: { readonly selector: LabelSelector }) =>
           pods.some((pod) => selector.matches(pod.labels));
         const expected = hpas

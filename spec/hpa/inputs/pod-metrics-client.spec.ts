@@ -15,10 +15,10 @@ import { refusal, startJsonApi } from '#spec/support/json-api.ts';
 const SIGNAL = new AbortController().signal;
 
 describe('NamespaceUsage', () => {
-  it('asks once for all who ask within the age that they bear', async () => {
+  it('requests once for all callers within their maximum age', async () => {
     await using api = await startJsonApi(() => ({ items: [] }));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
-    const ask = (namespace: string, maxAgeMs: number) => usage.of(namespace, { maxAgeMs, signal: SIGNAL });
+    const ask = (namespace: string, maxAgeMs: number) => usage.read(namespace, { maxAgeMs, signal: SIGNAL });
     await Promise.all([ask('a', 1000), ask('a', 1000), ask('b', 1000)]);
     await api.clock.advance(999);
     await ask('a', 1000);
@@ -30,20 +30,20 @@ describe('NamespaceUsage', () => {
     expect(api.asked).to.have.lengthOf(4);
   });
 
-  it('keeps no failure', async () => {
+  it('does not cache failures', async () => {
     let isUp = false;
     await using api = await startJsonApi(() => (isUp ? { items: [] } : refusal(503, 'Unavailable')));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
-    const ask = () => usage.of('a', { maxAgeMs: 1000, signal: SIGNAL }).catch(String);
+    const ask = () => usage.read('a', { maxAgeMs: 1000, signal: SIGNAL }).catch(String);
     expect(await ask()).to.contain('Unavailable');
     isUp = true;
     expect(await ask()).to.be.instanceOf(UsageList);
   });
 
-  it('reads ten megabytes of samples, and refuses more than it has memory for', async () => {
+  it('reads ten megabytes of samples, and rejects more than its limit', async () => {
     const labels = { app: 'web', filler: 'x'.repeat(63) };
-    const items = Array.from({ length: 40_000 }, (_, place) => ({
-      ...{ metadata: { name: `web-${place}`, labels }, timestamp: '2026-01-01T00:00:00Z', window: '15s' },
+    const items = Array.from({ length: 40_000 }, (_, index) => ({
+      ...{ metadata: { name: `web-${index}`, labels }, timestamp: '2026-01-01T00:00:00Z', window: '15s' },
       ...{ containers: [{ name: 'app', usage: { cpu: '123456789n', memory: '123456Ki' } }] },
     }));
     const megabytes = Math.ceil(JSON.stringify(items).length / 1e6);
@@ -52,7 +52,7 @@ describe('NamespaceUsage', () => {
     }));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
     expect(megabytes).to.be.above(10);
-    const ask = (namespace: string) => usage.of(namespace, { maxAgeMs: 1000, signal: SIGNAL });
+    const ask = (namespace: string) => usage.read(namespace, { maxAgeMs: 1000, signal: SIGNAL });
     expect((await ask('well')).size).to.equal(40_000);
     expect(await ask('long').catch(describeError)).to.equal(
       'Cannot get /apis/metrics.k8s.io/v1beta1/namespaces/long/pods: the response is longer than 33554432 bytes',
@@ -65,7 +65,7 @@ describe('UsageList', () => {
     ...{ pod, labels, takenAtMs: 0, windowMs: 1, containers: [] },
   });
 
-  it('finds the same by one label as by looking at all', () => {
+  it('finds the same by a label as by a full scan', () => {
     const all = [
       sample('a', { app: 'web', tier: 'x' }),
       sample('b', { app: 'web' }),
@@ -152,7 +152,7 @@ const item = mostly(
 );
 
 describe('podMetricsList', () => {
-  it('reads whatever a schema reads, and leaves out the same', () => {
+  it('decodes the same as a schema', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (items) => {
         const sent: unknown[] = JSON.parse(JSON.stringify(items)); // as it comes
@@ -162,11 +162,11 @@ describe('podMetricsList', () => {
     );
   });
 
-  it('reads lists of tens of thousands of pods in a time that grows as they do', () => {
+  it('takes time linear in the number of pods', () => {
     const listOf = (count: number) => ({
-      items: Array.from({ length: count }, (_, place) => ({
-        ...{ metadata: { name: `web-${place}`, labels: { app: 'web' } }, timestamp: '2026-01-01T00:00:00Z' },
-        ...{ window: `${place}s`, containers: [{ name: 'app', usage: { cpu: '5m' } }] },
+      items: Array.from({ length: count }, (_, index) => ({
+        ...{ metadata: { name: `web-${index}`, labels: { app: 'web' } }, timestamp: '2026-01-01T00:00:00Z' },
+        ...{ window: `${index}s`, containers: [{ name: 'app', usage: { cpu: '5m' } }] },
       })),
     });
     const read = podMetricsList(listOf(20_000));

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { SharedReads } from '#lib/hpa/inputs/shared-reads.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-const READ_WITHIN_MS = 10_000;
+const READ_TIMEOUT_MS = 10_000;
 
 const ASKED = { maxAgeMs: 1000, signal: new AbortController().signal };
 
 describe('SharedReads', () => {
-  it('reads once for all that ask within a while, and again after it', async () => {
+  it('reads once for all callers within a time, and again afterwards', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<number>({ clock });
     let count = 0;
@@ -19,7 +19,7 @@ describe('SharedReads', () => {
     expect(await ask('a')).to.equal(3);
   });
 
-  it('waits for what is under way, however long ago it began', async () => {
+  it('awaits a read in progress whenever it started', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock });
     const slow = Promise.withResolvers<string>();
@@ -30,7 +30,7 @@ describe('SharedReads', () => {
     expect(await Promise.all([first, second])).to.deep.equal(['once', 'once']);
   });
 
-  it('keeps no failure, and goes on where who asked first has left', async () => {
+  it('caches no failure, and continues when the first caller has left', async () => {
     const reads = new SharedReads<string>({ clock: new ManualClock() });
     const failing = reads.get('a', ASKED, () => Promise.reject(new Error('refused')));
     expect(await failing.catch(String)).to.equal('Error: refused');
@@ -44,7 +44,7 @@ describe('SharedReads', () => {
     expect([await first, await second]).to.deep.equal(['Error: gone', 'late']);
   });
 
-  it('has a bounded number under way, the others in their order', async () => {
+  it('bounds concurrent reads, and runs others in order', async () => {
     const reads = new SharedReads<number>({ clock: new ManualClock() });
     let [running, most] = [0, 0];
     const read = async () => {
@@ -52,62 +52,62 @@ describe('SharedReads', () => {
       await new Promise((resolve) => setImmediate(resolve));
       return running--;
     };
-    await Promise.all(Array.from({ length: 100 }, (_, place) => reads.get(`${place}`, ASKED, read)));
+    await Promise.all(Array.from({ length: 100 }, (_, index) => reads.get(`${index}`, ASKED, read)));
     expect(most).to.equal(32);
   });
 
-  it('fails those that wait once nothing is responded to, and begins again', async () => {
+  it('fails waiting reads once the API stalls, and starts again', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock });
     const hang = async () => {
-      await clock.sleep(READ_WITHIN_MS);
+      await clock.sleep(READ_TIMEOUT_MS);
       throw new Error('no response');
     };
-    const asked = Array.from({ length: 40 }, (_, place) => reads.get(`${place}`, ASKED, hang).catch(String));
-    await clock.advance(READ_WITHIN_MS);
+    const asked = Array.from({ length: 40 }, (_, index) => reads.get(`${index}`, ASKED, hang).catch(String));
+    await clock.advance(READ_TIMEOUT_MS);
     const failures = await Promise.all(asked);
     expect(failures.slice(0, 32).every((one) => one === 'Error: no response')).to.equal(true);
     expect(new Set(failures.slice(32))).to.deep.equal(
-      new Set(['Error: the metrics API has responded to nothing for 10s']),
+      new Set(['Error: the metrics API has not responded for 10s']),
     );
     expect(await reads.get('0', ASKED, async () => 'well')).to.equal('well');
   });
 
-  it('lets those wait on that wait for an API which responds to others', async () => {
+  it('lets reads wait while the API responds to others', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock });
     const slow = (key: string, durationMs: number) =>
       reads.get(key, ASKED, async () => {
         await clock.sleep(durationMs);
-        if (durationMs >= READ_WITHIN_MS) throw new Error('no response');
+        if (durationMs >= READ_TIMEOUT_MS) throw new Error('no response');
         return key;
       });
-    const hanging = Array.from({ length: 31 }, (_, place) => slow(`${place}`, READ_WITHIN_MS).catch(String));
+    const hanging = Array.from({ length: 31 }, (_, index) => slow(`${index}`, READ_TIMEOUT_MS).catch(String));
     const others = ['a', 'b', 'c'].map((key) => slow(key, 6000));
     await clock.advance(30_000);
     expect(await Promise.all(others)).to.deep.equal(['a', 'b', 'c']);
     expect(new Set(await Promise.all(hanging))).to.deep.equal(new Set(['Error: no response']));
   });
 
-  it('keeps nothing longer than anybody would have it', async () => {
+  it('evicts values beyond the maximum age of all callers', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock, weigh: (value) => value.length });
     const ask = (key: string, maxAgeMs: number) => reads.get(key, { ...ASKED, maxAgeMs }, async () => key);
     await ask('list-a', 1000);
     await ask('list-b', 1000);
-    expect(reads.kept).to.equal(12);
+    expect(reads.weight).to.equal(12);
     await ask('list-b', 5000); // who comes later may have it older
     await clock.advance(1000);
     await ask('list-c', 1000);
-    expect(reads.kept).to.equal(12);
+    expect(reads.weight).to.equal(12);
     await clock.advance(5000);
     await ask('d', 1000);
-    expect(reads.kept).to.equal(1);
+    expect(reads.weight).to.equal(1);
   });
 
-  it('keeps no more than it may, and what was read last rather', async () => {
+  it('evicts the least recently read values beyond its limit', async () => {
     const reads = new SharedReads<string>({
-      ...{ clock: new ManualClock(), mostKept: 10 },
+      ...{ clock: new ManualClock(), maxWeight: 10 },
       weigh: (value) => value.length,
     });
     let asked: string[] = [];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Scale, ScaleClient, type ScaleTarget, UnscalableTarget } from '#lib/control/scale-client.ts';
-import { FollowedScales, readTargetScale, writeTargetScale } from '#lib/hpa/inputs/target-scales.ts';
+import { readTargetScale, TargetScales, writeTargetScale } from '#lib/hpa/inputs/target-scales.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -17,10 +17,10 @@ const { signal } = new AbortController();
 
 const CAUSE = { by: 'hpa web', why: 'external metric queue above target' };
 
-describe('FollowedScales', () => {
+describe('TargetScales', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer;
-  let scales: FollowedScales;
+  let scales: TargetScales;
   /** How often scale subresources were read. */
   let reads: number;
 
@@ -34,7 +34,7 @@ describe('FollowedScales', () => {
     const mapper = new RestMapper({ api: client, clock });
     const logger = new RecordingLogger();
     const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
-    scales = new FollowedScales({
+    scales = new TargetScales({
       informers,
       mapper,
       clock,
@@ -45,7 +45,7 @@ describe('FollowedScales', () => {
 
   afterEach(() => stack.disposeAsync());
 
-  it('tells what the scale subresource says, without asking it', async () => {
+  it('returns the same as the scale subresource, without a request', async () => {
     await create('statefulsets', 'StatefulSet', {
       matchExpressions: [
         { key: 'app', operator: 'In', values: ['b', 'a'] },
@@ -55,30 +55,30 @@ describe('FollowedScales', () => {
     await create('replicasets', 'ReplicaSet', { matchLabels: { app: 'web' } });
     for (const kind of ['Deployment', 'StatefulSet', 'ReplicaSet']) {
       const target = { ...WEB, kind };
-      const { scale, isFollowed } = await scales.get(target, { signal });
-      expect(isFollowed, kind).to.equal(true);
+      const { scale, isCached } = await scales.get(target, { signal });
+      expect(isCached, kind).to.equal(true);
       expect(scale, kind).to.deep.equal((await scales.get(target, { signal, isFresh: true })).scale);
     }
     expect(reads).to.equal(3);
   });
 
-  it('follows what changes, and what it has written at once', async () => {
+  it('returns changes, and its own writes at once', async () => {
     const { scale } = await scales.get(WEB, { signal });
     await scales.set(scale, 5, CAUSE, signal);
     expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(5);
     await setReplicas(7);
     await eventually(async () => {
-      const { scale: seen, isFollowed } = await scales.get(WEB, { signal });
-      return isFollowed && seen.specReplicas === 7;
+      const { scale: seen, isCached } = await scales.get(WEB, { signal });
+      return isCached && seen.specReplicas === 7;
     });
   });
 
-  it('keeps nothing of what it has written once that is followed', async () => {
+  it('evicts its own writes once the informer has them', async () => {
     await scales.set((await scales.get(WEB, { signal })).scale, 5, CAUSE, signal);
     await eventually(() => scales.aheadCount === 0);
   });
 
-  it('keeps nothing of what it has read of one that is gone', async () => {
+  it('evicts versions of deleted objects', async () => {
     withFaults(forRequests({ verb: 'watch', resource: 'deployments' }, dropEvents));
     await scales.get(WEB, { signal });
     await setReplicas(6);
@@ -89,10 +89,10 @@ describe('FollowedScales', () => {
     await elapseUntil(server.clock, 10_000, () => scales.aheadCount === 0);
   });
 
-  it('does not write on the word of an informer that lags behind, and asks until it has caught up', async () => {
+  it('requests scales while the informer lags behind, and does not write cached ones', async () => {
     withFaults(forRequests({ verb: 'watch', resource: 'deployments' }, dropEvents));
     const { scale } = await scales.get(WEB, { signal });
-    await setReplicas(0); // somebody switches it off, and no watch tells of it
+    await setReplicas(0); // disabled by a user, before the watch event
     const failure = await passing(
       scales.set(scale, 4, CAUSE, signal).then(
         () => 'it was written',
@@ -104,23 +104,23 @@ describe('FollowedScales', () => {
     const fresh = await scales.get(WEB, { signal, isFresh: true });
     expect(fresh.scale.specReplicas).to.equal(0);
     const again = await scales.get(WEB, { signal });
-    expect(again.isFollowed).to.equal(false);
+    expect(again.isCached).to.equal(false);
     expect(again.scale.specReplicas).to.equal(0);
   });
 
-  it('asks for each where it may not list them', async () => {
+  it('requests each scale without permission to list', async () => {
     withFaults(
       forRequests(
         { verb: 'list', resource: 'deployments' },
         refuseRequests({ code: 403, reason: 'Forbidden' }),
       ),
     );
-    expect((await passing(scales.get(WEB, { signal }))).isFollowed).to.equal(false);
+    expect((await passing(scales.get(WEB, { signal }))).isCached).to.equal(false);
     expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(2);
     expect(reads).to.equal(2);
   });
 
-  it('asks for what is not there', async () => {
+  it('requests uncached objects', async () => {
     const missing = await scales
       .get({ ...WEB, name: 'none' }, { signal })
       .catch((error: Error) => error.message);
@@ -187,7 +187,7 @@ describe('readTargetScale', () => {
     } as never);
   };
 
-  it('tells why a target cannot be scaled in the words of Kubernetes, by the step that failed', async () => {
+  it('returns failures with the messages of Kubernetes, by step', async () => {
     const unknown = new UnscalableTarget('nothing serves its kind', 'UnknownKind');
     const unscalable = new UnscalableTarget('tills have no scale subresource', 'NoScaleSubresource');
     expect(await read('shop/v1/x', unknown)).to.deep.equal({
@@ -212,7 +212,7 @@ describe('readTargetScale', () => {
     });
   });
 
-  it('takes the end of its term for no failure of the target', async () => {
+  it('throws at the end of its term', async () => {
     const ended = AbortSignal.abort(new Error('not the leader any more'));
     const failure = await read('shop/v1', FORBIDDEN, ended).catch((error: unknown) => error);
     expect(failure).to.have.property('message', 'not the leader any more');
@@ -220,7 +220,7 @@ describe('readTargetScale', () => {
 });
 
 describe('writeTargetScale', () => {
-  it('tells why the scale was not written, and nothing where it was', async () => {
+  it('returns the error, or undefined on success', async () => {
     const write = (set: () => Promise<void>, ofSignal = signal) =>
       writeTargetScale({} as Scale, 3, {
         ...{ scales: { set } as never, signal: ofSignal },

@@ -5,7 +5,7 @@ import {
   AutoMinReplicas,
   changeMessage,
 } from '#lib/hpa/min-replicas/auto-min-replicas.ts';
-import { AutoMinLog } from '#lib/hpa/min-replicas/min-replicas-report.ts';
+import { MinReplicasReport } from '#lib/hpa/min-replicas/min-replicas-report.ts';
 import { dayOf, startOfDayMs, type Week } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
 const { signal } = new AbortController();
 const AWAY =
-  'Automatic minReplicas: Prometheus cannot tell the week before an HPA was first seen; its days are counted from now, and it is asked again every 15 minutes';
+  'Cannot read the week before an HPA was first observed from Prometheus; automatic minReplicas starts from the observed days, and the query is retried every 15 minutes';
 
 /** One HPA, whose decisions a spec makes up; what it keeps outlives it. */
 class Month {
@@ -29,14 +29,14 @@ class Month {
   readonly logged: string[] = [];
   annotations: Readonly<Record<string, string>> = {};
   minReplicas = 10;
-  isHeldUp = false;
-  log = new AutoMinLog(new Registry());
+  isPinned = false;
+  log = new MinReplicasReport(new Registry());
   controller = this.lead();
   readonly startMs = startOfDayMs(Math.ceil(this.clock.nowMs() / DAY_MS));
 
   /** A new leader. */
   lead(more: Partial<AutoMinDependencies> = {}): AutoMinReplicas {
-    this.log = new AutoMinLog(new Registry());
+    this.log = new MinReplicasReport(new Registry());
     const hpas = {
       patch: async (_: unknown, { body }: { body: readonly { value: number }[] }) => {
         this.patches.push(body);
@@ -50,8 +50,8 @@ class Month {
           void (text === undefined ? this.kept.delete(key) : this.kept.set(key, text)),
       },
       hpas,
-      tell: (_, event) => void this.events.push({ day: this.#day, ...event }),
-      isHeldUp: () => this.isHeldUp,
+      recordEvent: (_, event) => void this.events.push({ day: this.#day, ...event }),
+      isPinned: () => this.isPinned,
       scaleLog: {
         minReplicasChanged: (hpa, { from, to }, { why }) =>
           void this.logged.push(`${hpa} ${from} ${to} ${why}`),
@@ -85,25 +85,25 @@ const noon = (peak: number) => (hour: number) =>
   peak * (0.2 + 0.8 * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI)));
 
 describe('AutoMinReplicas', () => {
-  it('recommends once a day, from the fourth whole day on, and changes nothing', async () => {
+  it('recommends once a day from the fourth whole day on, and changes nothing', async () => {
     const month = new Month();
     await month.pass(30, noon(0.5));
     // Day 0 is that of the first sight; days 1 to 3 are whole.
     expect(month.events.map(({ day }) => day)).to.deep.equal(
-      Array.from({ length: 26 }, (_, place) => place + 4),
+      Array.from({ length: 26 }, (_, index) => index + 4),
     );
     expect(new Set(month.events.map(({ reason }) => reason))).to.deep.equal(
       new Set(['MinReplicasRecommended']),
     );
     expect(month.events.at(-1)?.message).to.equal(
-      'minReplicas from 10 to 5: the peaks of Resource cpu utilization in the last 7 days, the latest first, were ' +
-        '25 25 25 25 25 25 25 (weights 7 6 5 4 3 2 1), 25 in the mean of a target of 50',
+      'minReplicas from 10 to 5: daily peaks of Resource cpu utilization in the last 7 days, latest first: ' +
+        '25 25 25 25 25 25 25 (weights 7 6 5 4 3 2 1); weighted average 25, target 50',
     );
     expect(month.patches).to.deep.equal([]);
     expect(month.log.find('default/web')).to.match(/^recommended minReplicas from 10 to 5: /);
   });
 
-  it('adjusts where an HPA asks for that, and comes to rest while the load stays what it is', async () => {
+  it('adjusts HPAs with the mode apply, and settles while the load stays', async () => {
     const month = new Month();
     month.annotations = { [MODE]: 'apply' };
     // As many replicas as there are share the same load.
@@ -118,7 +118,7 @@ describe('AutoMinReplicas', () => {
     expect(month.minReplicas).to.equal(5);
   });
 
-  it('follows a load that grows only where raising was asked for', async () => {
+  it('raises minReplicas for growing load only with an upper bound', async () => {
     for (const [highest, expected] of [
       [undefined, 10],
       ['12', 12],
@@ -130,45 +130,45 @@ describe('AutoMinReplicas', () => {
     }
   });
 
-  it('leaves weekends without data out', async () => {
+  it('excludes days without data', async () => {
     const month = new Month();
     await month.pass(28, (hour) => (Math.floor(hour / 24) % 7 >= 5 ? undefined : 0.5));
     const last = month.events.at(-1)?.message ?? '';
     expect(last)
-      .to.match(/were (?:25|-)(?: (?:25|-)){6} /)
+      .to.match(/latest first: (?:25|-)(?: (?:25|-)){6} /)
       .and.include('-');
     expect(month.events.every(({ message }) => message.startsWith('minReplicas from 10 to 5:'))).to.equal(
       true,
     );
   });
 
-  it('measures, recommends and changes nothing while a Cron-HPA holds up the target', async () => {
+  it('records, recommends and changes nothing while a Cron-HPA has scaled up the target', async () => {
     const month = new Month();
     await month.pass(5, () => 0.5);
     const before = month.events.length;
-    month.isHeldUp = true;
+    month.isPinned = true;
     await month.pass(4, () => 0.1);
     expect(month.events).to.have.lengthOf(before);
-    expect(month.log.find('default/web')).to.equal('left alone while a Cron-HPA holds up the target');
-    month.isHeldUp = false;
+    expect(month.log.find('default/web')).to.equal('not changed while a Cron-HPA has scaled up the target');
+    month.isPinned = false;
     await month.pass(1, () => 0.5);
-    expect(month.events.at(-1)?.message).to.include('were - - - - 25 25 25 '); // what was held up was not measured
+    expect(month.events.at(-1)?.message).to.include('latest first: - - - - 25 25 25 '); // what was held up was not measured
   });
 
-  it('says nothing more of a day that a leader has judged before it was killed', async () => {
+  it('does not repeat a day that a killed leader has evaluated', async () => {
     const month = new Month();
     await month.pass(8, noon(0.5));
-    const told = month.events.length;
+    const reported = month.events.length;
     month.lead();
     await month.pass(0.5, noon(0.5)); // the day is judged in its first hour
-    expect(month.events).to.have.lengthOf(told + 1);
+    expect(month.events).to.have.lengthOf(reported + 1);
     month.lead();
     await month.pass(0.5, noon(0.5));
-    expect(month.events).to.have.lengthOf(told + 1);
-    expect(month.events.at(-1)?.message).to.include('were 25 25 25 25 25 25 25 ');
+    expect(month.events).to.have.lengthOf(reported + 1);
+    expect(month.events.at(-1)?.message).to.include('latest first: 25 25 25 25 25 25 25 ');
   });
 
-  it('says nothing while it cannot keep that it did', async () => {
+  it('reports nothing while it cannot persist the evaluated day', async () => {
     const month = new Month();
     const failing = async () => {
       throw new Error('no');
@@ -178,19 +178,17 @@ describe('AutoMinReplicas', () => {
     expect(month.events).to.deep.equal([]);
   });
 
-  it('leaves alone who says never, what it cannot read, and in a dry run everything', async () => {
+  it('changes nothing with the mode never, unreadable state, or in a dry run', async () => {
     for (const annotations of [{ [MODE]: 'never' }, { [MODE]: 'please' }]) {
       const month = new Month();
       month.annotations = annotations;
       await month.pass(8, noon(0.5));
       expect([month.kept, month.patches]).to.deep.equal([new Map(), []]);
-      const told = month.events.map(({ reason, message }) => `${reason}: ${message}`);
-      expect(told).to.deep.equal(
+      const reported = month.events.map(({ reason, message }) => `${reason}: ${message}`);
+      expect(reported).to.deep.equal(
         annotations[MODE] === 'never'
           ? []
-          : [
-              `InvalidAutoMinReplicas: the annotation ${MODE} "please" must be one of recommend, apply, never`,
-            ],
+          : [`InvalidAutoMinReplicas: annotation ${MODE} "please" must be one of recommend, apply, never`],
       );
     }
     const month = new Month();
@@ -200,7 +198,7 @@ describe('AutoMinReplicas', () => {
     expect(month.log.find('default/web')).to.match(/^recommended minReplicas from 10 to 5/);
   });
 
-  it('begins with the week that somebody else knows', async () => {
+  it('starts with the week from Prometheus', async () => {
     const month = new Month();
     const known = new Month();
     await known.pass(8, noon(0.5));
@@ -213,7 +211,7 @@ describe('AutoMinReplicas', () => {
     ]);
   });
 
-  it('judges the first day once it knows what somebody else knows of the days before', async () => {
+  it('evaluates the first day once the query has returned', async () => {
     const month = new Month();
     const read = Promise.withResolvers<Week>();
     month.lead({ weekBefore: async () => await read.promise });
@@ -226,12 +224,12 @@ describe('AutoMinReplicas', () => {
     ]);
   });
 
-  it('asks again for the week that could not be read, in a later term, too', async () => {
+  it('retries a failed query for the week, also in a later term', async () => {
     const month = new Month();
     const asked: number[] = [];
     const weekBefore = (isFailing: boolean) => async (_: unknown, firstDay: number) => {
       asked.push(firstDay);
-      if (isFailing) throw new Error('nobody listens');
+      if (isFailing) throw new Error('connection refused');
       return weekOfThreeDays(firstDay);
     };
     const logger = new RecordingLogger();
@@ -242,20 +240,22 @@ describe('AutoMinReplicas', () => {
     month.lead({ weekBefore: weekBefore(false) });
     await month.pass(1, noon(0.5));
     expect(new Set(asked)).to.deep.equal(new Set([dayOf(month.startMs)]));
-    // Day 1 was measured; the days before day 0 were told.
-    expect(month.events.map(({ message }) => message)[0]).to.include('were 25 - 20 20 20 - - (weights');
+    // Day 1 was measured; the days before day 0 come from Prometheus.
+    expect(month.events.map(({ message }) => message)[0]).to.include(
+      'latest first: 25 - 20 20 20 - - (weights',
+    );
     const times = asked.length;
     month.lead({ weekBefore: weekBefore(true) });
     await month.pass(1, noon(0.5));
     expect(asked).to.have.lengthOf(times);
   });
 
-  it('warns once while a Prometheus is away, with the HPA, and tells when it is back', async () => {
+  it('warns once while Prometheus is unavailable, and reports recovery', async () => {
     const month = new Month();
     const logger = new RecordingLogger();
     let isAway = true;
     const weekBefore = async (_: unknown, firstDay: number) => {
-      if (isAway) throw new Error('nobody listens');
+      if (isAway) throw new Error('connection refused');
       return weekOfThreeDays(firstDay);
     };
     const controller = month.lead({ weekBefore, logger });
@@ -272,13 +272,13 @@ describe('AutoMinReplicas', () => {
     isAway = true;
     await see('e');
     expect(logger.lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([
-      ['warning', AWAY, { hpa: 'default/a', error: 'nobody listens' }],
-      ['info', 'Automatic minReplicas: Prometheus tells the week before again', {}],
-      ['warning', AWAY, { hpa: 'default/e', error: 'nobody listens' }],
+      ['warning', AWAY, { hpa: 'default/a', error: 'connection refused' }],
+      ['info', 'Prometheus returns the week before an HPA was first observed again', {}],
+      ['warning', AWAY, { hpa: 'default/e', error: 'connection refused' }],
     ]);
   });
 
-  it('asks no more once the week before would not count', async () => {
+  it('stops querying once the week before would no longer count', async () => {
     const month = new Month();
     let asked = 0;
     month.lead({ weekBefore: async () => Promise.reject(new Error(`no ${++asked}`)) });
@@ -289,14 +289,14 @@ describe('AutoMinReplicas', () => {
   });
 });
 
-/** As somebody else knows it of the days before. */
+/** The earlier days, as Prometheus returns them. */
 function weekOfThreeDays(firstDay: number): Week {
   const peaks = [1, 2, 3].map((ago) => ({ day: firstDay - ago, load: 20, minReplicas: 10 }));
   return { firstDay, judgedDay: undefined, peaks: new Map([['Resource cpu utilization', peaks]]) };
 }
 
-describe('a minReplicas that follows the week, in a cluster', () => {
-  it('is adjusted with an event, told in /debug/hpa and series, and goes with its HPA', async () => {
+describe('AutoMinReplicas in a cluster', () => {
+  it('adjusts with an event, reports in /debug/hpa and series, and is removed with its HPA', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 4);
     await cluster.hpa('web', { metadata: { annotations: { [MODE]: 'apply' } }, spec: { minReplicas: 4 } });
@@ -313,7 +313,7 @@ describe('a minReplicas that follows the week, in a cluster', () => {
     await cluster.passes(async () => (await cluster.get('web')).spec.minReplicas === 2);
     expect(cluster.events.filter((event) => event.includes('MinReplicas'))).to.have.lengthOf(1);
     expect(cluster.events.find((event) => event.includes('MinReplicas'))).to.match(
-      /^web MinReplicasAdjusted minReplicas from 4 to 2: the peaks of External web average in the last 7 days/,
+      /^web MinReplicasAdjusted minReplicas from 4 to 2: daily peaks of External web average in the last 7 days/,
     );
     const series = await cluster.running.registry.metrics();
     expect(series).to.include('autoscaler_hpa_recommended_min_replicas{namespace="default",name="web"} 2');
@@ -325,7 +325,7 @@ describe('a minReplicas that follows the week, in a cluster', () => {
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
   });
 
-  it('is judged on the first day by what a Prometheus knows of the days before', async () => {
+  it('evaluates the first day by the week from Prometheus', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 4);
     await cluster.hpa('web', { spec: { minReplicas: 4 } });
@@ -333,26 +333,26 @@ describe('a minReplicas that follows the week, in a cluster', () => {
     await cluster.clock.advance(HOUR_MS);
     const of = { horizontalpodautoscaler: 'web' };
     const load = { ...of, metric_name: 'web', metric_target_type: 'average' };
-    const askPrometheus = async (query: string) =>
+    const queryPrometheus = async (query: string) =>
       query.includes('spec_min_replicas')
         ? [{ labels: of, value: 4 }]
         : [{ labels: load, value: query.includes('group_left') ? 20 : 5 }];
-    await cluster.lead({}, { askPrometheus });
-    const told = () => cluster.events.find((event) => event.includes('MinReplicas'));
-    await cluster.passes(() => told() !== undefined, 1000);
-    expect(told()).to.equal(
-      'web MinReplicasRecommended minReplicas from 4 to 2: the peaks of External web average in the last 7 days, the latest first, were 5 5 5 5 5 5 5 (weights 7 6 5 4 3 2 1), 5 in the mean of a target of 10',
+    await cluster.lead({}, { queryPrometheus });
+    const reported = () => cluster.events.find((event) => event.includes('MinReplicas'));
+    await cluster.passes(() => reported() !== undefined, 1000);
+    expect(reported()).to.equal(
+      'web MinReplicasRecommended minReplicas from 4 to 2: daily peaks of External web average in the last 7 days, latest first: 5 5 5 5 5 5 5 (weights 7 6 5 4 3 2 1); weighted average 5, target 10',
     );
     expect((await cluster.get('web')).spec.minReplicas).to.equal(4);
   });
 });
 
 describe('changeMessage', () => {
-  it('tells a change with the peaks that it comes from, to three digits, and days without data as such', () => {
+  it('describes a change with daily peaks to three digits, and days without data', () => {
     const peaks = [0.123456, undefined, 1234.5, 0, 24.96];
     const change = { from: 10, to: 5, metric: 'Resource cpu utilization', peaks, weights: [5, 4, 3, 2, 1] };
     expect(changeMessage({ ...change, mean: 27.1828, target: 50 })).to.equal(
-      'minReplicas from 10 to 5: the peaks of Resource cpu utilization in the last 5 days, the latest first, were 0.123 - 1230 0 25 (weights 5 4 3 2 1), 27.2 in the mean of a target of 50',
+      'minReplicas from 10 to 5: daily peaks of Resource cpu utilization in the last 5 days, latest first: 0.123 - 1230 0 25 (weights 5 4 3 2 1); weighted average 27.2, target 50',
     );
   });
 });

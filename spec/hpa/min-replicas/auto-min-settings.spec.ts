@@ -13,11 +13,11 @@ const of = (annotations: Readonly<Record<string, string>>) =>
   );
 
 describe('autoMinSettings', () => {
-  it('takes what the flag says where an HPA says nothing', () => {
+  it('returns the flag without annotations', () => {
     expect(of({})).to.deep.equal({ mode: 'recommend', lowest: 1, highest: undefined });
   });
 
-  it('takes the mode and the bounds of an HPA', () => {
+  it('returns mode and bounds of an HPA', () => {
     expect(of({ '': 'apply', '-lowest': '3', '-highest': '30' })).to.deep.equal({
       ...{ mode: 'apply', lowest: 3, highest: 30 },
     });
@@ -26,35 +26,35 @@ describe('autoMinSettings', () => {
 
   for (const [annotations, problem] of [
     [{ '': 'always' }, 'auto-min-replicas "always" must be one of recommend, apply, never'],
-    [{ '-lowest': '0' }, 'auto-min-replicas-lowest "0" must be a whole number from 1 to 2147483647'],
-    [{ '-highest': '1e3' }, 'auto-min-replicas-highest "1e3" must be a whole number'],
-    [{ '-highest': '9999999999' }, 'must be a whole number'],
+    [{ '-lowest': '0' }, 'auto-min-replicas-lowest "0" must be an integer from 1 to 2147483647'],
+    [{ '-highest': '1e3' }, 'auto-min-replicas-highest "1e3" must be an integer'],
+    [{ '-highest': '9999999999' }, 'must be an integer'],
     [{ '-lowest': '4', '-highest': '3' }, '"3" must not be below'],
   ] as const) {
-    it(`leaves an HPA alone that says ${JSON.stringify(annotations)}`, () => {
-      const { mode, problem: told } = of(annotations);
+    it(`rejects ${JSON.stringify(annotations)}`, () => {
+      const { mode, problem: reported } = of(annotations);
       expect(mode).to.equal('never');
-      expect(told).to.include(problem);
+      expect(reported).to.include(problem);
     });
   }
 
-  it('quotes no more of a value than a line holds', () => {
+  it('truncates a quoted value', () => {
     expect(of({ '': 'x'.repeat(100_000) }).problem).to.have.length.below(250);
   });
 
-  it('takes bounds to the largest that there is, and a lowest that is the highest', () => {
+  it('accepts the largest bounds, and equal bounds', () => {
     expect(of({ '-lowest': '2147483647', '-highest': '2147483647' })).to.deep.equal({
       ...{ mode: 'recommend', lowest: 2_147_483_647, highest: 2_147_483_647 },
     });
     for (const value of ['2147483648', '01', '-1', '1.0', ' 1', '1x', ''])
       for (const bound of ['lowest', 'highest'])
         expect(of({ [`-${bound}`]: value }).problem, value).to.equal(
-          `the annotation autoscaling.stke.com/auto-min-replicas-${bound} ${JSON.stringify(value)} must be a whole number from 1 to 2147483647`,
+          `annotation autoscaling.stke.com/auto-min-replicas-${bound} ${JSON.stringify(value)} must be an integer from 1 to 2147483647`,
         );
     expect(of({ '-lowest': '4', '-highest': '3' })).to.deep.equal({
       ...{ mode: 'never', lowest: 1, highest: undefined },
       problem:
-        'the annotation autoscaling.stke.com/auto-min-replicas-highest "3" must not be below autoscaling.stke.com/auto-min-replicas-lowest, which is 4',
+        'annotation autoscaling.stke.com/auto-min-replicas-highest "3" must not be below autoscaling.stke.com/auto-min-replicas-lowest, which is 4',
     });
   });
 });

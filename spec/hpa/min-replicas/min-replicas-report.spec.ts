@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { AutoMinLog } from '#lib/hpa/min-replicas/min-replicas-report.ts';
+import { MinReplicasReport } from '#lib/hpa/min-replicas/min-replicas-report.ts';
 
-describe('AutoMinLog', () => {
+describe('MinReplicasReport', () => {
   const registry = new Registry();
-  const log = new AutoMinLog(registry);
+  const log = new MinReplicasReport(registry);
 
   for (const [what, forget] of [
     ['whose week says nothing any more', () => log.judged('shop', 'web', undefined)],
-    ['that was told of in an earlier term', () => log.clear()],
-    ['that was told of just now', () => {}],
+    ['of an earlier term', () => log.clear()],
+    ['of the current term', () => {}],
   ] as const) {
-    it(`leaves no series of an HPA that is gone, ${what}`, async () => {
+    it(`removes the series of a deleted HPA ${what}`, async () => {
       log.judged('shop', 'web', 3);
       log.adjusted('shop', 'web');
       expect(await registry.metrics()).to.match(/adjustments_total\{namespace="shop",name="web"\} 1/);
@@ -21,9 +21,9 @@ describe('AutoMinLog', () => {
     });
   }
 
-  it('tells in series how often a minimum was changed, and which one the week asks for', async () => {
+  it('counts changes, and exports the recommendation', async () => {
     const registry = new Registry();
-    const log = new AutoMinLog(registry);
+    const log = new MinReplicasReport(registry);
     for (const [name, replicas] of [
       ['web', 3],
       ['till', 4],
@@ -32,14 +32,14 @@ describe('AutoMinLog', () => {
       log.judged('shop', name, replicas);
     for (let times = 0; times < 2; times++) log.adjusted('shop', 'web');
     log.judged('shop', 'till', undefined);
-    log.tell('shop/web', 'recommended');
+    log.report('shop/web', 'recommended');
     expect(log.find('shop/web')).to.equal('recommended');
     expect(await registry.metrics()).to.equal(
-      `# HELP autoscaler_hpa_min_replicas_adjustments_total How often the minReplicas of an HPA were changed to what its week asks for
+      `# HELP autoscaler_hpa_min_replicas_adjustments_total Changes of minReplicas of an HPA to the recommendation of its week
 # TYPE autoscaler_hpa_min_replicas_adjustments_total counter
 autoscaler_hpa_min_replicas_adjustments_total{namespace="shop",name="web"} 2
 
-# HELP autoscaler_hpa_recommended_min_replicas The minReplicas that would have carried the week; absent while too little is known
+# HELP autoscaler_hpa_recommended_min_replicas The recommended minReplicas of the last week; absent without enough data
 # TYPE autoscaler_hpa_recommended_min_replicas gauge
 autoscaler_hpa_recommended_min_replicas{namespace="shop",name="web"} 5
 `,

@@ -3,7 +3,7 @@ import { formatWeek, hpaOfKey, parseWeek, weekKey } from '#lib/hpa/min-replicas/
 import { emptyWeek, withPeak } from '#lib/hpa/min-replicas/recommended-minimum.ts';
 
 describe('parseWeek', () => {
-  it('reads what formatWeek writes', () => {
+  it('parses what formatWeek returns', () => {
     const week = {
       ...withPeak(emptyWeek(19_999), 'Resource cpu', { day: 20_000, load: 12.5, minReplicas: 3 }),
       judgedDay: 20_000,
@@ -13,7 +13,7 @@ describe('parseWeek', () => {
     expect(parseWeek(formatWeek(empty))).to.deep.equal(empty);
   });
 
-  it('reads what an earlier version wrote, that days before are lacking among it', () => {
+  it('parses records of earlier versions, including missing earlier days', () => {
     const text =
       '{"uid":"u","first":19999,"judged":20000,"lacksBefore":true,"peaks":{"Resource cpu":[[20000,12.3457,3]]}}';
     const peaks = new Map([['Resource cpu', [{ day: 20_000, load: 12.3457, minReplicas: 3 }]]]);
@@ -24,7 +24,7 @@ describe('parseWeek', () => {
     expect(parseWeek(text.replace('true', 'false'))).to.not.have.property('lacksBefore');
   });
 
-  it('reads the longest record, and as many days of a metric as one may have', () => {
+  it('parses the longest record, and the maximum of days of a metric', () => {
     const text = '{"uid":"u","first":1,"peaks":{}}'.padEnd(65_536);
     expect(parseWeek(text)?.uid).to.equal('u');
     expect(parseWeek(`${text} `)).to.equal(undefined);
@@ -45,12 +45,12 @@ describe('parseWeek', () => {
     `{"uid":"u","first":1,"peaks":{"cpu":[${'[1,2,3],'.repeat(20)}[1,2,3]]}}`,
     `{"uid":"${'u'.repeat(70_000)}","first":1,"peaks":{}}`,
   ]) {
-    it(`knows that ${text.slice(0, 60)} is no record`, () => expect(parseWeek(text)).to.equal(undefined));
+    it(`rejects ${text.slice(0, 60)}`, () => expect(parseWeek(text)).to.equal(undefined));
   }
 });
 
 describe('weekKey', () => {
-  it('is a key that no HPA is called by, and tells whose it is', () => {
+  it('is a key that is no HPA name, and returns its HPA', () => {
     expect(weekKey('web.week'))
       .to.match(/^[-._a-zA-Z0-9]+$/)
       .and.include('_'); // no name has that

@@ -23,8 +23,8 @@ function weekOf(
   { metric = CPU, minReplicas = 10, week = emptyWeek(0) } = {},
 ): Week {
   return loads.reduce<Week>(
-    (known, load, place) =>
-      load === undefined ? known : withPeak(known, metric, { day: TODAY - 1 - place, load, minReplicas }),
+    (known, load, index) =>
+      load === undefined ? known : withPeak(known, metric, { day: TODAY - 1 - index, load, minReplicas }),
     week,
   );
 }
@@ -38,7 +38,7 @@ function judged(week: Week, more: Partial<JudgementInput> = {}) {
 }
 
 describe('judgeWeek', () => {
-  it('takes the weighted mean of the peaks against the target', () => {
+  it('compares the weighted average of peaks with the target', () => {
     // (7×20 + 6×20 + … + 1×34) / 28 = 20.5, and 10 × 20.5 / 50 = 4.1
     const week = weekOf([20, 20, 20, 20, 20, 20, 34]);
     expect(judged(week)).to.deep.equal({
@@ -47,27 +47,27 @@ describe('judgeWeek', () => {
     });
   });
 
-  it('has the latest day count most', () => {
+  it('weights the latest day most', () => {
     expect(judged(weekOf([10, 40, 40]))).to.deep.include({ to: 6 }); // 28.3 in the mean
     expect(judged(weekOf([40, 40, 10]))).to.deep.include({ to: 7 }); // 31.7
   });
 
-  it('leaves days without data out, and says nothing of fewer than three', () => {
+  it('excludes days without data, and requires three days', () => {
     expect(judged(weekOf([20, undefined, 20, undefined, undefined, undefined, 20]))).to.deep.include({
       to: 4,
     });
     const too = judged(weekOf([20, undefined, 20]));
-    expect(too).to.deep.equal({ kind: 'unknown', why: `of ${CPU}, 2 whole days are known and 3 are needed` });
+    expect(too).to.deep.equal({ kind: 'unknown', why: `${CPU} has data of 2 whole days, 3 are required` });
   });
 
-  it('does not count the day of the first sight, nor today', () => {
+  it('excludes the day of the first observation, and today', () => {
     const week = weekOf([20, 20, 20], { week: emptyWeek(TODAY - 3) });
     expect(judged(week).kind).to.equal('unknown');
     const today = withPeak(weekOf([20, 20]), CPU, { day: TODAY, load: 20, minReplicas: 10 });
     expect(judged(today).kind).to.equal('unknown');
   });
 
-  it('goes by the metric that needs the most, and says nothing while one is unknown', () => {
+  it('uses the metric with the highest result, and recommends nothing while one is unknown', () => {
     const week = weekOf([40, 40, 40], { metric: 'other', week: weekOf([10, 10, 10]) });
     const goals = [
       { metric: CPU, target: 50 },
@@ -78,57 +78,57 @@ describe('judgeWeek', () => {
     expect(judged(week, { goals: [undefined] }).kind).to.equal('unknown');
   });
 
-  it('keeps to the bounds of the HPA, and raises only where that was asked for', () => {
+  it('respects the bounds of the HPA, and raises only with an upper bound', () => {
     const idle = weekOf([1, 1, 1]);
     expect(judged(idle, { settings: { lowest: 3, highest: undefined } })).to.deep.include({ to: 3 });
     expect(judged(weekOf([0, 0, 0]))).to.deep.include({ to: 1 });
     const busy = weekOf([100, 100, 100]);
-    expect(judged(busy).kind).to.equal('kept');
-    expect(judged(idle, { settings: { lowest: 30, highest: undefined } }).kind).to.equal('kept');
+    expect(judged(busy).kind).to.equal('unchanged');
+    expect(judged(idle, { settings: { lowest: 30, highest: undefined } }).kind).to.equal('unchanged');
     expect(judged(busy, { settings: { lowest: 1, highest: 15 } })).to.deep.include({ from: 10, to: 15 });
     expect(judged(busy, { settings: { lowest: 1, highest: 500 }, maxReplicas: 18 })).to.deep.include({
       to: 18,
     });
   });
 
-  it('counts what was measured under another minimum as what it would be under this one', () => {
+  it('converts loads under another minReplicas', () => {
     // Ten replicas at 20 % carry what four at 50 % do.
-    expect(judged(weekOf([20, 20, 20]), { minReplicas: 4 }).kind).to.equal('kept');
+    expect(judged(weekOf([20, 20, 20]), { minReplicas: 4 }).kind).to.equal('unchanged');
     expect(judged(weekOf([20, 20, 20]), { minReplicas: 8 })).to.deep.include({ from: 8, to: 4 });
   });
 
-  it('leaves a minimum of zero alone, and HPAs with more metrics than a person writes', () => {
-    expect(judged(weekOf([20, 20, 20]), { minReplicas: 0 }).kind).to.equal('kept');
+  it('ignores minReplicas 0, and HPAs with more than 32 metrics', () => {
+    expect(judged(weekOf([20, 20, 20]), { minReplicas: 0 }).kind).to.equal('unchanged');
     const goals = Array.from({ length: 1000 }, () => ({ metric: CPU, target: 50 }));
     expect(judged(weekOf([20, 20, 20]), { goals }).kind).to.equal('unknown');
   });
 
-  it('says why nothing is said, or nothing is to be changed', () => {
+  it('explains why nothing is recommended or changed', () => {
     const week = weekOf([20, 20, 20]);
     const why = (more: Partial<JudgementInput>, of = week) => {
       const judgement = judged(of, more);
       return judgement.kind === 'change' ? `to ${judgement.to}` : `${judgement.kind}: ${judgement.why}`;
     };
-    expect(why({ minReplicas: 0 })).to.equal('kept: the minimum is zero');
+    expect(why({ minReplicas: 0 })).to.equal('unchanged: the minimum is zero');
     expect(why({ goals: [] })).to.equal('unknown: the HPA has no metrics');
     const goals = Array.from({ length: 32 }, () => ({ metric: CPU, target: 50 }));
     expect(why({ goals })).to.equal('to 4');
     expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal('unknown: more than 32 metrics');
-    expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal('kept: the week asks for 10');
+    expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal('unchanged: the week recommends 10');
     expect(why({ goals: [{ metric: CPU, target: 10 }] })).to.equal(
-      'kept: the week asks for 20, and nobody asked for raising it',
+      'unchanged: the week recommends 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest that allows raising it is not set',
     );
     expect(why({ settings: { lowest: 30, highest: undefined } })).to.equal(
-      'kept: the week asks for 4, and nobody asked for raising it',
+      'unchanged: the week recommends 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest that allows raising it is not set',
     );
-    expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal('kept: the week asks for 4');
+    expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal('unchanged: the week recommends 4');
     expect(why({ goals: [undefined] })).to.match(/^unknown: /);
     expect(
       why({ goals: [{ metric: CPU, target: 1e-9 }], settings: { lowest: 1, highest: 2 ** 31 - 1 } }),
     ).to.equal('to 100');
   });
 
-  it('finds the smallest minimum that carries the mean, whatever the week was', () => {
+  it('finds the smallest minReplicas that carries the average load', () => {
     const loads = fc.array(fc.option(fc.double({ min: 0, max: 49, noNaN: true }), { nil: undefined }), {
       minLength: 7,
       maxLength: 7,
@@ -145,13 +145,13 @@ describe('judgeWeek', () => {
     );
   });
 
-  it('is at rest once its own advice was taken and the load stays the same', () => {
+  it('settles after its own recommendation while the load stays', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 100 }), fc.integer({ min: 1, max: 49 }), (minReplicas, load) => {
         const first = judged(weekOf([load, load, load], { minReplicas }), { minReplicas });
         if (first.kind !== 'change') return;
         const again = judged(weekOf([load, load, load], { minReplicas }), { minReplicas: first.to });
-        expect(again.kind).to.equal('kept');
+        expect(again.kind).to.equal('unchanged');
       }),
     );
   });
@@ -160,7 +160,7 @@ describe('judgeWeek', () => {
 describe('withPeak', () => {
   const days = (week: Week) => week.peaks.get(CPU)?.map(({ day, load }) => [day - TODAY, load]);
 
-  it('keeps the highest of each day, by age, of those within a week on either side', () => {
+  it('retains the peak of each day within a week, by age', () => {
     let week = emptyWeek(0);
     for (const [day, load] of [
       [-8, 11],
@@ -182,7 +182,7 @@ describe('withPeak', () => {
     expect(days(withPeak(week, CPU, peak(0, 21)))?.[2]).to.deep.equal([0, 21]);
   });
 
-  it('compares loads by what they would be under one minimum', () => {
+  it('compares loads under the same minReplicas', () => {
     const week = withPeak(emptyWeek(0), CPU, peak(0, 20)); // of ten replicas
     expect(withPeak(week, CPU, { day: TODAY, load: 99, minReplicas: 2 })).to.equal(week);
     expect(days(withPeak(week, CPU, { day: TODAY, load: 21, minReplicas: 10 }))).to.deep.equal([[0, 21]]);
@@ -229,7 +229,7 @@ function explained(ratios: readonly (number | undefined)[], currentReplicas = 2)
 }
 
 describe('measuredLoads', () => {
-  it('gives loads of each kind of metric in the unit of its target', () => {
+  it('returns loads of each kind of metric in the unit of its target', () => {
     const loads = measuredLoads(specOf(METRICS), explained([0.5, 0.5, 0.5, 0.5, 0.5]));
     expect(loads).to.deep.equal([
       { metric: 'Resource cpu utilization', load: 25 },
@@ -240,7 +240,7 @@ describe('measuredLoads', () => {
     ]);
   });
 
-  it('leaves out what could not be read: unknown is not zero', () => {
+  it('excludes unread metrics: unknown is not zero', () => {
     const [first, second] = METRICS;
     if (!first || !second) throw new Error('there are metrics');
     const loads = measuredLoads(specOf([first, second]), explained([undefined, 0.2]));
@@ -250,7 +250,7 @@ describe('measuredLoads', () => {
     );
   });
 
-  it('has no goal where the target is zero or no number', () => {
+  it('has no goal for a target of zero or an invalid number', () => {
     const target = (averageValue: string) => ({ type: 'AverageValue', averageValue });
     const specs = ['0', 'much', '1'].map(
       (text): MetricSpec => ({ type: 'Pods', pods: { metric: { name: 'items' }, target: target(text) } }),
@@ -263,11 +263,11 @@ describe('ratioOnMinimum', () => {
   const on = (ratio: number, currentReplicas: number) =>
     ratioOnMinimum(ratio, { currentReplicas, minReplicas: 2 });
 
-  it('is the ratio on the minimum, and wherever there is more load than the target', () => {
+  it('is the ratio on minReplicas, and the ratio of the HPA above the target', () => {
     expect([on(0.4, 2), on(1.3, 2), on(1.3, 8)]).to.deep.equal([0.4, 1.3, 1.3]);
   });
 
-  it('counts a load below the target for the replicas that carried it, up to the target', () => {
+  it('converts a load below the target to minReplicas, up to the target', () => {
     expect(on(0.4, 4)).to.equal(0.8); // a window holds four replicas that two could nearly be
     expect(on(0.9, 8)).to.equal(1);
   });

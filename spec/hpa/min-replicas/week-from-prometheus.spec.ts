@@ -27,7 +27,7 @@ describe('WeekFromPrometheus', () => {
     return { what, daysAgo };
   }
 
-  it('reads seven days of what kube-state-metrics tells, for all HPAs of a namespace at once', async () => {
+  it('reads seven days from kube-state-metrics, for all HPAs of a namespace at once', async () => {
     const queries: string[] = [];
     const ask = async (query: string): Promise<Sample[]> => {
       queries.push(query);
@@ -40,45 +40,45 @@ describe('WeekFromPrometheus', () => {
       return [none, other, { labels: CPU, value: daysAgo === 1 ? 80 : 160 }];
     };
     const weeks = new WeekFromPrometheus(ask, clock);
-    const week = await weeks.of(HPA, today, signal);
+    const week = await weeks.read(HPA, today, signal);
     const peaks = week.peaks.get('Resource cpu utilization') ?? [];
     expect(peaks.map(({ day }) => today - day)).to.deep.equal([7, 6, 5, 4, 3, 1]);
     expect(peaks.at(-1)).to.deep.include({ load: 20, minReplicas: 4 }); // 80 by 4 replicas
     expect(peaks[0]).to.deep.include({ load: 40, minReplicas: 4 }); // 160 by 8 replicas
     expect(queries).to.have.lengthOf(21);
-    await weeks.of(HPA, today, signal);
+    await weeks.read(HPA, today, signal);
     expect(queries).to.have.lengthOf(21);
     expect(queries[0]).to.match(
       /^max_over_time\(kube_horizontalpodautoscaler_spec_min_replicas\{namespace="default"\}\[1d\] offset \d+s\) or vector\(0\)$/,
     );
   });
 
-  it('reads other days for an HPA that was first seen on another day', async () => {
+  it('reads other days for an HPA first observed on another day', async () => {
     const days = new Set<number>();
     const ask = async (query: string): Promise<Sample[]> => {
       days.add(aboutOf(query).daysAgo);
       return [];
     };
     const weeks = new WeekFromPrometheus(ask, clock);
-    await weeks.of(HPA, today - 3, signal);
-    await weeks.of(HPA, today, signal);
+    await weeks.read(HPA, today - 3, signal);
+    await weeks.read(HPA, today, signal);
     expect([...days].sort((one, other) => one - other)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it('tells why it has none', async () => {
+  it('throws the error of a failed query', async () => {
     const weeks = new WeekFromPrometheus(async () => Promise.reject(new Error('connection refused')), clock);
-    const complaint = await weeks.of(HPA, today, signal).catch((error: Error) => error.message);
+    const complaint = await weeks.read(HPA, today, signal).catch((error: Error) => error.message);
     expect(complaint).to.equal('connection refused');
   });
 
-  it('asks of each day for what was highest on it: the minimum, the load, and that times the replicas', async () => {
+  it('queries the daily maximum of minReplicas, the load, and the load times replicas', async () => {
     const atNoon = new ManualClock(Date.UTC(2026, 0, 8, 12));
     const queries: string[] = [];
     const ask = async (query: string): Promise<Sample[]> => {
       queries.push(query);
       return [];
     };
-    await new WeekFromPrometheus(ask, atNoon).of(HPA, dayOf(atNoon.nowMs()), signal);
+    await new WeekFromPrometheus(ask, atNoon).read(HPA, dayOf(atNoon.nowMs()), signal);
     const load = 'kube_horizontalpodautoscaler_status_target_metric{namespace="default"}';
     const replicas = 'kube_horizontalpodautoscaler_status_current_replicas{namespace="default"}';
     const minimum = 'kube_horizontalpodautoscaler_spec_min_replicas{namespace="default"}';
@@ -91,7 +91,7 @@ describe('WeekFromPrometheus', () => {
     expect(queries).to.deep.equal([6, 5, 4, 3, 2, 1, 0].flatMap((days) => ofDay(43_200 + days * 86_400)));
   });
 
-  it('counts of several instances the highest, and nothing that is of no use', async () => {
+  it('uses the highest of several instances, and skips invalid samples', async () => {
     const two = followedWeb({ minReplicas: 4 });
     const queue = {
       type: 'External',
@@ -119,26 +119,26 @@ describe('WeekFromPrometheus', () => {
           { labels: QUEUE, value: value / 10 },
         ]);
       };
-      const { peaks } = await new WeekFromPrometheus(ask, clock).of(hpa, today, signal);
+      const { peaks } = await new WeekFromPrometheus(ask, clock).read(hpa, today, signal);
       return [...peaks].map(([metric, [peak]]) => [metric, peak?.load, peak?.minReplicas]);
     };
-    const told = (load: number, minReplicas: number) => [
+    const reported = (load: number, minReplicas: number) => [
       ...[
         ['Resource cpu utilization', load, minReplicas],
         ['External queue value', load / 10, minReplicas],
       ],
     ];
-    expect(await of([4, 2], [20, 10])).to.deep.equal(told(20, 4)); // nobody told the replicas
-    expect(await of([4], [20], [40])).to.deep.equal(told(20, 4)); // fewer replicas than the minimum
-    expect(await of([1], [0], [0])).to.deep.equal(told(0, 1));
-    expect(await of([4], [20, Number.NaN, -5, Number.POSITIVE_INFINITY])).to.deep.equal(told(20, 4));
+    expect(await of([4, 2], [20, 10])).to.deep.equal(reported(20, 4)); // no replicas
+    expect(await of([4], [20], [40])).to.deep.equal(reported(20, 4)); // fewer replicas than the minimum
+    expect(await of([1], [0], [0])).to.deep.equal(reported(0, 1));
+    expect(await of([4], [20, Number.NaN, -5, Number.POSITIVE_INFINITY])).to.deep.equal(reported(20, 4));
     for (const minimum of [0, 2.5, -1]) expect(await of([minimum], [20])).to.deep.equal([]);
     expect(await of([], [20])).to.deep.equal([]);
     expect(await of([4], [])).to.deep.equal([]);
     expect(await of([4], [-5])).to.deep.equal([]); // no load is below zero
   });
 
-  it('reads a namespace again after ten minutes, and one after the other', async () => {
+  it('reads a namespace again after ten minutes, one at a time', async () => {
     const own = new ManualClock();
     const asked: string[] = [];
     let [running, most] = [0, 0];
@@ -151,7 +151,7 @@ describe('WeekFromPrometheus', () => {
     };
     const weeks = new WeekFromPrometheus(ask, own);
     const ofNamespace = (namespace: string) =>
-      weeks.of({ ...HPA, metadata: { ...HPA.metadata, namespace } }, today, signal);
+      weeks.read({ ...HPA, metadata: { ...HPA.metadata, namespace } }, today, signal);
     await Promise.all(['a', 'b', 'a'].map(ofNamespace));
     expect([most, asked]).to.deep.equal([1, ['a', 'b'].flatMap((name) => Array(21).fill(name))]);
     await own.advance(599_999);
@@ -162,16 +162,16 @@ describe('WeekFromPrometheus', () => {
     expect(asked).to.have.lengthOf(63);
   });
 
-  it('reads the next though one before it failed', async () => {
+  it('reads the next namespace after a failure', async () => {
     let isAway = true;
     const ask = async (): Promise<Sample[]> => {
       if (isAway) throw new Error('connection refused');
       return [];
     };
     const weeks = new WeekFromPrometheus(ask, new ManualClock());
-    const first = await weeks.of(HPA, today, signal).catch((error: Error) => error.message);
+    const first = await weeks.read(HPA, today, signal).catch((error: Error) => error.message);
     isAway = false;
-    const other = await weeks.of({ ...HPA, metadata: { ...HPA.metadata, namespace: 'b' } }, today, signal);
+    const other = await weeks.read({ ...HPA, metadata: { ...HPA.metadata, namespace: 'b' } }, today, signal);
     expect([first, other.peaks.size, other.firstDay]).to.deep.equal(['connection refused', 0, today]);
   });
 });

@@ -4,7 +4,7 @@ import { policyLimit, stabilizeWithBehavior, stabilizeWithoutBehavior } from '#l
 import { decide } from '#lib/hpa/decision/decide.ts';
 import { type GroupingTimes, groupPods } from '#lib/hpa/decision/replica-calculator.ts';
 import type { MetricSpec, MetricTarget } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
+import { builtInput, builtPod, NOW_MS } from '../built-inputs.ts';
 import { type PlainAges, type PlainPod, plainAverage, plainState } from './plain-decision.ts';
 
 const RUNS = { numRuns: 2000 };
@@ -14,7 +14,7 @@ const around = (...numbers: readonly number[]) =>
   fc.constantFrom(...numbers.flatMap((number) => [number - 1, number, number + 1]));
 const STATES = ['ready', 'ready', 'ready', 'unready', 'missing', 'ignored'] as const;
 
-describe('decide, with pods around their target', () => {
+describe('decide with pods around their target', () => {
   // A power of two and eighths of it: floating-point numbers are exact, so the model counts in whole numbers.
   const [TARGET, EIGHTH] = [128, 16];
   const eighths = fc.constantFrom(0, 1, 2);
@@ -25,7 +25,7 @@ describe('decide, with pods around their target', () => {
   });
   const tolerances = fc.record({ down: eighths, up: eighths });
 
-  it('proposes what a model in whole numbers does', () => {
+  it('proposes the same as a model in integers', () => {
     fc.assert(
       fc.property(pods, tolerances, fc.integer({ min: 1, max: 12 }), (some, tolerance, current) => {
         const expected = plainAverage(some, { target: TARGET, tolerance, current });
@@ -38,7 +38,7 @@ describe('decide, with pods around their target', () => {
     );
   });
 
-  it('moves nothing while the pods that count are exactly at it, whatever others are', () => {
+  it('stays while counted pods are exactly at the target', () => {
     const others = fc.array(fc.constantFrom('unready', 'missing', 'ignored' as const), { maxLength: 9 });
     const current = fc.integer({ min: 1, max: 12 });
     fc.assert(
@@ -60,7 +60,7 @@ describe('decide, with pods around their target', () => {
     );
   });
 
-  it('moves nothing while a total is exactly at it', () => {
+  it('stays while a total is exactly at the target', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 1000 }), (replicas, target) => {
         const value = totalProposal(replicas, { type: 'Value', value: `${target}m` }, `${target}m`);
@@ -103,8 +103,8 @@ describe('decide, with pods around their target', () => {
           scaleDown: { tolerance: `${tolerance.down * 125}m`, policies: [] },
         },
       },
-      pods: plain.map(({ state }, place) =>
-        builtPod(`web-${place}`, {
+      pods: plain.map(({ state }, index) =>
+        builtPod(`web-${index}`, {
           containers: [{ name: 'app', requests: { cpu: `${TARGET}m` } }],
           ...(state === 'unready' ? { phase: 'Pending' } : {}),
           ...(state === 'ignored' ? { isDeleting: true } : {}),
@@ -127,8 +127,8 @@ describe('decide, with pods around their target', () => {
   };
 
   function valuesOf(plain: readonly Pick<PlainPod, 'state' | 'used'>[]) {
-    return plain.flatMap(({ state, used }, place) =>
-      state === 'missing' ? [] : { pod: `web-${place}`, value: `${used}m` },
+    return plain.flatMap(({ state, used }, index) =>
+      state === 'missing' ? [] : { pod: `web-${index}`, value: `${used}m` },
     );
   }
 
@@ -140,7 +140,7 @@ describe('decide, with pods around their target', () => {
   }
 });
 
-describe('groupPods, with ages at the ends of periods', () => {
+describe('groupPods with ages at the ends of periods', () => {
   const [INITIALIZATION, DELAY, WINDOW] = [300, 30, 15];
   const times: GroupingTimes = {
     nowMs: NOW_MS,
@@ -148,7 +148,7 @@ describe('groupPods, with ages at the ends of periods', () => {
     initialReadinessDelayMs: DELAY * 1000,
   };
 
-  it('counts pods as a plain model does', () => {
+  it('counts the same pods as a plain model', () => {
     const pod = fc
       .record({
         startedAgo: around(INITIALIZATION, 40),
@@ -189,10 +189,10 @@ describe('groupPods, with ages at the ends of periods', () => {
   }
 });
 
-describe('limits, with ages at the ends of periods', () => {
+describe('limits with ages at the ends of periods', () => {
   const WINDOW = 60;
 
-  it('let a recommendation hold until its age is the window, and without behavior through that moment', () => {
+  it('apply a recommendation until its age is the window, and without behavior including that moment', () => {
     for (const ago of [WINDOW - 1, WINDOW, WINDOW + 1]) {
       const earlier = [{ replicas: 8, atMs: agoMs(ago) }];
       const windows = { scaleUpWindowMs: 0, scaleDownWindowMs: WINDOW * 1000, nowMs: NOW_MS };
@@ -207,7 +207,7 @@ describe('limits, with ages at the ends of periods', () => {
     }
   });
 
-  it('let a policy count a change until its age is the period', () => {
+  it('count a change until its age is the period of the policy', () => {
     const policies = [{ type: 'Pods', value: 4, periodSeconds: WINDOW }];
     for (const ago of [WINDOW - 1, WINDOW, WINDOW + 1]) {
       const change = [{ change: 3, atMs: agoMs(ago) }];

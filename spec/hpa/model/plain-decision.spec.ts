@@ -4,7 +4,7 @@ import { policyLimit, stabilizeWithBehavior } from '#lib/hpa/decision/behavior.t
 import { decide } from '#lib/hpa/decision/decide.ts';
 import type { PodUsage } from '#lib/hpa/decision/decision-input.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput, builtPod, NOW_MS } from '../built-world.ts';
+import { builtInput, builtPod, NOW_MS } from '../built-inputs.ts';
 import {
   type PlainBehavior,
   type PlainPast,
@@ -16,14 +16,14 @@ import {
 
 const RUNS = { numRuns: 2000 };
 
-describe('decide, by CPU utilization', () => {
+describe('decide by CPU utilization', () => {
   const pod = fc.record<PlainPod>({
     state: fc.constantFrom('ready', 'ready', 'ready', 'unready', 'missing', 'ignored'),
     used: fc.integer({ min: 0, max: 400 }),
     requested: fc.integer({ min: 1, max: 300 }),
   });
 
-  it('proposes what a plain model does, whatever state the pods are in', () => {
+  it('proposes the same as a plain model, for pods in any state', () => {
     fc.assert(
       fc.property(
         fc.array(pod, { minLength: 1, maxLength: 12 }),
@@ -51,26 +51,26 @@ describe('decide, by CPU utilization', () => {
           },
         ],
       },
-      pods: pods.map((plain, place) => scaledPodOf(plain, place)),
-      readings: [{ podUsage: pods.flatMap((plain, place) => usageOf(plain, place)) }],
+      pods: pods.map((plain, index) => scaledPodOf(plain, index)),
+      readings: [{ podUsage: pods.flatMap((plain, index) => usageOf(plain, index)) }],
     });
     return decide({ ...input, config: { ...input.config, tolerance } }).explanation.proposedReplicas;
   }
 
-  function scaledPodOf({ state, requested }: PlainPod, place: number) {
+  function scaledPodOf({ state, requested }: PlainPod, index: number) {
     const containers = [{ name: 'app', requests: { cpu: `${requested}m` } }];
     const unready = { ready: { status: 'False', changedAtMs: NOW_MS - 3_600_000 } };
-    return builtPod(`web-${place}`, {
+    return builtPod(`web-${index}`, {
       containers,
       ...(state === 'unready' ? unready : {}),
       ...(state === 'ignored' ? { isDeleting: true } : {}),
     });
   }
 
-  function usageOf({ state, used }: PlainPod, place: number): PodUsage[] {
+  function usageOf({ state, used }: PlainPod, index: number): PodUsage[] {
     if (state === 'missing') return [];
     const containers = [{ name: 'app', usage: { cpu: `${used}m` } }];
-    return [{ pod: `web-${place}`, takenAtMs: NOW_MS - 20_000, windowMs: 30_000, containers }];
+    return [{ pod: `web-${index}`, takenAtMs: NOW_MS - 20_000, windowMs: 30_000, containers }];
   }
 });
 
@@ -101,7 +101,7 @@ describe('stabilizeWithBehavior and policyLimit', () => {
     ...{ up: rules, down: rules, min: fc.constant(1), max: fc.integer({ min: 40, max: 60 }) },
   });
 
-  it('make together what a plain model does', () => {
+  it('limit the same as a plain model', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 80 }),
@@ -146,9 +146,9 @@ describe('stabilizeWithBehavior and policyLimit', () => {
 });
 
 describe('decide', () => {
-  it('goes through many pods once', () => {
+  it('iterates over many pods once', () => {
     // Not a measurement: only what is quadratic would outlast the time that a spec has.
-    const pods = Array.from({ length: 20_000 }, (_, place) => builtPod(`web-${place}`));
+    const pods = Array.from({ length: 20_000 }, (_, index) => builtPod(`web-${index}`));
     const podUsage = pods.map(({ name }) => ({
       ...{ pod: name, takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },
       containers: [{ name: 'app', usage: { cpu: '70m' } }],

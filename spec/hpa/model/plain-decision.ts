@@ -10,7 +10,7 @@ export interface PlainPod {
   readonly requested: number;
 }
 
-/** Replicas that CPU utilization asks for; `undefined` where it cannot tell. */
+/** Replicas that CPU utilization proposes; `undefined` when unknown. */
 export function plainUtilization(
   pods: readonly PlainPod[],
   {
@@ -137,7 +137,7 @@ export function plainState(
 }
 
 /**
- * Replicas that an average asks for, counted in whole numbers alone; `undefined` where it cannot tell.
+ * Replicas that an average proposes, in integers only; `undefined` when unknown.
  *
  * @param tolerance in eighths of the target, each way
  */

@@ -8,7 +8,7 @@ import { debugHpa, decisionLine, hpaText } from '#lib/hpa/observability/debug-hp
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/observability/render-hpas.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
-import { TOLD_AT_MS, type ToldFacts, ToldHpas } from './reported-hpas.ts';
+import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts';
 
 const web = followedWeb({ minReplicas: 2 });
 
@@ -47,7 +47,7 @@ function asked(
 }
 
 describe('debugHpa', () => {
-  it('tells of all HPAs in short, or of those of a namespace', () => {
+  it('summarizes all HPAs, or those of a namespace', () => {
     const names = (search: string) =>
       JSON.parse(asked(search).text).hpas.map((one: { readonly name: string }) => one.name);
     expect(names('')).to.deep.equal(['web', 'till']);
@@ -56,10 +56,10 @@ describe('debugHpa', () => {
     expect(JSON.parse(asked('').text).hpas[0].latest).to.include({ atMs: 30_000, desiredReplicas: 3 });
   });
 
-  it('tells a decision on a line where text is asked for, or no JSON is accepted', () => {
+  it('returns a line per decision for text', () => {
     const lines = [
-      'default/web  1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics ask for 3',
-      'shop/till  1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics ask for 3',
+      'default/web  1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics propose 3',
+      'shop/till  1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics propose 3',
     ];
     for (const response of [asked('format=text'), asked('', { accept: 'text/plain' })]) {
       expect(response.type).to.equal('text/plain; charset=utf-8');
@@ -72,38 +72,38 @@ describe('debugHpa', () => {
     expect(asked('namespace=default&name=web&format=text').text).to.contain('2 -> 3  scaled');
   });
 
-  it('tells all of one', () => {
+  it('describes one HPA', () => {
     const { decisions, explanation } = JSON.parse(asked('namespace=default&name=web').text);
     expect([decisions.length, explanation.atMs]).to.deep.equal([2, 30_000]);
-    const minimum = 'stays 2: the week asks for 2';
+    const minimum = 'stays 2: the week recommends 2';
     const of = (search: string) => asked(`namespace=default&name=web${search}`, { minimum }).text;
     expect(JSON.parse(of('')).autoMinReplicas).to.equal(minimum);
     expect(of('&format=text')).to.equal(
       `HorizontalPodAutoscaler default/web
 decided at 1970-01-01T00:00:30Z
 2 replicas, bounds 2 to 100: scales to 3
-cpu: no mean of : asks for 2
-  ratio 1.5: outside of the tolerance
-minReplicas by the week: stays 2: the week asks for 2
+cpu: no average of : proposes 2
+  ratio 1.5: outside the tolerance
+automatic minReplicas: stays 2: the week recommends 2
 
-the last 2 decisions, the latest first:
-1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics ask for 3
-1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics ask for 3
+last 2 decisions, latest first:
+1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics propose 3
+1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics propose 3
 `,
     );
   });
 
-  it('tells of nothing where nothing was decided', () => {
+  it('returns 404 without a decision', () => {
     const log = new DecisionLog();
     expect(JSON.parse(asked('', { log }).text)).to.deep.equal({ hpas: [] });
     expect(asked('format=text', { log }).text).to.equal('\n');
   });
 
-  it('tells that an HPA was left alone, among what was decided before, and of none that is met so', () => {
+  it('reports another controller among earlier decisions, and for a new HPA', () => {
     const log = decided();
     const other = { manager: 'kube-controller-manager', writtenAtMs: 44_000 };
-    log.steppedAside('default/web', other, 45_000);
-    log.steppedAside('shop/new', other, 45_000);
+    log.recordExternal('default/web', other, 45_000);
+    log.recordExternal('shop/new', other, 45_000);
     const [, , left] = log.find('default/web')?.decisions ?? [];
     const expected = { atMs: 45_000, step: 'controlled-elsewhere', isScaled: false };
     expect(left).to.deep.include(expected);
@@ -114,7 +114,7 @@ the last 2 decisions, the latest first:
     expect(met?.decisions[0]).to.deep.include(expected);
   });
 
-  it('refuses what it cannot tell, and says why', () => {
+  it('rejects invalid queries, with the cause', () => {
     for (const [search, code, message] of [
       ['namespace=default&name=gone', 404, /default\/gone/],
       ['name=web', 404, /web/],
@@ -137,102 +137,106 @@ describe('hpaCharts', () => {
     return (found ? hpaCharts(found) : []).map(String).join('\n');
   };
 
-  it('draws replicas, and metrics against their targets, once there are two decisions', () => {
+  it('draws replicas and metrics once there are two decisions', () => {
     expect(drawn('default/web'))
       .to.contain('Replicas')
       .and.contain('Metrics, in % of their targets')
       .and.contain('bounds 2 to 100');
-    expect(drawn('shop/till')).to.contain('A drawing takes two decisions.').and.not.contain('<svg');
+    expect(drawn('shop/till')).to.contain('The chart appears after two decisions.').and.not.contain('<svg');
   });
 });
 
 const without = { proposedReplicas: undefined, leadingMetric: undefined };
 
 describe('hpaText', () => {
-  const textOf = (told: ToldHpas, minimum?: string) =>
-    hpaText(told.log.find('shop/web') ?? expect.fail('it was decided'), minimum);
+  const textOf = (reported: ReportedHpas, minimum?: string) =>
+    hpaText(reported.log.find('shop/web') ?? expect.fail('it was decided'), minimum);
 
-  it('tells of a dry run what it would do, and whether the status says the same', () => {
-    const told = new ToldHpas();
+  it('shows the decision of a dry run, and whether the status agrees', () => {
+    const reported = new ReportedHpas();
     const facts: ToldFacts = { isDryRun: true, desiredReplicas: 3, proposedReplicas: 3, ratio: 1.5 };
-    told.decided('shop/web', TOLD_AT_MS, { ...facts, statusSays: 3 });
-    told.decided('shop/web', TOLD_AT_MS + 15_000, { ...facts, statusSays: 2, isScaled: true });
-    told.decided('shop/web', TOLD_AT_MS + 30_000, facts); // nobody has written a status
-    expect(textOf(told)).to.equal(`HorizontalPodAutoscaler shop/web
+    reported.decided('shop/web', DECIDED_AT_MS, { ...facts, statusSays: 3 });
+    reported.decided('shop/web', DECIDED_AT_MS + 15_000, { ...facts, statusSays: 2, isScaled: true });
+    reported.decided('shop/web', DECIDED_AT_MS + 30_000, facts); // no status was written
+    expect(textOf(reported)).to.equal(`HorizontalPodAutoscaler shop/web
 decided at 2026-01-01T12:00:30Z
 2 replicas, bounds 2 to 100: would scale to 3
-cpu resource: no mean of 10: asks for 2, which leads
-  ratio 1.5: outside of the tolerance
+cpu resource: no average of 10: proposes 2, the highest
+  ratio 1.5: outside the tolerance
   scales up above 11, down below 9
 
-the last 3 decisions, the latest first:
-2026-01-01T12:00:30Z  2 -> 3  dry run, other than the status says  metrics, metrics ask for 3
-2026-01-01T12:00:15Z  2 -> 3  dry run, other than the status says  metrics, metrics ask for 3
-2026-01-01T12:00:00Z  2 -> 3  dry run, as the status says  metrics, metrics ask for 3`);
+last 3 decisions, latest first:
+2026-01-01T12:00:30Z  2 -> 3  dry run, differs from the status  metrics, metrics propose 3
+2026-01-01T12:00:15Z  2 -> 3  dry run, differs from the status  metrics, metrics propose 3
+2026-01-01T12:00:00Z  2 -> 3  dry run, same as the status  metrics, metrics propose 3`);
   });
 
-  it('tells who else acts on it, which annotation counts for nothing, and what the week says', () => {
-    const told = new ToldHpas();
+  it('shows another controller, an invalid annotation, and automatic minReplicas', () => {
+    const reported = new ReportedHpas();
     const lost = { step: 'no-scale', currentReplicas: undefined, desiredReplicas: undefined } as const;
-    const problem = 'the annotation platform.stke/resync-period "5" is no duration';
-    told.decided('shop/web', TOLD_AT_MS, { ...without, ...lost, error: 'no such target', problem });
-    expect(textOf(told, 'left alone')).to.equal(`HorizontalPodAutoscaler shop/web
+    const problem = 'annotation platform.stke/resync-period "5" is no duration';
+    reported.decided('shop/web', DECIDED_AT_MS, { ...without, ...lost, error: 'no such target', problem });
+    expect(textOf(reported, 'left alone')).to.equal(`HorizontalPodAutoscaler shop/web
 decided at 2026-01-01T12:00:00Z
-the scale of the target is not known; bounds 2 to 100
-cpu resource: no mean of 10: asks for 2
-  ratio 1: outside of the tolerance
+scale of the target unknown; bounds 2 to 100
+cpu resource: no average of 10: proposes 2
+  ratio 1: outside the tolerance
   scales up above 11, down below 9
-not heeded: the annotation platform.stke/resync-period "5" is no duration
-minReplicas by the week: left alone
+ignored: annotation platform.stke/resync-period "5" is no duration
+automatic minReplicas: left alone
 
-the last 1 decisions, the latest first:
+last 1 decisions, latest first:
 2026-01-01T12:00:00Z  ? -> ?  stayed  no-scale: no such target`);
-    const met = new ToldHpas();
-    met.log.steppedAside('shop/web', { manager: 'other', writtenAtMs: TOLD_AT_MS - 5000 }, TOLD_AT_MS);
+    const met = new ReportedHpas();
+    met.log.recordExternal(
+      'shop/web',
+      { manager: 'other', writtenAtMs: DECIDED_AT_MS - 5000 },
+      DECIDED_AT_MS,
+    );
     expect(textOf(met)).to.equal(`HorizontalPodAutoscaler shop/web
-left alone, for "other" acted on it at 2026-01-01T11:59:55Z
+not scaled: "other" wrote its status at 2026-01-01T11:59:55Z
 
-the last 1 decisions, the latest first:
+last 1 decisions, latest first:
 2026-01-01T12:00:00Z  ? -> ?  stayed  controlled-elsewhere`);
   });
 
-  it('tells a calculation of two hundred lines whole', () => {
-    const told = new ToldHpas();
-    told.decided('shop/web', TOLD_AT_MS);
-    const found = told.log.find('shop/web') ?? expect.fail('it was decided');
+  it('shows a calculation of two hundred lines in full', () => {
+    const reported = new ReportedHpas();
+    reported.decided('shop/web', DECIDED_AT_MS);
+    const found = reported.log.find('shop/web') ?? expect.fail('it was decided');
     const { explanation: explained } = found;
     const [metric] = explained?.metrics ?? [];
     if (!explained || !metric) throw new Error('it was explained');
     const { proposal: _, ...others } = metric;
     const failed = { ...others, failure: { reason: '', message: 'm', error: '', isRefusal: false } };
     const linesOf = (count: number) => {
-      const metrics = Array.from({ length: count }, (_, place) => ({ ...failed, name: `m${place}` }));
+      const metrics = Array.from({ length: count }, (_, index) => ({ ...failed, name: `m${index}` }));
       const explanation = { ...explained, metrics };
       return hpaText({ ...found, explanation }, undefined)
         .split('\n')
         .slice(2, -3);
     };
     const whole = linesOf(199);
-    expect([whole.length, whole.at(-1)]).to.deep.equal([200, 'm198: unknown: m']);
+    expect([whole.length, whole.at(-1)]).to.deep.equal([200, 'm198: failed: m']);
     const cut = linesOf(200);
     expect(cut).to.have.lengthOf(201);
     expect(cut.slice(99, 102)).to.deep.equal([
-      ...['m98: unknown: m', '… 1 more lines; as JSON there are all …', 'm100: unknown: m'],
+      ...['m98: failed: m', '… 1 more lines; JSON has all of them …', 'm100: failed: m'],
     ]);
   });
 
-  it('shortens a line of more than a thousand characters, and says by how much', () => {
-    const told = new ToldHpas();
+  it('truncates lines of more than a thousand characters', () => {
+    const reported = new ReportedHpas();
     const lineOf = (length: number) => {
-      told.decided('shop/web', TOLD_AT_MS, {
+      reported.decided('shop/web', DECIDED_AT_MS, {
         ratio: null,
-        metric: 'x'.repeat(length - ': unknown: nobody serves it'.length),
+        metric: 'x'.repeat(length - ': failed: connection refused'.length),
       });
-      return textOf(told).split('\n')[3] ?? '';
+      return textOf(reported).split('\n')[3] ?? '';
     };
     expect(lineOf(1000))
-      .to.match(/x: unknown: nobody serves it$/)
+      .to.match(/x: failed: connection refused$/)
       .and.have.lengthOf(1000);
-    expect(lineOf(1001)).to.match(/x: unknown: nobody serves i… and 1 more characters$/);
+    expect(lineOf(1001)).to.match(/x: failed: connection refuse… and 1 more characters$/);
   });
 });

@@ -4,10 +4,10 @@ import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { HpaSeries } from '#lib/hpa/observability/hpa-series.ts';
 import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
-import { TOLD_AT_MS, ToldHpas } from './reported-hpas.ts';
+import { DECIDED_AT_MS, ReportedHpas } from './reported-hpas.ts';
 
 describe('HpaSeries', () => {
-  it('counts changes of direction of one term alone, for another leader may have scaled in between', async () => {
+  it('counts direction changes within one term only', async () => {
     const registry = new Registry();
     const series = new HpaSeries(registry, new DecisionLog());
     const scaled = (currentReplicas: number, desiredReplicas: number) => {
@@ -25,10 +25,10 @@ describe('HpaSeries', () => {
     expect(await registry.metrics()).to.not.include('name="web"');
   });
 
-  it('tells what came of decisions and of metrics, how late they were, and since when an HPA is in trouble', async () => {
+  it('counts results of decisions and metrics, lags, and since when an HPA has a problem', async () => {
     const registry = new Registry();
-    const told = new ToldHpas();
-    const series = new HpaSeries(registry, told.log);
+    const reported = new ReportedHpas();
+    const series = new HpaSeries(registry, reported.log);
     const decided = (
       name: string,
       explained: object,
@@ -68,9 +68,9 @@ describe('HpaSeries', () => {
     decided('dry', { currentReplicas: 2, desiredReplicas: 3 }, 3, { isDryRun: true, says: 3 });
     decided('dry', { currentReplicas: 2, desiredReplicas: 4 }, 4, { isDryRun: true, says: 3 });
     series.memoryUnread();
-    told.decided('shop/web', TOLD_AT_MS);
-    told.decided('shop/full', TOLD_AT_MS, { desiredReplicas: 100 });
-    told.decided('shop/mute', TOLD_AT_MS, { ratio: null, desiredReplicas: undefined });
+    reported.decided('shop/web', DECIDED_AT_MS);
+    reported.decided('shop/full', DECIDED_AT_MS, { desiredReplicas: 100 });
+    reported.decided('shop/mute', DECIDED_AT_MS, { ratio: null, desiredReplicas: undefined });
     const text = await registry.metrics();
     const lines = text.split('\n').filter((line) => line !== '' && !line.includes('_bucket{'));
     expect(lines.filter((line) => !line.includes('_duration_seconds_')).join('\n')).to.equal(
@@ -113,11 +113,11 @@ describe('HpaSeries', () => {
     expect(bounds('autoscaler_hpa_lag_seconds').join(' ')).to.equal(
       '0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 +Inf',
     );
-    told.log.clear();
+    reported.log.clear();
     expect(await registry.metrics()).to.not.match(/name="(web|full|mute)"/);
   });
 
-  it('counts a change of direction for the HPA that scaled the other way, until it is gone', async () => {
+  it('counts direction changes per HPA until it is deleted', async () => {
     const registry = new Registry();
     const series = new HpaSeries(registry, new DecisionLog());
     const scaled = (name: string, currentReplicas: number, desiredReplicas: number) => {
@@ -145,27 +145,27 @@ describe('HpaSeries', () => {
     expect(await changes()).to.deep.equal([of('b', 1)]);
   });
 
-  it('has a memory that cannot be kept told once a namespace while that lasts, and counts each time', async () => {
+  it('counts each persist failure, and reports one per namespace while it lasts', async () => {
     const registry = new Registry();
     const series = new HpaSeries(registry, new DecisionLog());
-    expect(['a', 'a', 'b'].map((name) => series.memoryNotKept('shop', name))).to.deep.equal([
+    expect(['a', 'a', 'b'].map((name) => series.persistFailed('shop', name))).to.deep.equal([
       true,
       false,
       false,
     ]);
-    expect(series.memoryNotKept('bank', 'a')).to.equal(true);
-    series.memoryKept('shop', 'a');
-    expect(series.memoryNotKept('shop', 'a')).to.equal(false); // that of b still cannot
-    for (const name of ['a', 'b']) series.memoryKept('shop', name);
-    expect(series.memoryNotKept('shop', 'a')).to.equal(true);
+    expect(series.persistFailed('bank', 'a')).to.equal(true);
+    series.persisted('shop', 'a');
+    expect(series.persistFailed('shop', 'a')).to.equal(false); // that of b still cannot
+    for (const name of ['a', 'b']) series.persisted('shop', name);
+    expect(series.persistFailed('shop', 'a')).to.equal(true);
     series.forget('shop', 'a');
-    expect(series.memoryNotKept('shop', 'a')).to.equal(true);
+    expect(series.persistFailed('shop', 'a')).to.equal(true);
     expect(await registry.metrics()).to.include('autoscaler_hpa_memory_failures_total 7\n');
   });
 });
 
 const CONTROLLER = 'horizontal_pod_autoscaler_controller';
-const WITHOUT_DURATIONS = `# HELP horizontal_pod_autoscaler_controller_reconciliations_total HPAs that were decided, by what came of it
+const WITHOUT_DURATIONS = `# HELP horizontal_pod_autoscaler_controller_reconciliations_total Reconciliations of HPAs, by action and error
 # TYPE horizontal_pod_autoscaler_controller_reconciliations_total counter
 horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="none"} 1
 horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_down",error="none"} 1
@@ -173,39 +173,39 @@ horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="
 horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="spec"} 1
 horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="internal"} 1
 horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="internal"} 1
-# HELP horizontal_pod_autoscaler_controller_reconciliation_duration_seconds How long it took to decide an HPA and to act on it
+# HELP horizontal_pod_autoscaler_controller_reconciliation_duration_seconds Time to reconcile an HPA
 # TYPE horizontal_pod_autoscaler_controller_reconciliation_duration_seconds histogram
-# HELP horizontal_pod_autoscaler_controller_metric_computation_total Metrics of HPAs that were worked out, by what they alone ask for
+# HELP horizontal_pod_autoscaler_controller_metric_computation_total Evaluations of metrics of HPAs, by the action that the metric alone proposes
 # TYPE horizontal_pod_autoscaler_controller_metric_computation_total counter
 horizontal_pod_autoscaler_controller_metric_computation_total{action="scale_up",error="none",metric_type="Resource"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="none",metric_type="Pods"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="internal",metric_type="External"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="spec",metric_type=""} 1
-# HELP horizontal_pod_autoscaler_controller_metric_computation_duration_seconds How long it took to read a metric of an HPA, by what it alone asks for
+# HELP horizontal_pod_autoscaler_controller_metric_computation_duration_seconds Time to read a metric of an HPA, by the action that the metric alone proposes
 # TYPE horizontal_pod_autoscaler_controller_metric_computation_duration_seconds histogram
-# HELP autoscaler_hpa_direction_changes_total How often an HPA scaled the other way than the time before; often means that it flaps
+# HELP autoscaler_hpa_direction_changes_total Changes of the scaling direction of an HPA; a high rate indicates flapping
 # TYPE autoscaler_hpa_direction_changes_total counter
-# HELP autoscaler_hpa_dry_run_decisions_total Decisions of a dry run, by whether they are what the status of the HPA says
+# HELP autoscaler_hpa_dry_run_decisions_total Decisions of a dry run, by whether the status of the HPA has the same replicas
 # TYPE autoscaler_hpa_dry_run_decisions_total counter
 autoscaler_hpa_dry_run_decisions_total{agrees="true"} 1
 autoscaler_hpa_dry_run_decisions_total{agrees="false"} 1
-# HELP autoscaler_hpa_memory_failures_total How often what is remembered of an HPA could not be kept for a restart, or not be read after one in a namespace
+# HELP autoscaler_hpa_memory_failures_total Failures to persist the state of an HPA, or to read the persisted state of a namespace
 # TYPE autoscaler_hpa_memory_failures_total counter
 autoscaler_hpa_memory_failures_total 1
-# HELP autoscaler_hpa_lag_seconds How long after it was due an HPA had been decided and acted on
+# HELP autoscaler_hpa_lag_seconds Time from when an HPA was due to the end of its reconciliation
 # TYPE autoscaler_hpa_lag_seconds histogram
 autoscaler_hpa_lag_seconds_sum 31.012
 autoscaler_hpa_lag_seconds_count 2
-# HELP horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers HPAs that are taken care of
+# HELP horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers HPAs that this controller manages
 # TYPE horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers gauge
 horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 3
-# HELP horizontal_pod_autoscaler_controller_desired_replicas How many replicas the target of an HPA is to have
+# HELP horizontal_pod_autoscaler_controller_desired_replicas Desired replicas of the target of an HPA
 # TYPE horizontal_pod_autoscaler_controller_desired_replicas gauge
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="web"} 2
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="full"} 100
-# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Since when an HPA has a metric that cannot be read; absent while all can be
+# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Unix time since when a metric of an HPA cannot be read; absent while all can be read
 # TYPE autoscaler_hpa_metric_missing_since_timestamp_seconds gauge
 autoscaler_hpa_metric_missing_since_timestamp_seconds{namespace="shop",name="mute"} 1767268800
-# HELP autoscaler_hpa_at_max_since_timestamp_seconds Since when an HPA asks for all the replicas that it may; absent while it does not
+# HELP autoscaler_hpa_at_max_since_timestamp_seconds Unix time since when an HPA proposes its maximum of replicas; absent otherwise
 # TYPE autoscaler_hpa_at_max_since_timestamp_seconds gauge
 autoscaler_hpa_at_max_since_timestamp_seconds{namespace="shop",name="full"} 1767268800`;

@@ -2,8 +2,8 @@ import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 
-/** When what is told was decided. */
-export const TOLD_AT_MS = Date.UTC(2026, 0, 1, 12);
+/** The time of the decisions. */
+export const DECIDED_AT_MS = Date.UTC(2026, 0, 1, 12);
 
 type ExplainedFacts = {
   readonly [Fact in keyof Omit<Explanation, 'metrics'>]?: Explanation[Fact] | undefined;
@@ -25,7 +25,7 @@ export interface ToldFacts extends ExplainedFacts {
 }
 
 /** A log whose decisions a spec makes up. */
-export class ToldHpas {
+export class ReportedHpas {
   readonly log = new DecisionLog();
 
   /** @param key `namespace/name` */
@@ -46,7 +46,7 @@ export class ToldHpas {
       ...{ ...built, atMs, leadingMetric: ratio === null ? undefined : 0, proposedReplicas: 2 },
       metrics: built.metrics.map((one) => ({
         ...{ ...one, name: metric ?? 'cpu resource', target: { type: 'Value', value: '10' } },
-        ...(one.failure && { failure: { ...one.failure, message: 'nobody serves it' } }),
+        ...(one.failure && { failure: { ...one.failure, message: 'connection refused' } }),
       })),
       ...more,
     } as Explanation;

@@ -69,7 +69,7 @@ const history = z.looseObject({
   scaleUpEvents: z.array(event).optional(),
   scaleDownEvents: z.array(event).optional(),
 });
-const told = z.object({ type: text, reason: text, message: text });
+const reported = z.object({ type: text, reason: text, message: text });
 
 /** One line of a file of recorded decisions. */
 export const caseSchema = z
@@ -108,7 +108,7 @@ export const caseSchema = z
       }),
       statusWritten: isSet,
       lastScaleTimeSet: isSet,
-      events: z.array(told).default([]),
+      events: z.array(reported).default([]),
       error: text.optional(),
       historyAfter: z
         .object({

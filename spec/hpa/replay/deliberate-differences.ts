@@ -33,7 +33,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
   {
     name: 'more replicas than can be counted',
     covers: (_, { explanation }) =>
-      refusals(explanation).some((why) => why.includes('a replica count ends at')),
+      refusals(explanation).some((why) => why.includes('more than the maximum')),
   },
   {
     name: 'quantities beyond 64 bits',
@@ -56,7 +56,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
       (replayed as { readonly type?: string }).type === 'ScaledToZero',
   },
   {
-    name: 'a value that asks for more than 32 bits',
+    name: 'a value that proposes more than 32 bits',
     covers: (_, { recorded, explanation }) =>
       explanation.metrics.some(
         ({ proposal }) => proposal?.replicas === MOST_REPLICAS && proposal.readyPods !== undefined,

@@ -28,7 +28,7 @@ describe('readCases', () => {
     }
   };
 
-  it('names the line that was cut', () => {
+  it('names a truncated line', () => {
     expect(refusal(`${first}\n${second.slice(0, 500)}`)).to.match(
       /^Cannot replay FILE: line 2 is no JSON, so the file was cut or is another: /,
     );
@@ -38,7 +38,7 @@ describe('readCases', () => {
     );
   });
 
-  it('names the field that is missing or another, and the rule', () => {
+  it('names a missing or invalid field, and the rule', () => {
     const { scale: _, ...without } = JSON.parse(first);
     expect(refusal(JSON.stringify(without))).to.equal(
       'Cannot replay FILE: line 1 is no recorded decision: scale: Invalid input: expected object, received undefined',
@@ -48,7 +48,7 @@ describe('readCases', () => {
     expect(refusal('[1, 2]')).to.contain('line 1 is no recorded decision: it: Invalid input');
   });
 
-  it('refuses what is no text, empty, or no file', () => {
+  it('rejects binary, empty and missing files', () => {
     expect(refusal(Buffer.from([0x80, 0xff, 0x00]))).to.equal('Cannot replay FILE: it is no text in UTF-8');
     expect(refusal('\n \n')).to.equal('Cannot replay FILE: there is no case in it, one a line as JSON');
     expect(() => readCases(join(folder, 'none'))).to.throw(/Cannot replay .*none: ENOENT/);
@@ -56,7 +56,7 @@ describe('readCases', () => {
     expect(refusal('\u001b[31m{')).to.not.contain('\u001b');
   });
 
-  it('takes what is absent for null', () => {
+  it('treats absent as null', () => {
     const lines = LINES.filter((line) => line.includes('"startedAgeSeconds":null'));
     const without = lines.map((line) =>
       JSON.stringify(JSON.parse(line, (_, value) => (value === null ? undefined : value))),

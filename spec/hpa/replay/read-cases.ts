@@ -70,11 +70,14 @@ function shown(error: unknown): string {
   return printable(message.slice(0, 120));
 }
 
-const MOST_TOLD = 3;
+const MAX_PROBLEMS = 3;
 
 function problemsOf({ issues }: ZodError): string {
-  const told = issues.slice(0, MOST_TOLD).map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`);
-  return [...told, ...(issues.length > MOST_TOLD ? [`and ${issues.length - MOST_TOLD} more`] : [])].join(
-    '; ',
-  );
+  const reported = issues
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`);
+  return [
+    ...reported,
+    ...(issues.length > MAX_PROBLEMS ? [`and ${issues.length - MAX_PROBLEMS} more`] : []),
+  ].join('; ');
 }

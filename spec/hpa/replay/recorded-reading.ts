@@ -58,7 +58,7 @@ function requireSelector(metric: MetricSpec): void {
   if (metric.type === 'External') metricSelector(metric.external.metric.selector);
 }
 
-/** One object a pod, with all of its containers, whichever resource tells of them. */
+/** One object per pod with all of its containers, of any resource. */
 function podUsages({ resource = {} }: RecordedMetrics, { isSelected, momentOf }: ReadingOptions): PodUsage[] {
   const pods = new Set(Object.values(resource).flatMap((samples) => Object.keys(samples)));
   return [...pods].filter(isSelected).map((pod) => {

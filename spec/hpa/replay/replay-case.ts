@@ -1,9 +1,9 @@
 import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
-import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
+import type { ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
-import { decisionInput, NOW_MS } from './recorded-world.ts';
+import { decisionInput, NOW_MS } from './recorded-inputs.ts';
 
 /** Lets our own controller decide a recorded case. */
 export function replayCase(recorded: RecordedCase): {
@@ -43,7 +43,7 @@ function updateError({ scale }: RecordedCase): { readonly updateError?: string }
   };
 }
 
-function historyOf({ recommendations, scaleUpEvents, scaleDownEvents }: HpaMemory) {
+function historyOf({ recommendations, scaleUpEvents, scaleDownEvents }: ScalingState) {
   const ageSeconds = (atMs: number) => (NOW_MS - atMs) / 1000;
   return {
     recommendations: recommendations.map(({ replicas, atMs }) => ({

@@ -17,19 +17,19 @@ describe("the recorded decisions of Kubernetes' HPA controller", () => {
   const [{ cases, report }] = recordings as [(typeof recordings)[number]];
 
   for (const { version, count, cases, report } of recordings) {
-    it(`are all there, of ${version}`, () => {
+    it(`are complete for ${version}`, () => {
       expect(cases).to.have.length(count);
       expect(new Set(cases.map(({ recorded }) => recorded.id))).to.have.property('size', count);
     });
 
-    it(`are ours, too, but for deliberate differences, of ${version}`, () => {
+    it(`equal ours except for deliberate differences, for ${version}`, () => {
       const mistakes = report.differing.filter(({ deliberate }) => deliberate === undefined);
       expect(mistakes, formatReport({ ...report, differing: mistakes })).to.deep.equal([]);
       expect(report.agreeing + report.differing.length).to.equal(count);
     });
   }
 
-  it('differ in what docs/explanation/hpa.md says and as often', () => {
+  it('differ as often as docs/explanation/hpa.md says', () => {
     const table = readFileSync('docs/explanation/hpa.md', 'utf8').split('## Deliberate differences')[1] ?? '';
     const rows = [...table.matchAll(/^\| ([a-z0-9 ]+) \| (\d+) \| (\d+) \|/gm)].map(([, name, ...counts]) => [
       name,
@@ -44,7 +44,7 @@ describe("the recorded decisions of Kubernetes' HPA controller", () => {
     expect(rows).to.deep.equal([...counts, ['a percentage beyond 32 bits', 0, 0]]);
   });
 
-  it('would be missed if one changed', () => {
+  it('reveal a single changed decision', () => {
     const differing = new Set(report.differing.map(({ id }) => id));
     const agreeing = cases.filter(({ recorded }) => !differing.has(recorded.id));
     const changed = agreeing.slice(0, 200).map(({ place, recorded }) => {
@@ -58,7 +58,7 @@ describe("the recorded decisions of Kubernetes' HPA controller", () => {
 });
 
 describe('formatReport', () => {
-  it('ends with the sums and the cases that differ', () => {
+  it('ends with sums and differing cases', () => {
     const fields = [{ path: 'error', recorded: 'a', replayed: undefined }];
     const text = formatReport({
       agreeing: 3,

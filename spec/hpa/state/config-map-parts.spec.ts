@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import {
+  assignRecords,
   bytesOf,
-  type MemoryPart,
-  placeRecords,
-  placesOf,
+  findPartIndexes,
+  type StatePart,
   writingOrder,
 } from '#lib/hpa/state/config-map-parts.ts';
 
 const isKnown = () => true;
 
 /** A part that is there, in a version. */
-function part(version: number, records: Readonly<Record<string, string>>): MemoryPart {
+function part(version: number, records: Readonly<Record<string, string>>): StatePart {
   return {
     metadata: { name: 'm', resourceVersion: `${version}` },
     records: new Map(Object.entries(records)),
   };
 }
-const ABSENT: MemoryPart = { metadata: undefined, records: new Map() };
+const ABSENT: StatePart = { metadata: undefined, records: new Map() };
 
 function placed(
-  before: readonly MemoryPart[],
+  before: readonly StatePart[],
   changes: Readonly<Record<string, string | undefined>>,
   known: (name: string) => boolean = isKnown,
 ) {
-  const { parts, refused } = placeRecords(before, new Map(Object.entries(changes)), known);
+  const { parts, refused } = assignRecords(before, new Map(Object.entries(changes)), known);
   return { parts: parts.map((records) => Object.fromEntries(records)), refused };
 }
 
@@ -31,8 +31,8 @@ describe('bytesOf', () => {
   it('counts names and texts in UTF-8', () => expect(bytesOf('a', 'é€')).to.equal(6));
 });
 
-describe('placeRecords', () => {
-  it('fills a part to its last byte, and goes on in the next', () => {
+describe('assignRecords', () => {
+  it('fills a part to its last byte, and continues in the next', () => {
     const text = 'x'.repeat(899_999);
     const nothing = [{}, {}];
     expect(placed([], { a: text })).to.deep.equal({ parts: [{ a: text }, {}, ...nothing], refused: [] });
@@ -41,7 +41,7 @@ describe('placeRecords', () => {
     expect(placed([part(1, { a: text })], { a: text.replace('x', 'y') }).parts[0]).to.have.property('a');
   });
 
-  it('has what shrinks give its place to others at once', () => {
+  it('reuses the room of a shrunk record at once', () => {
     const half = 'x'.repeat(440_000);
     const before = [part(1, { a: half, b: half })];
     expect(placed(before, { a: 'short', c: half }).parts[0]).to.have.all.keys('a', 'b', 'c');
@@ -51,14 +51,14 @@ describe('placeRecords', () => {
     ]);
   });
 
-  it('drops records of HPAs that are gone, and the older of two', () => {
+  it('drops records of deleted HPAs, and the older of two', () => {
     const before = [part(7, { a: 'old', b: 'b' }), part(8, { a: 'new', c: 'c' })];
     expect(placed(before, {}, (name) => name !== 'b')).to.deep.equal({
       ...{ parts: [{}, { a: 'new', c: 'c' }, {}, {}], refused: [] },
     });
   });
 
-  it('puts nothing where it may not read, nor beyond', () => {
+  it('writes neither to an unreadable part nor beyond it', () => {
     const text = 'x'.repeat(800_000);
     const closed = { ...ABSENT, isClosed: true } as const;
     expect(placed([part(1, { a: text }), closed], { b: text }).refused).to.deep.equal(['b']);
@@ -67,13 +67,13 @@ describe('placeRecords', () => {
 });
 
 describe('writingOrder', () => {
-  const order = (before: readonly MemoryPart[], wanted: readonly Readonly<Record<string, string>>[]) =>
+  const order = (before: readonly StatePart[], wanted: readonly Readonly<Record<string, string>>[]) =>
     writingOrder(
       before,
       wanted.map((records) => new Map(Object.entries(records))),
     );
 
-  it('writes what has to be made first, then what records move to, and empties the last first', () => {
+  it('writes new parts first, then those that records move to, and empties the last first', () => {
     expect(order([part(1, { a: '1' }), ABSENT], [{}, { a: '1' }])).to.deep.equal([1, 0]);
     expect(order([part(1, { a: '1' }), part(2, { b: '2' })], [{}, { a: '1', b: '2' }])).to.deep.equal([1, 0]);
     expect(order([part(1, { a: '1' }), part(2, { b: '2' })], [{ b: '2' }, { a: '1' }])).to.deep.equal([0, 1]);
@@ -83,16 +83,16 @@ describe('writingOrder', () => {
     expect(order(three, [{ a: '1' }, { b: '2' }, { c: '3' }])).to.deep.equal([]);
   });
 
-  it('takes away what is empty beyond the last that holds something, and leaves what leads to it', () => {
+  it('deletes empty parts beyond the last one with records, and retains those that lead to it', () => {
     const before = [part(1, {}), part(2, { b: '2' }), part(3, {})];
     expect(order(before, [{}, { b: '2' }, {}])).to.deep.equal([2]);
     expect(order([ABSENT, ABSENT], [{}, {}])).to.deep.equal([]);
   });
 });
 
-describe('placesOf', () => {
-  it('finds a record in the part that was written later, whatever its place', () => {
-    const places = (before: readonly MemoryPart[]) => Object.fromEntries(placesOf(before));
+describe('findPartIndexes', () => {
+  it('finds a record in the part that was written later', () => {
+    const places = (before: readonly StatePart[]) => Object.fromEntries(findPartIndexes(before));
     expect(places([part(9, { a: '' }), part(8, { a: '', b: '' })])).to.deep.equal({ a: 0, b: 1 });
     expect(places([part(8, { a: '' }), part(10, { a: '' })])).to.deep.equal({ a: 1 });
     expect(places([part(8, { a: '' }), part(8, { a: '' })])).to.deep.equal({ a: 0 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bytesOfAll, type ConfigMap } from '#lib/hpa/state/config-map-parts.ts';
-import { MemoryStore } from '#lib/hpa/state/config-map-store.ts';
+import { ConfigMapStore } from '#lib/hpa/state/config-map-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
@@ -17,7 +17,7 @@ const NAMES = [
   'autoscaler-hpa-memory-4',
 ] as const;
 
-describe('MemoryStore', () => {
+describe('ConfigMapStore', () => {
   let server: SimulatedApiServer;
   let client: ApiClient;
   let known: Set<string>;
@@ -25,14 +25,14 @@ describe('MemoryStore', () => {
   beforeEach(async () => {
     server = await startSimulatedApiServer({});
     client = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
-    known = new Set(Array.from({ length: 40 }, (_, place) => `web-${place}`));
+    known = new Set(Array.from({ length: 40 }, (_, index) => `web-${index}`));
   });
   afterEach(async () => {
     await client[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   });
 
-  it('keeps all of a namespace in one ConfigMap while it fits', async () => {
+  it('stores a namespace in one ConfigMap while it fits', async () => {
     const store = lead();
     await Promise.all([...known].map((name) => store.put('default', name, `of ${name}`)));
     expect(await sizes()).to.have.lengthOf(1);
@@ -42,14 +42,14 @@ describe('MemoryStore', () => {
     expect(await sizes()).to.deep.equal([]);
   });
 
-  it('goes on in further ones, none longer than the API server takes, and refuses clearly what none can take', async () => {
+  it('continues in further ConfigMaps within the size limit, and rejects what fits in none', async () => {
     const store = lead();
     const outcomes = await Promise.all(
       [...known].map((name) => store.put('default', name, longText(name)).then(() => 'kept', String)),
     );
     expect(outcomes.filter((one) => one === 'kept')).to.have.lengthOf(16);
     expect(outcomes[16]).to.equal(
-      'Error: no place is left for "web-16": the 4 ConfigMaps autoscaler-hpa-memory… of default hold 3.6 MB; HPAs in more namespaces have more',
+      'Error: no room for "web-16": the 4 ConfigMaps autoscaler-hpa-memory… of default contain 3.6 MB; distribute HPAs over more namespaces',
     );
     const taken = await sizes();
     expect(taken).to.have.lengthOf(4);
@@ -59,10 +59,10 @@ describe('MemoryStore', () => {
       expect(await next.get('default', name)).to.equal(longText(name));
     expect(await next.get('default', 'web-16')).to.equal(undefined);
     await next.put('default', 'web-0', undefined);
-    await next.put('default', 'web-16', longText('web-16')); // there is a place now
+    await next.put('default', 'web-16', longText('web-16')); // there is room now
   });
 
-  it('takes what is no more out of all of them, the last first', async () => {
+  it('removes deleted records from all ConfigMaps, the last first', async () => {
     const store = lead();
     await Promise.all([...known].slice(0, 16).map((name) => store.put('default', name, longText(name))));
     known = new Set(['web-12']); // which is in the last
@@ -73,7 +73,7 @@ describe('MemoryStore', () => {
     expect(await sizes()).to.deep.equal([]);
   });
 
-  it('moves what has grown, and loses nothing when it is killed in between', async () => {
+  it('moves grown records without loss when killed in between', async () => {
     for (const failingWrite of [0, 1, 2]) {
       const store = lead();
       const first = [...known].slice(0, 4);
@@ -96,14 +96,12 @@ describe('MemoryStore', () => {
     }
   });
 
-  it('keeps what was there of a record that has grown beyond all of them', async () => {
+  it('retains the previous version of a record that fits in none', async () => {
     const store = lead();
     const names = [...known].slice(0, 16);
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
     const grown = longText('web-5') + longText('more');
-    expect(await store.put('default', 'web-5', grown).catch(String)).to.contain(
-      'no place is left for "web-5"',
-    );
+    expect(await store.put('default', 'web-5', grown).catch(String)).to.contain('no room for "web-5"');
     for (const name of names) expect(await lead().get('default', name)).to.equal(longText(name));
     await store.put('default', 'web-6', undefined);
     await store.put('default', 'web-7', undefined);
@@ -111,18 +109,18 @@ describe('MemoryStore', () => {
     expect(await lead().get('default', 'web-5')).to.equal(grown);
   });
 
-  for (const place of [0, 1, 2])
-    it(`finds the others where somebody has deleted the ${place + 1}. alone, and nobody has noticed`, async () => {
+  for (const index of [0, 1, 2])
+    it(`finds the other ConfigMaps when number ${index + 1} was deleted`, async () => {
       const store = lead();
       const names = [...known].slice(0, 16);
       await Promise.all(names.map((name) => store.put('default', name, longText(name))));
-      await remove(NAMES[place] ?? '');
+      await remove(NAMES[index] ?? '');
       await store.put('default', 'web-15', 'of now'); // which is in the last
       const next = lead();
-      for (const [index, name] of names.entries()) {
-        const isLost = Math.floor(index / 4) === place;
-        const kept = name === 'web-15' ? 'of now' : longText(name);
-        expect(await next.get('default', name), name).to.equal(isLost ? undefined : kept);
+      for (const [record, name] of names.entries()) {
+        const isLost = Math.floor(record / 4) === index;
+        const text = name === 'web-15' ? 'of now' : longText(name);
+        expect(await next.get('default', name), name).to.equal(isLost ? undefined : text);
       }
     });
 
@@ -130,7 +128,7 @@ describe('MemoryStore', () => {
     ['changes', 'of late'],
     ['takes away the last that it knows of', undefined],
   ] as const)
-    it(`loses nothing that another process has kept since, where it ${what}`, async () => {
+    it(`loses nothing that another process has written since, when it ${what}`, async () => {
       const before = lead();
       await before.put('default', 'web-0', 'of web-0');
       const store = lead();
@@ -141,7 +139,7 @@ describe('MemoryStore', () => {
       expect(await lead().get('default', 'web-1')).to.equal('of web-1');
     });
 
-  it('finds the others where somebody has deleted the first, and goes on', async () => {
+  it('finds the others when the first was deleted, and continues', async () => {
     const names = [...known].slice(0, 12);
     await Promise.all(names.map((name) => lead().get('default', name)));
     const store = lead();
@@ -157,7 +155,7 @@ describe('MemoryStore', () => {
     expect(await sizes()).to.deep.equal([]);
   });
 
-  it('takes up one that nothing led to any more', async () => {
+  it('adopts a ConfigMap beyond a missing one', async () => {
     const names = [...known].slice(0, 12);
     const store = lead();
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
@@ -169,7 +167,7 @@ describe('MemoryStore', () => {
   });
 
   for (const isThere of [false, true])
-    it(`makes do with the first where it may not read the others, and one is ${isThere ? '' : 'not '}there`, async () => {
+    it(`uses the first only without permission for the others, one of which is ${isThere ? '' : 'not '}there`, async () => {
       if (isThere) {
         const created = { metadata: { name: NAMES[1] }, data: { 'web-0': 'of before' } };
         expect((await server.client.post('/api/v1/namespaces/default/configmaps', created)).status).to.equal(
@@ -190,14 +188,14 @@ describe('MemoryStore', () => {
           .map((name) => store.put('default', name, longText(name)).then(() => '', String)),
       );
       expect(outcomes.filter((one) => one === '')).to.have.lengthOf(4);
-      expect(outcomes[5]).to.contain('no place is left for "web-5"');
+      expect(outcomes[5]).to.contain('no room for "web-5"');
       await store.put('default', 'web-1', 'a');
       expect(await lead().get('default', 'web-1')).to.equal('a');
       expect(await lead().get('default', 'web-3')).to.equal(longText('web-3'));
     });
 
-  function lead(): MemoryStore {
-    return new MemoryStore({
+  function lead(): ConfigMapStore {
+    return new ConfigMapStore({
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
       isKnown: (key) => known.has(key.slice('default/'.length)),
     });

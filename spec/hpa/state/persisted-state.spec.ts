@@ -3,42 +3,46 @@ import fc from 'fast-check';
 import { conclude } from '#lib/hpa/decision/conclude.ts';
 import { decide } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
-import { type HpaMemory, NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
+import { EMPTY_STATE, type ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import {
+  findWindows,
   formatRecord,
   isOutdated,
-  keptMemory,
-  keptWindows,
-  type MemoryRecord,
   parseRecord,
-  restoredMemory,
+  reduceState,
+  restoreState,
+  type StateRecord,
   withIntent,
 } from '#lib/hpa/state/persisted-state.ts';
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { builtInput, NOW_MS } from '#spec/hpa/built-world.ts';
+import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
 const WINDOWS = { scaleUpWindowMs: 0, scaleDownWindowMs: 300_000, scaleUpPeriodMs: 0, scaleDownPeriodMs: 0 };
 const PERIOD_MS = 15_000;
 
-describe('keptMemory', () => {
-  it('keeps what is higher or lower than all that came later', () => {
+describe('reduceState', () => {
+  it('retains recommendations higher or lower than all later ones', () => {
     const memory = {
-      ...NO_MEMORY,
-      recommendations: [9, 3, 7, 4, 5, 5].map((replicas, place) => ({ replicas, atMs: place * 1000 })),
+      ...EMPTY_STATE,
+      recommendations: [9, 3, 7, 4, 5, 5].map((replicas, index) => ({ replicas, atMs: index * 1000 })),
     };
-    const { recommendations, latest } = keptMemory(memory, WINDOWS, 5000);
+    const { recommendations, latest } = reduceState(memory, WINDOWS, 5000);
     expect(recommendations.map(({ replicas }) => replicas)).to.deep.equal([9, 3, 7, 4]);
     expect(latest).to.deep.equal({ replicas: 5, atMs: 5000 });
   });
 
-  it('is not outdated by the same recommendation, nor by time', () => {
-    const at = (atMs: number, ...earlier: HpaMemory['recommendations']) =>
-      keptMemory({ ...NO_MEMORY, recommendations: [...earlier, { replicas: 5, atMs }] }, WINDOWS, atMs);
+  it('is not outdated by the same recommendation or by time', () => {
+    const at = (atMs: number, ...earlier: ScalingState['recommendations']) =>
+      reduceState({ ...EMPTY_STATE, recommendations: [...earlier, { replicas: 5, atMs }] }, WINDOWS, atMs);
     const kept = at(1000, { replicas: 9, atMs: 0 });
     expect(isOutdated(kept, at(200_000, { replicas: 9, atMs: 0 }), WINDOWS, 200_000)).to.equal(false);
     expect(isOutdated(kept, at(400_000), WINDOWS, 400_000)).to.equal(false);
     expect(isOutdated(kept, at(200_000), WINDOWS, 200_000)).to.equal(true);
-    const lower = keptMemory({ ...NO_MEMORY, recommendations: [{ replicas: 4, atMs: 2000 }] }, WINDOWS, 2000);
+    const lower = reduceState(
+      { ...EMPTY_STATE, recommendations: [{ replicas: 4, atMs: 2000 }] },
+      WINDOWS,
+      2000,
+    );
     expect(isOutdated(kept, lower, WINDOWS, 2000)).to.equal(true);
   });
 
@@ -67,12 +71,12 @@ function play(
   behavior: HpaBehavior | undefined,
   killedAfter: number | undefined,
 ): readonly number[] {
-  let memory = NO_MEMORY;
+  let memory = EMPTY_STATE;
   let replicas = 3;
   let text: string | undefined;
   const taken: number[] = [];
-  loads.forEach((load, place) => {
-    const nowMs = NOW_MS + place * PERIOD_MS;
+  loads.forEach((load, index) => {
+    const nowMs = NOW_MS + index * PERIOD_MS;
     const input = builtInput({
       spec: { maxReplicas: 50, ...(behavior && { behavior }) },
       scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
@@ -84,18 +88,18 @@ function play(
     ({ memory } = outcome);
     replicas = outcome.desiredReplicas ?? replicas;
     taken.push(replicas);
-    const windows = keptWindows(input.hpa.spec, DEFAULT_HPA_CONFIG);
-    const kept = keptMemory(memory, windows, nowMs);
+    const windows = findWindows(input.hpa.spec, DEFAULT_HPA_CONFIG);
+    const kept = reduceState(memory, windows, nowMs);
     const before = text === undefined ? undefined : parseRecord(text);
     if (!before || isOutdated(before, kept, windows, nowMs)) text = formatRecord({ ...kept, uid: 'u' });
     const record = parseRecord(text ?? '');
     if (!record) throw new Error('what was written is a record');
-    if (place === killedAfter) memory = restoredMemory(record, nowMs);
+    if (index === killedAfter) memory = restoreState(record, nowMs);
   });
   return taken;
 }
 
-const FULL: MemoryRecord = {
+const FULL: StateRecord = {
   uid: 'u',
   recommendations: [{ replicas: 8, atMs: 1000 }],
   latest: { replicas: 4, atMs: 2000 },
@@ -103,12 +107,12 @@ const FULL: MemoryRecord = {
   scaleDownEvents: [{ change: 1, atMs: 4000 }],
   intent: { from: 4, to: 6, atMs: 5000 },
 };
-const NOTHING: MemoryRecord = {
+const NOTHING: StateRecord = {
   ...{ uid: 'u', recommendations: [], latest: undefined, scaleUpEvents: [], scaleDownEvents: [] },
 };
 
 describe('formatRecord', () => {
-  it('writes what a later version has to read, and leaves out what there is nothing of', () => {
+  it('has a stable format, without empty fields', () => {
     expect(formatRecord(FULL)).to.equal(
       '{"uid":"u","recommendations":[[8,1000]],"latest":[4,2000],"scaleUps":[[2,3000]],"scaleDowns":[[1,4000]],"intent":[4,6,5000]}',
     );
@@ -117,11 +121,11 @@ describe('formatRecord', () => {
 });
 
 describe('parseRecord', () => {
-  it('reads what was written', () => {
+  it('parses what formatRecord returns', () => {
     for (const record of [FULL, NOTHING]) expect(parseRecord(formatRecord(record))).to.deep.equal(record);
   });
 
-  it('reads no more than a record of the longest, and no more entries than one may have', () => {
+  it('bounds the length and entries of a record', () => {
     const text = formatRecord(FULL);
     const longest = text.padEnd(262_144);
     expect(parseRecord(longest)).to.deep.equal(FULL);
@@ -144,12 +148,12 @@ describe('parseRecord', () => {
     '{"uid":"u","recommendations":[],"scaleDowns":{}}',
     '{"uid":"u","recommendations":[],"intent":[1,2]}',
   ])
-    it(`takes nothing of ${text === '' ? 'nothing' : text}`, () =>
+    it(`rejects ${text === '' ? 'an empty text' : text}`, () =>
       expect(parseRecord(text)).to.equal(undefined));
 });
 
 describe('withIntent', () => {
-  it('counts a scaling that was about to be written as one that was, the way that it went', () => {
+  it('counts an intended scale change as written, by direction', () => {
     const { intent: _, ...kept } = FULL;
     const events = { uid: 'u', recommendations: kept.recommendations, latest: kept.latest };
     expect(withIntent(FULL)).to.deep.equal({

@@ -1,14 +1,14 @@
 import { DEFAULT_HPA_CONFIG, type DecisionInput } from '#lib/hpa/decision/decision-input.ts';
 
 import type { PodSamples } from '#lib/hpa/decision/replica-calculator.ts';
-import { NO_MEMORY } from '#lib/hpa/decision/scaling-state.ts';
+import { EMPTY_STATE } from '#lib/hpa/decision/scaling-state.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 
 /** The instant at which built worlds are decided. */
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** A pod that has run and been ready for an hour, but for what is told otherwise. */
+/** A pod that has been running and ready for an hour, unless given otherwise. */
 export function builtPod(name: string, changes: Partial<ScaledPod> = {}): ScaledPod {
   return {
     name,
@@ -58,9 +58,9 @@ export function builtInput(
     },
     scale: { specReplicas: 3, statusReplicas: 3, selector: 'app=web' },
     pods: [builtPod('web-0'), builtPod('web-1'), builtPod('web-2')],
-    rivals: [],
+    overlapping: [],
     readings: [{ values: ['30'] }],
-    memory: NO_MEMORY,
+    memory: EMPTY_STATE,
     config: DEFAULT_HPA_CONFIG,
     nowMs: NOW_MS,
     ...others,

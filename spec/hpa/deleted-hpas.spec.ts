@@ -6,8 +6,8 @@ import { followedWeb } from './min-replicas/built-decision.ts';
 
 const never = new AbortController().signal;
 
-describe('hpaController, of an HPA that is no longer its own', () => {
-  it('forgets everything of one that is gone, or has lost the labels that it is selected by', async () => {
+describe('hpaController with an HPA that it no longer manages', () => {
+  it('removes all state of a deleted HPA, or one that the selector no longer matches', async () => {
     const everything = ['decisions shop/web', 'world shop/web', 'series shop/web'];
     const kept = ['memory shop/web', 'week shop/web', 'memory of all in shop'];
     const gone = await forgotten(undefined, { isDryRun: false });
@@ -16,9 +16,11 @@ describe('hpaController, of an HPA that is no longer its own', () => {
     expect(relabelled).to.deep.equal([...everything, ...kept]);
   });
 
-  it('takes nothing away in a dry run that another controller remembers', async () => {
+  it('retains persisted state in a dry run', async () => {
     const found = await forgotten(undefined, { isDryRun: true });
-    expect(found).to.include('memory shop/web, but not what is kept').and.not.include('memory shop/web');
+    expect(found)
+      .to.include('memory shop/web, but not the persisted state')
+      .and.not.include('memory shop/web');
   });
 });
 
@@ -27,26 +29,26 @@ async function forgotten(
   hpa: ReturnType<typeof followedWeb> | undefined,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<string[]> {
-  const told: string[] = [];
-  const byKey = (what: string) => ({ forget: (key: string) => void told.push(`${what} ${key}`) });
+  const reported: string[] = [];
+  const byKey = (what: string) => ({ forget: (key: string) => void reported.push(`${what} ${key}`) });
   const byName = (what: string) => ({
-    forget: async (namespace: string, name: string) => void told.push(`${what} ${namespace}/${name}`),
+    forget: async (namespace: string, name: string) => void reported.push(`${what} ${namespace}/${name}`),
   });
   const controller = hpaController({
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
     statuses: { latest: (_: string, found: unknown) => found },
-    others: { observe: (key: string) => void told.push(`sent statuses ${key}`) },
-    ...{ decisions: byKey('decisions'), readWorld: byKey('world') },
+    others: { observe: (key: string) => void reported.push(`sent statuses ${key}`) },
+    ...{ decisions: byKey('decisions'), inputsReader: byKey('world') },
     ...{ series: byName('series'), autoMin: byName('week') },
-    memories: {
-      async forget(namespace: string, name: string, { isKept }: { readonly isKept: boolean }) {
-        told.push(`memory ${namespace}/${name}${isKept ? ', but not what is kept' : ''}`);
+    states: {
+      async forget(namespace: string, name: string, { isRetained }: { readonly isRetained: boolean }) {
+        reported.push(`memory ${namespace}/${name}${isRetained ? ', but not the persisted state' : ''}`);
       },
-      letGo: (namespace: string) => void told.push(`memory of all in ${namespace}`),
+      release: (namespace: string) => void reported.push(`memory of all in ${namespace}`),
     },
     clock: new ManualClock(),
     options: { selector: parseLabelSelector('app=other'), concurrentSyncs: 1, isDryRun },
   } as never);
   expect(await controller.reconcile('shop/web', never)).to.deep.equal({});
-  return told;
+  return reported;
 }

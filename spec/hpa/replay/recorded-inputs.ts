@@ -1,7 +1,7 @@
 import type { DecisionInput, MetricReading } from '#lib/hpa/decision/decision-input.ts';
 
-import type { HpaMemory } from '#lib/hpa/decision/scaling-state.ts';
-import { rivalsOf } from '#lib/hpa/inputs/overlapping-hpas.ts';
+import type { ScalingState } from '#lib/hpa/decision/scaling-state.ts';
+import { findOverlappingHpas } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type PodObject, scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -27,7 +27,7 @@ export function decisionInput(recorded: RecordedCase): DecisionInput {
     hpa: { metadata: OWN, spec: hpa.spec, ...statusOf(hpa.status) },
     scale: scaleOf(recorded),
     pods,
-    rivals: rivalsOf(pods, rivalHpas(recorded)),
+    overlapping: findOverlappingHpas(pods, overlappingHpas(recorded)),
     readings: (hpa.spec.metrics ?? []).map((metric) => reading(metric, recorded, selector)),
     memory: memoryOf(recorded),
     config: {
@@ -84,7 +84,7 @@ function selectorOf(text: string): LabelSelector | undefined {
   }
 }
 
-function rivalHpas({ otherHpas = [] }: RecordedCase) {
+function overlappingHpas({ otherHpas = [] }: RecordedCase) {
   return otherHpas
     .filter(({ namespace }) => namespace === OWN.namespace)
     .map((other) => ({ ...other, selector: parseLabelSelector(other.selector) }));
@@ -141,7 +141,7 @@ function statusOf(status: RecordedCase['hpa']['status']): { readonly status?: Hp
   };
 }
 
-function memoryOf({ history }: RecordedCase): HpaMemory {
+function memoryOf({ history }: RecordedCase): ScalingState {
   const { recommendations = [], scaleUpEvents = [], scaleDownEvents = [] } = history;
   return {
     recommendations: recommendations.map(({ replicas, ageSeconds }) => ({

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
-describe('the memory of the HPA controller', () => {
+describe('the state of the HPA controller', () => {
   /** Load rises, falls, and stays low: the replicas every 15 s, with the leader killed after some of them or never. */
   async function play(killedAfter?: number): Promise<readonly number[]> {
     await using cluster = await startHpaCluster();
@@ -18,18 +18,18 @@ describe('the memory of the HPA controller', () => {
     const taken: number[] = [];
     cluster.queue('web', loads[0] ?? '');
     await cluster.lead();
-    for (const [place, load] of loads.entries()) {
+    for (const [index, load] of loads.entries()) {
       cluster.queue('web', load);
       await cluster.elapse(15);
       taken.push(await cluster.replicas('web'));
-      if (place !== killedAfter) continue;
+      if (index !== killedAfter) continue;
       await cluster.stop();
       await cluster.lead();
     }
     return taken;
   }
 
-  it('makes a kill in the middle of a window change no later decision', async () => {
+  it('makes later decisions independent of a kill within a window', async () => {
     const expected = await play();
     expect(expected.at(3)).to.equal(8);
     expect(expected.at(-1)).to.be.lessThan(8);
@@ -37,7 +37,7 @@ describe('the memory of the HPA controller', () => {
     expect(await play(14)).to.deep.equal(expected);
   });
 
-  it('wants nothing of what it asked for before another controller decided in its place', async () => {
+  it('drops earlier recommendations after another controller has decided', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     cluster.queue('web', '160');
@@ -60,7 +60,7 @@ describe('the memory of the HPA controller', () => {
     expect(await cluster.replicas('web')).to.equal(2); // what the other wanted holds for as long as if it were ours
   });
 
-  it('holds what another controller wanted, too, where it has stepped aside longer than its window', async () => {
+  it('includes the recommendations of another controller that acted for longer than the window', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     for (let minute = 0; minute < 12; minute++) {
@@ -84,7 +84,7 @@ describe('the memory of the HPA controller', () => {
     ['back', -86_400_000],
     ['forward', 86_400_000],
   ] as const) {
-    it(`keeps its windows when the clock is stepped ${what} by a day`, async () => {
+    it(`retains its windows when the clock is stepped ${what} by a day`, async () => {
       await using cluster = await startHpaCluster();
       await setUp(cluster);
       cluster.queue('web', '60');
@@ -100,7 +100,7 @@ describe('the memory of the HPA controller', () => {
     });
   }
 
-  it('is written before the scale, only when it changes, and goes with its HPA', async () => {
+  it('is persisted before the scale, only on change, and removed with its HPA', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     const memory = async () => (await cluster.api.get(PATHS.memory)).body;
@@ -121,7 +121,7 @@ describe('the memory of the HPA controller', () => {
     await cluster.passes(async () => (await cluster.api.get(PATHS.memory)).status === 404);
   });
 
-  it('holds what there was before its bounds were applied, which the scale says no more', async () => {
+  it('includes the replicas before the bounds were applied, which the scale no longer has', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 25);
     await cluster.hpa('web');
@@ -131,7 +131,7 @@ describe('the memory of the HPA controller', () => {
     expect((await cluster.api.get(PATHS.memory)).body.data?.web).to.contain('"latest":[25,');
   });
 
-  it('has scaling go on where it cannot be read, by what there is for a window, and says so once', async () => {
+  it('does not block scaling when it cannot be read, and reports that once', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     cluster.queue('web', '160');
@@ -150,8 +150,10 @@ describe('the memory of the HPA controller', () => {
     await cluster.lead();
     await cluster.elapse(75); // it is waited for, first
     expect([await cluster.replicas('web'), await cluster.replicas('far')]).to.deep.equal([4, 3]);
-    const told = cluster.logger.lines.filter(({ message }) => message.startsWith('Cannot read what is'));
-    expect(told).to.have.lengthOf(1);
+    const reported = cluster.logger.lines.filter(({ message }) =>
+      message.startsWith('Cannot read persisted'),
+    );
+    expect(reported).to.have.lengthOf(1);
     await cluster.elapse(180);
     expect(await cluster.replicas('web')).to.equal(4);
     await cluster.elapse(120);
@@ -161,7 +163,7 @@ describe('the memory of the HPA controller', () => {
     expect(await memory()).to.contain('"latest":[2,'); // the next leader must not go by what was kept before
   });
 
-  it('counts in a dry run, too, where nothing is kept of it', async () => {
+  it('applies in a dry run, which persists nothing', async () => {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 6);
     await cluster.hpa('web');
@@ -182,7 +184,7 @@ describe('the memory of the HPA controller', () => {
     expect((await cluster.api.get(PATHS.memory)).status).to.equal(404);
   });
 
-  it('is read again where a namespace was without HPAs', async () => {
+  it('is read again after a namespace was without HPAs', async () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     cluster.queue('web', '60');
@@ -207,7 +209,7 @@ describe('the memory of the HPA controller', () => {
     expect(reads).to.equal(2);
   });
 
-  it('has scaling go on where it cannot be written, says so once, and counts it', async () => {
+  it('does not block scaling when it cannot be written, reports that once, and counts it', async () => {
     await using cluster = await startHpaCluster();
     const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
     cluster.setFaults(forRequests({ verb: 'create', resource: 'configmaps' }, refuse));
@@ -215,10 +217,10 @@ describe('the memory of the HPA controller', () => {
     cluster.queue('web', '60');
     await cluster.elapse(35);
     expect(await cluster.replicas('web')).to.equal(6);
-    const told = cluster.logger.lines.filter(({ message }) =>
-      message.startsWith('Cannot keep what is remembered'),
+    const reported = cluster.logger.lines.filter(({ message }) =>
+      message.startsWith('Cannot persist HPA state'),
     );
-    expect(told).to.have.lengthOf(1);
+    expect(reported).to.have.lengthOf(1);
     const series = await cluster.running.registry.metrics();
     expect(series).to.match(/^autoscaler_hpa_memory_failures_total [1-9]/m);
     expect((await cluster.api.get(PATHS.memory)).status).to.equal(404);
