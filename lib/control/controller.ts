@@ -50,7 +50,7 @@ export interface Controller {
   reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult>;
 }
 
-/** What {@link mapKeys} takes changes from, as an informer tells them. */
+/** What {@link mapKeys} takes changes from, such as an informer. */
 export interface ChangeSource<Change> {
   onChange(listener: (change: Change) => void, options: { readonly replay: true }): () => void;
   synced(signal: AbortSignal): Promise<void>;
@@ -78,7 +78,7 @@ export function mapKeys<Change>(
 export interface RunControllerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends the run: what is being reconciled is told, and nothing new begins. */
+  /** Ends the run: aborts what is being reconciled, and begins nothing new. */
   readonly signal: AbortSignal;
   /** How many keys are reconciled at once, of one namespace no more than it leaves free to others; by default 1. */
   readonly workers?: number;
@@ -168,13 +168,13 @@ async function call(controller: Controller, key: string, signal: AbortSignal) {
   return await controller.reconcile(key, signal);
 }
 
-/** Whose failures are told, and where. */
+/** Whose failures are logged, and where. */
 interface KeyFailuresOptions {
   readonly controller: string;
   readonly logger: Logger;
 }
 
-/** Of more keys than these that fail at once, the others are not told; of one namespace, no more than it leaves free to others. */
+/** Of more keys than these that fail at once, the others are not logged; of one namespace, no more than it leaves free to others. */
 const MAX_NAMED = 1000;
 
 /** Tells of each key once that it fails, once whenever the reason changes, and once that it is well again. */

@@ -75,9 +75,9 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Has an event written some time soon; the same one again is counted in it. Never throws. */
-  record(told: EventFacts): void {
+  record(event: EventFacts): void {
     const { clock } = this.#options;
-    const facts = { ...told, message: eventMessage(told.message) }; // it is held for long, and may be as long as an object
+    const facts = { ...event, message: eventMessage(event.message) }; // buffered for long; may be as long as an object
     const key = keyOf(facts);
     const known = this.#events.get(key);
     const nowMs = clock.nowMs();
@@ -205,7 +205,7 @@ export class EventRecorder implements AsyncDisposable {
     else this.#counts.delete(tenant);
   }
 
-  /** Tells of it at most once a minute: of this one, and how many there were since it was told last. */
+  /** Logs it at most once a minute, with the number since the last line. */
   #drop({ regarding, reason }: EventFacts, why: string, error?: unknown): void {
     const { clock, logger, source } = this.#options;
     this.#dropped++;
@@ -252,14 +252,14 @@ export interface EventFacts {
   readonly reason: string;
   /** What was done or tried, in CamelCase, as in `Scale`. */
   readonly action: string;
-  /** For people; the first 1,024 bytes of it are told. */
+  /** For people; cut at 1,024 bytes. */
   readonly message: string;
 }
 
 /** What an event says of its object. */
 export type EventText = Pick<EventFacts, 'type' | 'reason' | 'message'>;
 
-/** Who tells of events. */
+/** The reporter of events. */
 interface EventSource {
   /** As in `autoscaler`. */
   readonly controller: string;
@@ -279,7 +279,7 @@ interface SeenEvent extends EventFacts {
 const MAX_MESSAGE_BYTES = 1024;
 const MAX_WORD_LENGTH = 128;
 
-/** Where an event is kept: with its object, those of cluster-wide objects in `default`. */
+/** The namespace of an event: that of its object, those of cluster-wide objects in `default`. */
 function eventNamespace({ regarding }: EventFacts): string {
   return regarding.namespace || 'default';
 }

@@ -53,14 +53,14 @@ async function change<T extends KubernetesObject>(
     const { finalizers = [], resourceVersion } = latest.metadata;
     const after = changed(finalizers);
     if (after === finalizers) return latest;
-    // With the version, the list is the one that was read: nobody's finalizer is lost.
+    // With the version, the list is the one that was read: no finalizer of another client is lost.
     const body = { metadata: { resourceVersion, finalizers: after } };
     return await client.patch(object.metadata, { type: 'merge', body }, options);
   };
   const reread = async () => ({ latest: await client.find(object.metadata, options) });
   return await retryOnConflict({ latest: object }, write, { reread, clock, signal }).catch(
     (error: unknown) => {
-      if (isNotFound(error)) return undefined; // informers tell it later than the API server
+      if (isNotFound(error)) return undefined; // informers observe it later than the API server
       throw error;
     },
   );

@@ -63,22 +63,22 @@ export class LeaderElection {
     this.#lock = new LeaseLock({ ...options, durationMs });
   }
 
-  /** Whether this process may act now. A process that stood still finds out here before its timers tell it. */
+  /** Whether this process may act now. A process that stood still finds out here before its timers fire. */
   get isLeader(): boolean {
     return this.#validUntilMs !== undefined && this.#options.clock.monotonicMs() < this.#validUntilMs;
   }
 
-  /** Who has the lease, as far as is known; `undefined` while nobody has. */
+  /** The observed holder of the lease; `undefined` while it has none. */
   get holder(): string | undefined {
     return this.#lock.holder;
   }
 
-  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` while nobody has, and where that is not told. */
+  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` without a holder, or if the lease does not have the time. */
   get heldSince(): string | undefined {
     return this.#lock.heldSince;
   }
 
-  /** To be asked before each write. @throws unless this process may act now */
+  /** To be called before each write. @throws unless this process may act now */
   assertLeader(): void {
     if (!this.isLeader) throw new Error(`${this.#options.identity} does not hold the lease`);
   }
@@ -143,7 +143,7 @@ export class LeaderElection {
     return { signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
   }
 
-  /** Takes the lease if it is free, keeps it if it is ours; what fails is told once. */
+  /** Acquires the lease if it is free, renews it if it is ours; a failure is logged once. */
   async #tryHold(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
@@ -163,7 +163,7 @@ export class LeaderElection {
   }
 }
 
-/** Which election is told of, and where. */
+/** Which election is logged, and where. */
 interface LeaderElectionSeriesOptions {
   readonly registry: Registry;
   /** Of the lease. */

@@ -13,7 +13,7 @@ export interface Lease extends KubernetesObject {
 
 /** Who has a lease, and since when; times are RFC 3339 with microseconds. */
 interface LeaseSpec {
-  /** Absent or empty while nobody has it. */
+  /** Absent or empty without a holder. */
   readonly holderIdentity?: string | null | undefined;
   readonly leaseDurationSeconds?: number | null | undefined;
   readonly acquireTime?: string | null | undefined;
@@ -66,9 +66,9 @@ interface LeaseLockOptions {
   readonly durationMs: number;
 }
 
-/** The lease as somebody else holds it, and when this process first saw it so, by its own monotonic clock. */
+/** The lease with another holder, and when this process first saw it so, by its own monotonic clock. */
 interface Observation {
-  /** What holders write, and nobody else: a label that is put on the lease of one that vanished is no renewal. */
+  /** What only holders write: a label that is put on the lease of one that vanished is no renewal. */
   readonly spec: string;
   readonly seenAtMs: number;
 }
@@ -77,7 +77,7 @@ interface Observation {
 const RELEASE_TIMEOUT_MS = 2_000;
 
 /**
- * A Lease that one of many holds: taken while nobody has it, and when it was not renewed for as long as its holder said, by the
+ * A Lease that one of many holds: acquired while it has no holder, and when it was not renewed for as long as its holder said, by the
  * monotonic clock of who looks. Conflicts leave it to the one that was faster.
  */
 export class LeaseLock {
@@ -92,12 +92,12 @@ export class LeaseLock {
     this.#leases = new ResourceClient({ api: options.api, resource: LEASES, read: readLease });
   }
 
-  /** Who has the lease, as far as is known; `undefined` while nobody has. */
+  /** The observed holder of the lease; `undefined` while it has none. */
   get holder(): string | undefined {
     return this.#holder;
   }
 
-  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` while nobody has, and where that is not told. */
+  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` without a holder, or if the lease does not have the time. */
   get heldSince(): string | undefined {
     return this.#holder ? this.#heldSince : undefined;
   }

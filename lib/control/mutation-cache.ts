@@ -1,4 +1,4 @@
-/** What tells versions of one object apart. */
+/** Identifies versions of one object. */
 interface Version {
   /** Differs where an object was deleted, and another one was created under its name. */
   readonly uid?: string | undefined;
@@ -9,7 +9,7 @@ interface Version {
  * Objects as our own writes left them, while an informer still shows what was there before: a controller that reads its
  * own writes decides nothing twice.
  *
- * It has no more than the objects that the informer is behind of, and the versions of those that nobody has changed since.
+ * It has no more than the objects that the informer is behind of, and the versions of those that no client has changed since.
  */
 export class MutationCache<T> {
   readonly #versionOf: (object: T) => Version;

@@ -26,7 +26,7 @@ export interface Scale {
   readonly specReplicas: number;
   /** How many there are. */
   readonly statusReplicas: number;
-  /** Selects the pods; empty where the target tells none. */
+  /** Selects the pods; empty where the target has none. */
   readonly selector: string;
 }
 
@@ -90,7 +90,7 @@ export class ScaleClient {
   /**
    * Sets how many replicas there are to be.
    *
-   * @param scale as it was read: if somebody else has changed since how many there are to be, or the target is another
+   * @param scale as it was read: if another client has changed since how many there are to be, or the target is another
    *   one of that name, nothing is written; all other changes of the target are no obstacle
    * @param cause for the log line that each scale write has
    * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale is not what it was

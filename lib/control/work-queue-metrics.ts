@@ -66,7 +66,7 @@ export class WorkQueueSeries {
     this.#addWorkGauges(common);
   }
 
-  /** What a queue of that name is to tell. */
+  /** Series of the queue with that name. */
   observe(name: string): QueueObserver {
     const labels = { name };
     const addedAtMs = new Map<string, number>();

@@ -31,7 +31,7 @@ const MAX_IDLE_LIMITS = 1000;
 
 /**
  * Keys that are to be worked on, with the promises of client-go's queue: a key is in it once, however often it was
- * added; nobody gets a key that somebody works on; one that is added meanwhile comes again afterwards.
+ * added. No worker gets a key that another one processes; a key that is added meanwhile is due again afterwards.
  *
  * Namespaces share it: their keys are given out round robin, and none takes all workers, or all retries of failures.
  */
@@ -63,7 +63,7 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** Has a key worked on as soon as somebody can. */
+  /** Adds a key, due at once. */
   add(key: string): void {
     if (this.#isShutDown || this.#ready.has(key) || this.#again.has(key)) return;
     this.#options.observer?.added(key);
@@ -126,7 +126,7 @@ export class WorkQueue {
     this.#settle();
   }
 
-  /** Its worker goes on with other keys, though the key is not done: nobody else gets it before that. */
+  /** Its worker continues with other keys; no worker gets the key before it is done. */
   leave(key: string): void {
     this.#processing.get(key)?.[Symbol.dispose]();
     this.#dispatch();
