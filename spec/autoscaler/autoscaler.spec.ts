@@ -29,7 +29,7 @@ describe('startAutoscaler', () => {
   it('waits for the definition, and scales by the clock once it is there', async () => {
     server = await startLiveApiServer();
     await using autoscaler = await start('a', '--controllers=cronhpa');
-    expect(reported('No controller runs')).to.equal(0);
+    expect(reported('Nothing to do')).to.equal(0);
     await eventually(() => reported('Waiting for a kind') > 0);
     expect(await status('/readyz', autoscaler)).to.equal(200);
     await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', CRD());

@@ -67,7 +67,7 @@ describe('autoscalerUi', () => {
     const drawings = page.match(/<svg .*?<\/svg>/gs) ?? [];
     expect(drawings).to.have.lengthOf(2);
     expect(drawings[0]).to.match(/<path class="replicas" d="M56 [\d.]+([HV][\d.]+)+"/);
-    expect(drawings[0]).to.match(/<path class="asked" d="M56 [\d.]+([HV][\d.]+)+"/);
+    expect(drawings[0]).to.match(/<path class="proposed" d="M56 [\d.]+([HV][\d.]+)+"/);
     expect(drawings[1])
       .to.match(/<path class="load-0" d="M56 [\d.]+(L[\d.]+ [\d.]+)+"/)
       .and.to.include('class="load-1"');
@@ -98,7 +98,7 @@ describe('autoscalerUi', () => {
   it('applies a filter', async () => {
     const page = await get('/ui?view=hpas&namespace=default&filter=ro');
     expect(page).to.include('>broken</a>').and.not.to.include('>web</a>');
-    expect(await get('/ui?view=hpas&namespace=other')).to.include('None has been decided here');
+    expect(await get('/ui?view=hpas&namespace=other')).to.include('No HPAs here');
   });
 
   it('escapes names of objects', async () => {
