@@ -33,5 +33,12 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'read-json.ts': 'hands JSON to the reader of the table and checks its form',
   'kubernetes-object.ts': 'is JSON.parse, for readers of bounded length',
   'load-cluster-access.ts': 'trims the name of a namespace, which the kubelet mounts',
+  'sample.ts': 'parses a number of at most 400 characters; its spec has longer ones',
+  'redis-length.ts': 'sends commands; the reader of Redis, which is in the table, reads the replies',
+  'excluded-dates.ts': 'parses at most 732 dates of at most 256 characters; its spec measures them',
+  'planned-jobs.ts': 'hands schedules and dates to their readers in time slices',
+  'validate-scaled-object.ts': 'parses an annotation by an anchored pattern of ten digits',
+  'job-state.ts': 'picks fields of Jobs and Pods that are parsed',
+  'annotations.ts': 'picks annotations of an object that is parsed',
   'self-signed-certificate.ts': 'reads bytes, up to its own bound, and does not look into them',
 };
