@@ -17,7 +17,7 @@ const NODES = 2;
 const STAGES: readonly { readonly prototype: object; readonly method: string; readonly stage?: string }[] = [
   { prototype: NodeCache.prototype, method: 'values', stage: 'nodes' },
   { prototype: Scraper.prototype, method: 'scrape' },
-  { prototype: EndpointChoice.prototype, method: 'ask' },
+  { prototype: EndpointChoice.prototype, method: 'request' },
   { prototype: EndpointChoice.prototype, method: 'retain', stage: 'endpoints' },
   { prototype: MetricsSink.prototype, method: 'beginCycle', stage: 'sink' },
   { prototype: MetricsSink.prototype, method: 'receive', stage: 'sink' },

@@ -6,6 +6,9 @@ import { FUZZ_TARGETS } from './targets.ts';
 /** Enough to fail at what is easy to find; `make fuzz` goes on for minutes. */
 const RUNS = 100;
 
+/** The texts are the same in each run of the specs; `make fuzz` draws others. */
+const SEED = 1;
+
 /** Shrinking a text that takes long would go on for many minutes, and mocha cannot stop code that never yields. */
 const MAX_TIME_MS = 15_000;
 
@@ -16,6 +19,7 @@ describe('fuzzing', () => {
     it(`finds nothing that the ${target.name} cannot read or refuse`, async () => {
       const { failure } = await fuzz(target, {
         runs: RUNS,
+        seed: SEED,
         timeMs: MAX_TIME_MS,
         kept: kept[target.name] ?? [],
       });
@@ -30,6 +34,8 @@ describe('fuzzing', () => {
       read: (text: string) => (text.includes('\\') ? BigInt(text) : text),
       isRefusal: () => false,
     };
-    expect((await fuzz(careless, { runs: 2_000, kept: ['\\'] })).failure).to.deep.include({ text: '\\' });
+    expect((await fuzz(careless, { runs: 2_000, seed: SEED, kept: ['\\'] })).failure).to.deep.include({
+      text: '\\',
+    });
   });
 });

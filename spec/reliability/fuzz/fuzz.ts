@@ -6,6 +6,8 @@ import { mutated } from './mutations.ts';
 export interface FuzzEffort {
   readonly runs: number;
   readonly timeMs?: number;
+  /** Draws the same texts each time; other ones by default. */
+  readonly seed?: number;
   /** Texts on which the target failed once; they are tried first. */
   readonly kept: readonly string[];
 }
@@ -23,13 +25,17 @@ const MAX_CPU_MS = 3_000;
 const USUAL_BOUND = 128 * 1024;
 
 /** Has a target read changed seeds until it fails or the effort is spent. */
-export async function fuzz(target: FuzzTarget, { runs, timeMs, kept }: FuzzEffort): Promise<FuzzOutcome> {
+export async function fuzz(
+  target: FuzzTarget,
+  { runs, timeMs, seed: fixedSeed, kept }: FuzzEffort,
+): Promise<FuzzOutcome> {
   const details = await fc.check(
     fc.asyncProperty(mutated(target.seeds, target.bound ?? USUAL_BOUND), (text) => expectSense(target, text)),
     {
       numRuns: runs,
       examples: kept.map((text) => [text]),
       ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
+      ...(fixedSeed === undefined ? {} : { seed: fixedSeed }),
     },
   );
   const { counterexample, errorInstance, seed, numRuns } = details;

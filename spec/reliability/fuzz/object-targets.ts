@@ -291,7 +291,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
   },
   {
     name: 'kubeconfig',
-    bound: 32 * 1024,
+    bound: 8 * 1024,
     seeds: [
       'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts:\n- {name: a, context: {cluster: c, user: u}}\nclusters:\n- {name: c, cluster: {server: "https://10.0.0.1:6443", certificate-authority-data: YQ==}}\nusers:\n- {name: u, user: {token: t}}\n',
       '{"current-context":"a","contexts":[],"users":[{"name":"u","user":{"exec":{"command":"x","args":["y"],"env":[{"name":"A","value":"b"}]}}}]}',
