@@ -69,7 +69,7 @@ export const TRIGGER_READERS: readonly ForeignReader[] = [
   {
     name: 'YAML for a trigger',
     files: ['read-value.ts'],
-    bound: { length: 65_536, by: 'LONGEST_YAML' },
+    bound: { length: 8_192, by: 'MAX_YAML_LENGTH' },
     shapes: {
       keys: distinct((index) => `k${index}: 1\n`),
       items: repeated('- 1\n'),
