@@ -5,7 +5,7 @@ import { parseDurationMs } from '#lib/time/duration.ts';
 /** The annotation with the sync period of an HPA. */
 const RESYNC_PERIOD = 'platform.stke/resync-period';
 
-const SHORTEST_PERIOD_MS = 1000;
+const MIN_PERIOD_MS = 1000;
 /** The maximum of an HPA's own sync period. */
 const MAX_PERIOD_MS = 86_400_000;
 /** HPAs of one namespace are decided within this time, because they share metric reads. */
@@ -30,7 +30,7 @@ export function syncSchedule(
 ): SyncSchedule {
   const text = annotations?.[RESYNC_PERIOD];
   const own = text === undefined ? undefined : parseDurationMs(text.slice(0, 64));
-  const isValid = own !== undefined && own >= SHORTEST_PERIOD_MS && own <= MAX_PERIOD_MS;
+  const isValid = own !== undefined && own >= MIN_PERIOD_MS && own <= MAX_PERIOD_MS;
   const periodMs = isValid ? own : defaultPeriodMs;
   const spreadMs = Math.min(SPREAD_MS, periodMs / 5);
   const namespaceMs = (spreadOf(namespace) * MAX_PERIOD_MS) % periodMs;

@@ -105,7 +105,7 @@ interface MediaRange {
 export const MAX_ACCEPT_BYTES = 8 * 1024;
 
 /** Go's `sort.Sort` inserts up to so many; the order of more is its own affair there. */
-const MOST_INSERTED = 12;
+const MAX_INSERTED = 12;
 
 /**
  * Reads an Accept header in the order in which Kubernetes tries its clauses: by its goautoneg, a concrete type
@@ -122,7 +122,7 @@ function readAccept(header: string): readonly MediaRange[] {
     const range = parseRange(clause);
     if (range) ranges.push(range);
   }
-  return ranges.length > MOST_INSERTED ? ranges.toSorted(compare) : inserted(ranges);
+  return ranges.length > MAX_INSERTED ? ranges.toSorted(compare) : inserted(ranges);
 }
 
 /**

@@ -2,7 +2,7 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY_BYTES = 512;
 /** In a length of one byte, and in time. */
-const MOST_SHORT_LENGTH = 48;
+const MAX_SHORT_LENGTH = 48;
 /** Of 2^53 and below. */
 const MAX_VARINT_BYTES = 8;
 
@@ -46,7 +46,7 @@ export class GrowingBuffer {
   /** Gives the buffer to {@link spareBuffer}; nobody may write any more. */
   release(): void {
     const isLargest = this.bytes.length > (spare?.length ?? 0);
-    if (isLargest && this.bytes.length <= MOST_KEPT_BYTES) spare = this.bytes;
+    if (isLargest && this.bytes.length <= MAX_RETAINED_BYTES) spare = this.bytes;
   }
 
   protected reserve(bytes: number): void {
@@ -63,7 +63,7 @@ const BYTES_PER_UNIT = 3;
 let spare: Buffer | undefined;
 
 /** What is longer is rare: it is not held until the next one comes. */
-const MOST_KEPT_BYTES = 8 * 1024 * 1024;
+const MAX_RETAINED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Writes the wire format of Protocol Buffers into one growing buffer.
@@ -88,7 +88,7 @@ export class ProtobufWriter extends GrowingBuffer {
 
   string(field: number, value: string): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
-    if (value.length <= MOST_SHORT_LENGTH && this.#shortAscii(value)) return;
+    if (value.length <= MAX_SHORT_LENGTH && this.#shortAscii(value)) return;
     this.#withLength(() => this.text(value));
   }
 

@@ -57,7 +57,7 @@ export function percentDecode(text: string): string | undefined {
 
 /** What the API server's clients put into any query. */
 const OF_ALL: ReadonlySet<string> = new Set(['pretty', 'timeout']);
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 /**
  * Refuses a query with a parameter that means nothing: misspelt, it would select everything.
@@ -67,7 +67,7 @@ const LONGEST_SHOWN = 100;
 export function refuseUnknownParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (known.includes(name) || OF_ALL.has(name)) continue;
-    const shown = JSON.stringify(name.slice(0, LONGEST_SHOWN));
+    const shown = JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH));
     const there = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
     throw badRequest(`unknown query parameter ${shown}: ${there}`);
   }

@@ -48,13 +48,13 @@ interface Remembered {
 }
 
 /** As many as a large cluster has namespaces, in both formats; the one that was asked for the longest ago goes first. */
-const MOST_LISTS = 512;
+const MAX_LISTS = 512;
 
 /** Once so much has been encoded ahead, uncompressed, the rest is encoded when it is asked for. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Fewer are encoded in some milliseconds. */
-const FEWEST_OBJECTS = OBJECTS_PER_SLICE;
+const MIN_OBJECTS = OBJECTS_PER_SLICE;
 
 /**
  * Remembers which long lists were asked for lately, and encodes them of the objects that come next, so that who asks again
@@ -62,7 +62,7 @@ const FEWEST_OBJECTS = OBJECTS_PER_SLICE;
  */
 export class RecentLists {
   readonly #options: RecentListsOptions;
-  readonly #remembered = new LruMap<string, Remembered>({ max: MOST_LISTS });
+  readonly #remembered = new LruMap<string, Remembered>({ max: MAX_LISTS });
 
   constructor(options: RecentListsOptions) {
     this.#options = options;
@@ -85,7 +85,7 @@ export class RecentLists {
   ): ResponseBody {
     const list = { ...identity, namespace, format };
     const objects = selection.reduce((sum, { block }) => sum + block.length, 0);
-    if (objects < FEWEST_OBJECTS) return body;
+    if (objects < MIN_OBJECTS) return body;
     const { clock } = this.#options;
     const key = `${list.resource.name} ${list.format} ${list.namespace ?? ''}`;
     const { compressedAtMs = Number.NEGATIVE_INFINITY } = this.#remembered.peek(key) ?? {};

@@ -152,10 +152,10 @@ function* wantedRanges(
 type Places = ReadonlyMap<string, readonly number[]>;
 
 /** Fewer are looked through sooner than an index is made. */
-const FEWEST_INDEXED = 100;
+const MIN_INDEXED = 100;
 
 /** Autoscalers ask by one or two labels; for any others everything is looked through. */
-const MOST_KEYS = 8;
+const MAX_KEYS = 8;
 
 const INDEXES = new WeakMap<ObjectBlock, Map<string, Places>>();
 
@@ -165,7 +165,7 @@ const INDEXES = new WeakMap<ObjectBlock, Map<string, Places>>();
  * Goes by the first requirement that names values; the caller has to look at the others.
  */
 export function placesByLabel(block: ObjectBlock, selector: LabelSelector): readonly number[] | undefined {
-  if (block.length < FEWEST_INDEXED) return undefined;
+  if (block.length < MIN_INDEXED) return undefined;
   const requirement = selector.requirements.find(({ operator }) => ['=', '==', 'in'].includes(operator));
   const index = requirement && indexOf(block, requirement.key);
   if (!requirement || !index) return undefined;
@@ -177,7 +177,7 @@ function indexOf(block: ObjectBlock, key: string): Places | undefined {
   const indexes = INDEXES.get(block) ?? new Map<string, Places>();
   INDEXES.set(block, indexes);
   const known = indexes.get(key);
-  if (known || indexes.size >= MOST_KEYS) return known;
+  if (known || indexes.size >= MAX_KEYS) return known;
   const index = new Map<string, number[]>();
   block.forEach(({ labels }, place) => {
     const value = getOwn(labels, key);

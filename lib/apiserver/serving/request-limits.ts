@@ -141,7 +141,7 @@ interface PacedRequest {
 }
 
 /** So many requests begin before others have had the event loop: they take some milliseconds. */
-const MOST_AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 
 /**
  * Begins requests, no more than a few in each time slice: thousands may come in one packet. Of those that wait, each
@@ -155,7 +155,7 @@ export class RequestPacer {
   #slice: NodeJS.Immediate | undefined;
 
   take(request: PacedRequest): void {
-    if (this.#waiting.size === 0 && this.#begunCount < MOST_AT_ONCE) {
+    if (this.#waiting.size === 0 && this.#begunCount < MAX_CONCURRENT) {
       this.#begin(request);
       return;
     }
@@ -179,7 +179,7 @@ export class RequestPacer {
   #beginWaiting(): void {
     this.#slice = undefined;
     this.#begunCount = 0;
-    while (this.#begunCount < MOST_AT_ONCE) {
+    while (this.#begunCount < MAX_CONCURRENT) {
       const next = this.#next();
       if (!next) return;
       if (!next.isOver()) this.#begin(next);

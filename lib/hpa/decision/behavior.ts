@@ -1,6 +1,6 @@
 import {
   type HpaBehavior,
-  MOST_REPLICAS,
+  MAX_REPLICAS,
   minReplicasOf,
   type ScalingPolicy,
   type ScalingRules,
@@ -322,8 +322,8 @@ function allowances(
 function allowed(direction: Direction, { type, value }: ScalingPolicy, start: number): number {
   if (type === 'Pods') return (direction === 'up' ? start + value : start - value) | 0;
   return direction === 'up'
-    ? Math.min(Math.ceil(start * (1 + value / 100)), MOST_REPLICAS)
-    : Math.max(Math.trunc(start * (1 - value / 100)), -MOST_REPLICAS);
+    ? Math.min(Math.ceil(start * (1 + value / 100)), MAX_REPLICAS)
+    : Math.max(Math.trunc(start * (1 - value / 100)), -MAX_REPLICAS);
 }
 
 function changeWithin(events: readonly ScaleEvent[], periodSeconds: number, nowMs: number): number {

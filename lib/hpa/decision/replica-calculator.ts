@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { type HpaBehavior, MOST_REPLICAS } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import { type HpaBehavior, MAX_REPLICAS } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { parseNanos } from '#lib/kubernetes/quantity.ts';
 import type { HpaConfig } from './decision-input.ts';
@@ -141,7 +141,7 @@ export function proposeByAverage(
 
 /** Caps replicas at the maximum of an int32. */
 function cappedReplicas(replicas: number): number {
-  return replicas > MOST_REPLICAS ? MOST_REPLICAS : wholeReplicas(replicas);
+  return replicas > MAX_REPLICAS ? MAX_REPLICAS : wholeReplicas(replicas);
 }
 
 /**
@@ -224,10 +224,9 @@ function leftOut(names: readonly string[]): LeftOutPods {
 function wholeReplicas(replicas: number): number {
   const whole = ceilReplicas(replicas);
   if (whole !== undefined) return whole;
-  throw new MetricFailure(
-    `the metric proposes ${replicas} replicas, more than the maximum ${MOST_REPLICAS}`,
-    { isRefusal: true },
-  );
+  throw new MetricFailure(`the metric proposes ${replicas} replicas, more than the maximum ${MAX_REPLICAS}`, {
+    isRefusal: true,
+  });
 }
 
 /** Pods by the use of their samples; a pod is in at most one list. */
@@ -434,7 +433,7 @@ export function toInt32(amount: bigint): number {
  */
 export function ceilReplicas(replicas: number): number | undefined {
   const whole = Math.ceil(replicas);
-  return whole >= -MOST_REPLICAS - 1 && whole <= MOST_REPLICAS ? whole + 0 : undefined;
+  return whole >= -MAX_REPLICAS - 1 && whole <= MAX_REPLICAS ? whole + 0 : undefined;
 }
 
 /** Values of one metric by pod, in thousandths, with time and window. */

@@ -82,12 +82,12 @@ function neededBy(
   const mean = sum / weight;
   const peaks = days.map((peak) => peak && onMinimum(peak, minReplicas));
   const to = Math.max(1, Math.ceil((minReplicas * mean) / target - PRECISION));
-  return { from: minReplicas, to: Math.min(to, MOST_REPLICAS), metric, peaks, weights, mean, target };
+  return { from: minReplicas, to: Math.min(to, MAX_REPLICAS), metric, peaks, weights, mean, target };
 }
 
 /** Rounding error of floating-point products. */
 const PRECISION = 1e-9;
-const MOST_REPLICAS = 2 ** 31 - 1;
+const MAX_REPLICAS = 2 ** 31 - 1;
 
 /** The load of a day, converted to the current minReplicas. */
 function onMinimum(peak: DayPeak, minReplicas: number): number {

@@ -40,7 +40,7 @@ const KUBECONFIG = z.object({
 });
 
 /** More values that aliases stand for are an attack. */
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 /** A cluster as kubeconfigs describe it (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
 export type KubeconfigCluster = z.output<typeof CLUSTER>;
@@ -115,7 +115,7 @@ function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
 
 function yamlIn(text: string): unknown {
   try {
-    return readYaml(text, { maxAliasCount: MOST_ALIASES, takesFirst: true });
+    return readYaml(text, { maxAliasCount: MAX_ALIASES, takesFirst: true });
   } catch (error) {
     throw error instanceof YamlError ? new Error(`it is no YAML: ${error.message}`) : error;
   }

@@ -193,4 +193,4 @@ export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
 }
 
 /** The largest replica count that there is. */
-export const MOST_REPLICAS = 2 ** 31 - 1;
+export const MAX_REPLICAS = 2 ** 31 - 1;

@@ -16,7 +16,7 @@ import { deployment } from './scheduled-objects.ts';
 const DEFINITIONS = ['scaling-schedule', 'cluster-scaling-schedule'].map(
   (name) => `--filename=manifests/components/scaling-schedule/${name}.yaml`,
 );
-const MOST_LOOKS = 360;
+const MAX_ATTEMPTS = 360;
 const LOOK_EVERY_MS = 250;
 
 // One story: each step finds what the steps before it left.
@@ -130,7 +130,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
 
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (let looks = 0; !(await holds()); looks++) {
-      if (looks === MOST_LOOKS) throw new Error(`Never true: ${what}\n${await run('describe', 'hpa')}`);
+      if (looks === MAX_ATTEMPTS) throw new Error(`Never true: ${what}\n${await run('describe', 'hpa')}`);
       await sleep(LOOK_EVERY_MS);
     }
   }

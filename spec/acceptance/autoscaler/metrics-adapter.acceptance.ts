@@ -22,7 +22,7 @@ import { deployment } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 /** So often it is looked, each time after a while: 90 s, not counting those in which the machine was stopped. */
-const MOST_LOOKS = 360;
+const MAX_ATTEMPTS = 360;
 const LOOK_EVERY_MS = 250;
 const DATABASES = [
   ['MariaDB', 'mysql', startMariadb],
@@ -303,7 +303,7 @@ describe('custom and external metrics, served through the real aggregator to the
 
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (let looks = 0; !(await holds()); looks++) {
-      if (looks === MOST_LOOKS) {
+      if (looks === MAX_ATTEMPTS) {
         const state = await installed.run('describe', 'hpa').catch(String);
         throw new Error(`Never true: ${what}\n${autoscaler.output.slice(-10).join('\n')}\n${state}`);
       }

@@ -66,7 +66,7 @@ export const METRICS_ADAPTER_SCENARIO: MetricsAdapterScenario = {
 
 const CLIENTS = 4;
 /** The baseline is told what to record on its command line. */
-const MOST_RECORDED = 200;
+const MAX_RECORDED = 200;
 const SERVED_WITHIN_MS = 300_000;
 
 /** Has an autoscaler in a process of its own collect from real servers on loopback what HPAs of a simulated cluster ask for. */
@@ -138,7 +138,7 @@ export async function measureMetricsAdapter(
   };
   const [external, pods] = [externalPaths(scenario), podsPaths(scenario)];
   const everyMs = CLIENTS * ((scenario.intervalSeconds * 1000) / (2 * scenario.hpas));
-  const recorded = external.slice(0, MOST_RECORDED);
+  const recorded = external.slice(0, MAX_RECORDED);
   await using koa = await startBaseline({
     ...{ origin, tls, certificate: await readServingCertificate(join(system.folder, 'serving')) },
     requests: [PROBE, ...recorded.map((path) => ({ ...JOB, path }))],

@@ -72,7 +72,7 @@ const READY_WITHIN_MS = 120_000;
 /** As often as an HPA controller asks for each metric. */
 const HPA_SYNC_MS = 15_000;
 /** The baseline is told what to record on its command line. */
-const MOST_RECORDED = 200;
+const MAX_RECORDED = 200;
 
 /** Has an autoscaler in a process of its own poll the queues of ScaledObjects of a simulated cluster, in another. */
 export async function measureScaledObjects(
@@ -116,7 +116,7 @@ export async function measureScaledObjects(
   const external = await spawnLoad({ ...job, origin, paths, serverPid: pid });
   onProgress('the same of bare koa');
   const bare = await measureBare(
-    { ...job, origin, paths: paths.slice(0, MOST_RECORDED) },
+    { ...job, origin, paths: paths.slice(0, MAX_RECORDED) },
     certDirOf(kubeconfig),
   );
   onProgress('a broker hangs');

@@ -365,7 +365,7 @@ describe('isWithin', () => {
   });
 });
 
-const MOST_REPLICAS = 2_147_483_647;
+const MAX_REPLICAS = 2_147_483_647;
 
 describe('toInt64 and toInt32', () => {
   it('wrap around', () => {
@@ -384,9 +384,9 @@ describe('ceilReplicas', () => {
   });
 
   it('returns undefined beyond 32 bits', () => {
-    expect(ceilReplicas(MOST_REPLICAS)).to.equal(MOST_REPLICAS);
-    expect(ceilReplicas(-MOST_REPLICAS - 1)).to.equal(-MOST_REPLICAS - 1);
-    for (const replicas of [MOST_REPLICAS + 0.5, -MOST_REPLICAS - 2, Infinity, -Infinity, Number.NaN]) {
+    expect(ceilReplicas(MAX_REPLICAS)).to.equal(MAX_REPLICAS);
+    expect(ceilReplicas(-MAX_REPLICAS - 1)).to.equal(-MAX_REPLICAS - 1);
+    for (const replicas of [MAX_REPLICAS + 0.5, -MAX_REPLICAS - 2, Infinity, -Infinity, Number.NaN]) {
       expect(ceilReplicas(replicas), `${replicas}`).to.equal(undefined);
     }
   });

@@ -18,7 +18,7 @@ export interface ReplayedDifference {
 
 /** What Go on amd64 makes of a division by zero, in thousandths. */
 const SMALLEST = '-9223372036854775808m';
-const MOST_REPLICAS = 2 ** 31 - 1;
+const MAX_REPLICAS = 2 ** 31 - 1;
 
 /** All of them; whatever else differs is a mistake. The last three are what Kubernetes has changed between 1.34 and 1.36. */
 export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
@@ -59,7 +59,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
     name: 'a value that proposes more than 32 bits',
     covers: (_, { recorded, explanation }) =>
       explanation.metrics.some(
-        ({ proposal }) => proposal?.replicas === MOST_REPLICAS && proposal.readyPods !== undefined,
+        ({ proposal }) => proposal?.replicas === MAX_REPLICAS && proposal.readyPods !== undefined,
       ) && recorded.expected.historyAfter.recommendations?.some(({ replicas }) => replicas <= 0) === true,
   },
 ];

@@ -6,7 +6,7 @@ import { caseSchema } from './case-schema.ts';
 import type { RecordedCase } from './recorded-case.ts';
 
 /** A longer file is none of recorded decisions: 2,454 take 8 MB. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** A case, and where it stands. */
 export interface PlacedCase {
@@ -40,9 +40,9 @@ export function parseCases(text: string): readonly PlacedCase[] {
 
 function textOf(bytes: Buffer): string {
   const isGzipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  if (!isGzipped && bytes.length > MOST_BYTES) throw new Error(`it is longer than ${MOST_BYTES} bytes`);
+  if (!isGzipped && bytes.length > MAX_BYTES) throw new Error(`it is longer than ${MAX_BYTES} bytes`);
   try {
-    const plain = isGzipped ? gunzipSync(bytes, { maxOutputLength: MOST_BYTES }) : bytes;
+    const plain = isGzipped ? gunzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes;
     return new TextDecoder('utf-8', { fatal: true }).decode(plain);
   } catch (error) {
     const why = isGzipped ? `cannot be unpacked: ${(error as Error).message}` : 'is no text in UTF-8';

@@ -41,7 +41,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
   {
     name: 'a review of a webhook',
     files: ['admission-review.ts'],
-    bound: { length: 3 * 1024 * 1024, by: 'MOST_BYTES' },
+    bound: { length: 3 * 1024 * 1024, by: 'MAX_BYTES' },
     shapes: {
       'nothing but lists': nested('[', ']'),
       'empty objects': repeated('{},', { before: '[', behind: '{}]' }),

@@ -198,7 +198,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   {
     name: 'kept weeks of HPAs',
     files: ['persisted-weeks.ts'],
-    bound: { length: 64 * 1024, by: 'LONGEST_RECORD' },
+    bound: { length: 64 * 1024, by: 'MAX_RECORD' },
     shapes: {
       days: repeated('[1,2,3],', { before: '{"uid":"u","first":1,"peaks":{"cpu":[', behind: '[1,2,3]]}}' }),
       metrics: distinct((index) => `"m${index}":[],`, {
@@ -212,7 +212,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   {
     name: 'what is kept of an HPA in a config map',
     files: ['persisted-state.ts'],
-    bound: { length: 256 * 1024, by: 'LONGEST_RECORD' },
+    bound: { length: 256 * 1024, by: 'MAX_RECORD' },
     shapes: {
       recommendations: repeated('[1,2],', { before: '{"uid":"a","recommendations":[', behind: '[1,2]]}' }),
       nesting: nested('[', ']'),
@@ -301,7 +301,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   {
     name: 'schedule',
     files: ['schedules.ts', 'calendar-schedule.ts'],
-    bound: { length: 256, by: 'LONGEST_TEXT' },
+    bound: { length: 256, by: 'MAX_TEXT' },
     shapes: {
       ranges: repeated('0-59,', { behind: '0 * * * *' }),
       spaces: repeated(' ', { before: '*', behind: '* * * *' }),

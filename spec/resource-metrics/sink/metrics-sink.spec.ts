@@ -4,7 +4,7 @@ import { isStale, MetricsSink, servedUntilMs } from '#lib/resource-metrics/sink/
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';
 
-const LONGEST_GAP_MS = 300_000;
+const MAX_GAP_MS = 300_000;
 
 const RESOLUTION_MS = 60_000;
 const STALENESS_MS = 70_000;
@@ -207,7 +207,7 @@ describe('MetricsSink', () => {
     it('does not compare with readings beyond the maximum gap', async () => {
       const system = setup();
       system.response({ name: 'a' });
-      await system.clock.advance(LONGEST_GAP_MS + 1);
+      await system.clock.advance(MAX_GAP_MS + 1);
       system.sink.retain(() => true);
       system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal([]);
@@ -294,7 +294,7 @@ describe('MetricsSink', () => {
       system.response({ name: 'a' });
       await system.clock.advance(RESOLUTION_MS);
       system.sink.beginCycle();
-      await system.clock.advance(LONGEST_GAP_MS);
+      await system.clock.advance(MAX_GAP_MS);
       system.sink.recordFailure('a');
       system.sink.retain(() => true);
       expect(system.sink.isReady).to.equal(false);
