@@ -23,7 +23,8 @@ export async function pace(
   await sleepUntil(startMs + forMs);
 }
 
+/** Timers cut off fractions of a millisecond, and count from the start of their turn of the event loop. */
 async function sleepUntil(momentMs: number): Promise<void> {
-  const leftMs = momentMs - performance.now();
-  if (leftMs > 0) await sleep(leftMs);
+  for (let leftMs = momentMs - performance.now(); leftMs > 0; leftMs = momentMs - performance.now())
+    await sleep(Math.ceil(leftMs));
 }
