@@ -76,7 +76,7 @@ function printSkipped(skipped: ReadonlySet<string>): void {
 }
 
 function usualTime({ totalMs }: RunRecord): string {
-  return totalMs === undefined ? 'about 9 minutes on two cores' : `${seconds(totalMs)} here`;
+  return totalMs === undefined ? 'about 5.5 minutes on two cores' : `${seconds(totalMs)} here`;
 }
 
 function seconds(ms: number): string {
