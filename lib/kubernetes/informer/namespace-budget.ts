@@ -10,7 +10,7 @@ export interface NamespaceBudgetOptions<T> {
   readonly reduce: (object: T) => T;
 }
 
-/** Bounds what is cached of one namespace: whoever may create objects in it fills no more than its own share of the memory. */
+/** Bounds the bytes that are cached for each namespace, so that objects of one cannot fill the memory of the process. */
 export class NamespaceBudget<T> {
   readonly #options: NamespaceBudgetOptions<T>;
   readonly #sizes = new Map<string, number>();

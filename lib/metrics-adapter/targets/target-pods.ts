@@ -38,7 +38,7 @@ export function readTargetPod(value: unknown): TargetPod {
   return targetPod(decodePod(value));
 }
 
-/** The pods of workloads. They are cached from when somebody first selects any: where no HPA has a Pods metric, that costs nothing. */
+/** The pods of workloads. They are cached from the first selection on, so they cost nothing while no HPA has a Pods metric. */
 export class TargetPods {
   readonly #pods: Pick<SharedInformer<TargetPod>, 'start' | 'synced' | 'find' | 'findBy'>;
 

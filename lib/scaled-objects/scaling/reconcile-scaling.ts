@@ -140,7 +140,7 @@ async function act(
     const causes = evaluation.activeMetrics.join(';');
     const why = reasonOf(action, { causes, isActive: evaluation.isActive });
     const cause = { by: `scaledobject ${prepared.name}`, why };
-    if (!(await setReplicas(ref, { ...change, cause }, options))) return false; // somebody else was here first: it is looked at again
+    if (!(await setReplicas(ref, { ...change, cause }, options))) return false; // another client changed the scale first: reconcile again
     if (action === 'activate')
       own.normal(
         'KEDAScaleTargetActivated',
