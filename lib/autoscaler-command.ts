@@ -41,8 +41,8 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
 /** Loads its code on demand. */
 async function runExplainHpa(argv: readonly string[], program: Program): Promise<number> {
   const [{ parseExplainHpaOptions }, { explainHpa }] = await Promise.all([
-    import('#lib/autoscaler/commands/explain-hpa.ts'),
-    import('#lib/autoscaler/commands/explain-hpa.ts'),
+    import('#lib/autoscaler/explain-hpa.ts'),
+    import('#lib/autoscaler/explain-hpa.ts'),
   ]);
   const commandLine = parseExplainHpaOptions(argv);
   program.print(commandLine.kind === 'help' ? commandLine.text : await explainHpa(commandLine.options));
@@ -55,7 +55,7 @@ async function runExplainHpa(argv: readonly string[], program: Program): Promise
  * @returns whether no problem was found
  */
 async function examine({ options, doctor }: Doctor, program: Program): Promise<boolean> {
-  const { runDoctor } = await import('#lib/autoscaler/doctor/doctor.ts');
+  const { runDoctor } = await import('#lib/autoscaler/doctor.ts');
   const logger = program.startLog(options.logging);
   return await runDoctor(options, doctor, {
     access: await program.openAccess(options.kubeconfig, logger),

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseExplainHpaOptions } from '#lib/autoscaler/commands/explain-hpa.ts';
+import { parseExplainHpaOptions } from '#lib/autoscaler/explain-hpa.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';

@@ -21,9 +21,9 @@ import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { addProcessSeries } from '#lib/telemetry/process-series.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { openApiClients } from './api-clients.ts';
+import { autoscalerUi, debugControllers } from './autoscaler-ui.ts';
 import type { AutoscalerOptions } from './options/autoscaler-options.ts';
 import { type Runtime, SUBSYSTEMS } from './subsystems.ts';
-import { autoscalerUi, debugControllers } from './ui/autoscaler-ui.ts';
 
 export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
   /** Unique identity in leader election. */

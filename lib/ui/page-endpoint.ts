@@ -11,6 +11,8 @@ const MEDIA_TYPES = {
 
 /** Shared by all pages; concatenate a page's own style to it. */
 export const SHARED_STYLE = new URL('./page/style.css', import.meta.url);
+/** Added by pages that link views, list objects and draw charts. */
+export const OBJECTS_STYLE = new URL('./page/objects.css', import.meta.url);
 
 /** Serves concatenated files. Reads them at the first request, since most processes never serve them. */
 export function pageFile(type: keyof typeof MEDIA_TYPES, ...files: readonly URL[]): Endpoint {

@@ -1,4 +1,4 @@
-import { doctorParts } from '#lib/autoscaler/doctor/doctor.ts';
+import { doctorParts } from '#lib/autoscaler/doctor.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Diagnosis } from '#lib/doctor/check.ts';
 

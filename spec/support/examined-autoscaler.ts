@@ -1,4 +1,4 @@
-import { runDoctor } from '#lib/autoscaler/doctor/doctor.ts';
+import { runDoctor } from '#lib/autoscaler/doctor.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import type { Finding } from '#lib/doctor/check.ts';
 import type { CheckResult } from '#lib/doctor/doctor.ts';

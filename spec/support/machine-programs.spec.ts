@@ -55,7 +55,7 @@ describe('the programs that specs start', () => {
     'spec/acceptance/image/image.acceptance.ts',
     'spec/acceptance/image/make-image.spec.ts',
     'spec/apiserver/serving/request-limits.spec.ts',
-    'spec/autoscaler/commands/explain-hpa.spec.ts',
+    'spec/autoscaler/explain-hpa.spec.ts',
     'spec/benchmarks/hpa/cluster-process.ts',
     'spec/benchmarks/load/spawn-load.ts',
     'spec/benchmarks/scaled-objects/queue-cluster-process.ts',

@@ -3,7 +3,7 @@ import { API_DIAGNOSES, permissionDiagnoses } from '#lib/doctor/api-server-check
 import { type Check, type Diagnoses, failedBy, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import type { LeaderElectionSettings } from '../options/autoscaler-options.ts';
+import type { LeaderElectionSettings } from './options/autoscaler-options.ts';
 
 /** Checks that a replica holds the lease and renews it. */
 export function leader(election: LeaderElectionSettings | undefined): Check {

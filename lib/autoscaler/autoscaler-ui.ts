@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
-import { pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
+import { OBJECTS_STYLE, pageFile, SHARED_STYLE, securePage } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource, ControllersState } from './render-page.ts';
 
 const PAGE = '/ui';
@@ -21,7 +21,7 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
     healthChecks: [],
     endpoints: new Map([
       [PAGE, page],
-      [STYLE, pageFile('css', SHARED_STYLE, new URL('./page/autoscaler.css', import.meta.url))],
+      [STYLE, pageFile('css', SHARED_STYLE, OBJECTS_STYLE)],
     ]),
     openPaths: [STYLE],
     browserPaths: [PAGE],

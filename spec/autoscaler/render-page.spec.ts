@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { renderOverview } from '#lib/autoscaler/ui/render-page.ts';
+import { renderOverview } from '#lib/autoscaler/render-page.ts';
 import type { UiSummary } from '#lib/ui/page.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

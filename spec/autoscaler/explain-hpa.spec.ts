@@ -2,11 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import {
-  type ExplainHpaOptions,
-  explainHpa,
-  parseExplainHpaOptions,
-} from '#lib/autoscaler/commands/explain-hpa.ts';
+import { type ExplainHpaOptions, explainHpa, parseExplainHpaOptions } from '#lib/autoscaler/explain-hpa.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
