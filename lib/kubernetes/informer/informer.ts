@@ -14,7 +14,10 @@ export interface InformerOptions<T> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collection: Collection | LocatedCollection;
-  /** What is kept of an object; `undefined` for one that is of no interest. */
+  /**
+   * What is kept of an object; `undefined` for one that is of no interest. Throws for one that cannot be read: that is
+   * logged by its name, and what was cached of it before stays.
+   */
   readonly transform: (object: unknown) => T | undefined;
   /** Bounds what is cached of one namespace; by default nothing does. */
   readonly budget?: NamespaceBudgetOptions<T> | undefined;

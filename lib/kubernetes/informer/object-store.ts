@@ -47,6 +47,10 @@ export class ObjectStore<T> {
     return this.#entries.get(key)?.value;
   }
 
+  getVersioned(key: string): VersionedObject<T> | undefined {
+    return this.#entries.get(key);
+  }
+
   *values(): Generator<T, void, void> {
     for (const { value } of this.#entries.values()) yield value;
   }

@@ -1,4 +1,6 @@
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
+import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -12,7 +14,7 @@ import {
   type WatchEvent,
   watchCollection,
 } from '../client/list-watch.ts';
-import { objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
+import { nameOfKey, objectMetadata, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import { NamespaceBudget, type NamespaceBudgetOptions } from './namespace-budget.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
@@ -38,7 +40,7 @@ export interface ReflectorOptions<T> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collection: Collection | LocatedCollection;
-  /** What is kept of an object; `undefined` for one that is of no interest. */
+  /** What is kept of an object; `undefined` for one that is of no interest. Throws for one that cannot be read. */
   readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
@@ -66,9 +68,24 @@ const NOT_SERVED = {
 } as const;
 const NOT_ALLOWED = { level: 'error', message: 'Waiting for permission to list objects' } as const;
 
+/** Log lines per hour about unreadable objects of one namespace. */
+const MAX_UNREADABLE_LINES = 10;
+
+/** What is cached of an object; for an unreadable one that is what was cached before. */
+interface TransformedObject<T> {
+  readonly key: string;
+  readonly version: number;
+  /** `undefined` for one that is of no interest, and for an unreadable one. */
+  readonly value: T | undefined;
+  readonly isUnreadable: boolean;
+}
+
 /**
  * Keeps a store equal to a collection of the API server: lists it once, then watches it, and lists again only
  * when the server has forgotten where the watch was.
+ *
+ * An object that cannot be read is logged by name. What was cached of it before stays until the object can be read again
+ * or is deleted: controllers must not take an object that exists for a deleted one.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -81,6 +98,7 @@ export class Reflector<T> {
   readonly #failures: FailureLog;
   #isListedAlone = false;
   readonly #oddities = new Set<string>();
+  readonly #unreadableLines: LineBudgets;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -88,6 +106,7 @@ export class Reflector<T> {
     this.#name = nameOfCollection(collection);
     this.#located = 'locate' in collection ? undefined : collection;
     this.#backoff = new Backoff({ ...BACKOFF, random: options.random });
+    this.#unreadableLines = new LineBudgets(options.clock, MAX_UNREADABLE_LINES);
     this.#failures = new FailureLog({
       logger: options.logger,
       failing: 'Cannot follow the API server; what is known stays, and it is tried again',
@@ -129,8 +148,10 @@ export class Reflector<T> {
       signal,
       visit: (object) => {
         const transformed = this.#transform(object);
-        if (transformed?.value === undefined) return;
-        const { key, version, value } = transformed;
+        const found = transformed?.isUnreadable ? store.getVersioned(transformed.key) : transformed;
+        if (!transformed || found?.value === undefined) return;
+        const { key } = transformed;
+        const { version, value } = found;
         objects.set(key, { version, value: store.keep(key, budget?.fit(key, value) ?? value) });
       },
     }).catch((error: unknown) => {
@@ -214,26 +235,36 @@ export class Reflector<T> {
     }
     const transformed = this.#transform(object);
     if (!transformed) return;
-    const { key, version, value } = transformed;
-    if (type === 'DELETED' || value === undefined) {
+    const { key, version, value, isUnreadable } = transformed;
+    if (type === 'DELETED' || (value === undefined && !isUnreadable)) {
       this.#budget?.delete(key);
       store.delete(key, version, value);
-    } else store.set(key, { version, value: this.#budget?.fit(key, value) ?? value });
+    } else if (value !== undefined)
+      store.set(key, { version, value: this.#budget?.fit(key, value) ?? value });
     this.#advance(object);
   }
 
-  #transform(object: unknown): { key: string; version: number; value: T | undefined } | undefined {
+  /** @returns `undefined` for what has no name */
+  #transform(object: unknown): TransformedObject<T> | undefined {
     const metadata = objectMetadata(object);
     if (!metadata) {
       this.#noteOddity('objects without a name');
       return undefined;
     }
     try {
-      return { ...metadata, value: this.#options.transform(object) };
-    } catch {
-      this.#noteOddity('objects that cannot be read');
-      return { ...metadata, value: undefined };
+      return { ...metadata, value: this.#options.transform(object), isUnreadable: false };
+    } catch (error) {
+      this.#logUnreadable(metadata.key, error);
+      return { ...metadata, value: undefined, isUnreadable: true };
     }
+  }
+
+  #logUnreadable(key: string, error: unknown): void {
+    const { namespace = '' } = nameOfKey(key);
+    const line = this.#unreadableLines.of(namespace).take(true);
+    if (!line) return;
+    const fields = { resource: this.#name, object: key, error: describeError(error), ...line };
+    this.#options.logger.warning('Cannot read an object; what was cached of it before stays', fields);
   }
 
   /** A later watch goes on behind the latest object; events that come out of order do not set it back. */

@@ -499,13 +499,47 @@ describe('Informer', () => {
     await eventually(() => informer.get('ns', 'b') !== undefined);
     expect(informer.size).to.equal(2);
     expect(messages()).to.deep.equal([
-      'warning: Passing over objects that cannot be read',
+      'warning: Cannot read an object; what was cached of it before stays',
       'warning: Passing over objects without a name',
       'warning: Passing over events of type FUTURE',
     ]);
-    expect(logger.lines.map(({ fields }) => fields)).to.deep.equal(
-      Array.from({ length: 3 }, () => ({ resource: 'pods' })),
-    );
+    expect(logger.lines.map(({ fields }) => fields)).to.deep.equal([
+      { resource: 'pods', object: 'ns/broken', error: 'it is broken' },
+      { resource: 'pods' },
+      { resource: 'pods' },
+    ]);
+  });
+
+  it('keeps what is cached of an object that cannot be read, until it can be or is deleted', async () => {
+    responses = [
+      listing('5', object('a', 1), object('b', 2), object('c', 3)),
+      watching(event('MODIFIED', 'a', 6, 'broken'), event('MODIFIED', 'b', 7, 'y')),
+      listing('9', object('a', 6, 'broken'), object('b', 8, 'broken'), object('d', 9, 'broken')),
+      watching(),
+    ];
+    const informer = await informerOf();
+    const cached = () => [...informer.values()].map(({ name, label }) => `${name} ${label}`).join();
+    await eventually(() => cached() === 'a x,b y,c x');
+    send(error(410, 'Expired'));
+    await retry(2);
+    await eventually(() => watches.length === 2);
+    expect(cached()).to.equal('a x,b y');
+    send(event('MODIFIED', 'a', 10, 'z'), event('DELETED', 'b', 11, 'broken'));
+    await eventually(() => cached() === 'a z');
+    const read = logger.lines.filter(({ message }) => message.startsWith('Cannot read an object'));
+    expect(read.map(({ fields }) => fields.object)).to.deep.equal(['ns/a', 'ns/a', 'ns/b', 'ns/d', 'ns/b']);
+  });
+
+  it('logs ten unreadable objects of a namespace in an hour, and then how many it did not log', async () => {
+    const broken = Array.from({ length: 12 }, (_, index) => object(`${index}`, index + 1, 'broken'));
+    responses = [listing('20', ...broken), watching()];
+    await informerOf();
+    await eventually(() => watches.length === 1);
+    expect(messages()).to.have.length(10);
+    await clock.advance(3_600_000);
+    send(event('ADDED', 'late', 21, 'broken'));
+    await eventually(() => logger.lines.at(-1)?.fields.object === 'ns/late');
+    expect(logger.lines.at(-1)?.fields.changesNotLogged).to.equal(2);
   });
 
   it('has each watch end after five to ten minutes, so that those of a server do not end together', async () => {
@@ -587,8 +621,8 @@ interface Kept {
 function keep(object: unknown): Kept | undefined {
   const metadata = propertyOf(object, 'metadata');
   const name = String(propertyOf(metadata, 'name'));
-  if (name === 'broken') throw new Error('broken');
   const label = propertyOf(propertyOf(metadata, 'labels'), 'label');
+  if (name === 'broken' || label === 'broken') throw new Error('it is broken');
   return label === 'none' ? undefined : { name, label: typeof label === 'string' ? label : undefined };
 }
 
