@@ -10,12 +10,12 @@ import {
   openTlsFolder,
 } from '#lib/sources/http/http-credentials.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { InfluxdbAccount } from './collectors/influxdb-collector.ts';

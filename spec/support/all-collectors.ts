@@ -13,12 +13,12 @@ import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts
 import type { FoundSchedules } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
+import { type AwsCredentials, SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { type AwsCredentials, SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Where collectors find their sources. */

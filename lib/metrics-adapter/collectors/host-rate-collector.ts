@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { list, type MetricCollector, numberIn, readSettings } from './metric-collector.ts';
 
 /** What the collector of hosts' requests works with. */

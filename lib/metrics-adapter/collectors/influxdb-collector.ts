@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/nakadi/nakadi-server.ts';
+import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/http-apis/nakadi-server.ts';
 import { nameOfMetric } from '../annotations/collected-metrics.ts';
 import {
   type CollectorRequest,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { CONFIG_PREFIX, nameOfMetric } from '../annotations/collected-metrics.ts';
 import {
   type CollectorRequest,

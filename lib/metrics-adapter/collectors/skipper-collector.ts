@@ -3,7 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import type { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
+import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { DescribedObject, HpaMetric } from '../annotations/collected-metrics.ts';
 import { hostQuery } from './host-rate-collector.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ZMON_AGGREGATORS, type ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
+import { ZMON_AGGREGATORS, type ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import {
   duration,
   list,

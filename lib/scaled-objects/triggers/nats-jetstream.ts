@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
-import { jetstreamLag } from '#lib/sources/nats/jetstream-consumer.ts';
+import { jetstreamLag } from '#lib/sources/http-apis/jetstream-consumer.ts';
 import {
   boolean,
   hostAndPort,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { readQueryError } from '#lib/sources/prometheus/read-query-response.ts';
+import { readQueryError } from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { digest, extendTimeout, type Query } from '#lib/sources/query.ts';
 import { readBoundedJson } from '#lib/sources/read-json.ts';
 import { EmptyResponseError, parseDecimal } from '#lib/sources/sample.ts';

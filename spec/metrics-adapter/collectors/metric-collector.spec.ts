@@ -8,12 +8,12 @@ import { sqsCollector } from '#lib/metrics-adapter/collectors/sqs-collector.ts';
 import { zmonCollector } from '#lib/metrics-adapter/collectors/zmon-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
+import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
-import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 

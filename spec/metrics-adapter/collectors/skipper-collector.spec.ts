@@ -7,8 +7,8 @@ import {
 } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

@@ -4,8 +4,8 @@ import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
   externalMetric,

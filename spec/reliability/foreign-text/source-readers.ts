@@ -39,12 +39,12 @@ import {
 } from '#lib/scaled-objects/api/cached-objects.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
+import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
+import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
-import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import { readSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';

@@ -5,13 +5,15 @@ import {
   decodeMetricValues,
 } from '#lib/sources/external-scaler/messages.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import { readLastRow } from '#lib/sources/http-apis/influxdb3-server.ts';
+import { readJetstream, readServer } from '#lib/sources/http-apis/jetstream-consumer.ts';
+import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
+import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
+import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
-import { readLastRow } from '#lib/sources/influxdb/influxdb3-server.ts';
-import { readFluxTables } from '#lib/sources/influxdb/read-flux-tables.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
-import { readJetstream, readServer } from '#lib/sources/nats/jetstream-consumer.ts';
-import { readQueryError, readQueryResponse } from '#lib/sources/prometheus/read-query-response.ts';
 import {
   AmqpDecoder,
   encodeMethod,
@@ -27,8 +29,6 @@ import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis
 import { readLength, readStreamCount } from '#lib/sources/redis/redis-length.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { toSamples } from '#lib/sources/sql/sql-database.ts';
-import { SqsRegion } from '#lib/sources/sqs/sqs-region.ts';
-import { ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { type FuzzTarget, isPlainError, readAll } from './fuzz-target.ts';
 
 const { signal } = new AbortController();

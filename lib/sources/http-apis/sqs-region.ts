@@ -4,8 +4,8 @@ import type { HttpClient } from '../http/http-client.ts';
 import { digest, type Query } from '../query.ts';
 import type { Sample } from '../sample.ts';
 import { Secrets } from '../secrets.ts';
-import { boundedRequestHandler } from './bounded-request-handler.ts';
-import { IdentityHosts, type IdentityHostsOptions } from './identity-hosts.ts';
+import { IdentityHosts, type IdentityHostsOptions } from './aws-identity-hosts.ts';
+import { boundedRequestHandler } from './aws-request-handler.ts';
 
 /** Credentials other than those of this process. */
 export interface AwsCredentials {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { type FluxQueryOptions, InfluxdbServer } from '#lib/sources/influxdb/influxdb-server.ts';
+import { type FluxQueryOptions, InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

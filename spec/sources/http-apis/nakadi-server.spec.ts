@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
-import { NakadiServer } from '#lib/sources/nakadi/nakadi-server.ts';
+import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';

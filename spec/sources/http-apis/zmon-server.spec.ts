@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { relativeTime, type ZmonCheck, ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { relativeTime, type ZmonCheck, ZmonServer } from '#lib/sources/zmon/zmon-server.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

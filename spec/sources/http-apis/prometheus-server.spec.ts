@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
+import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
-import { PrometheusServer } from '#lib/sources/prometheus/prometheus-server.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

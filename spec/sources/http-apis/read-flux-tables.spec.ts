@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseCsv } from '#lib/sources/influxdb/read-flux-tables.ts';
+import { parseCsv } from '#lib/sources/http-apis/read-flux-tables.ts';
 
 describe('parseCsv', () => {
   const texts: readonly (readonly [string, string, readonly (readonly string[])[]])[] = [

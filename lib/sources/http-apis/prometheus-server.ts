@@ -6,7 +6,7 @@ import {
 } from '../http/http-client.ts';
 import { type Query, shorten } from '../query.ts';
 import type { Sample } from '../sample.ts';
-import { readQueryError, readQueryResponse } from './read-query-response.ts';
+import { readQueryError, readQueryResponse } from './read-prometheus-response.ts';
 
 export interface PrometheusServerOptions {
   readonly http: HttpClient;

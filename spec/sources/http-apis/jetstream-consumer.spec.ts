@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { type JetstreamConsumer, jetstreamLag, readJetstream } from '#lib/sources/nats/jetstream-consumer.ts';
+import {
+  type JetstreamConsumer,
+  jetstreamLag,
+  readJetstream,
+} from '#lib/sources/http-apis/jetstream-consumer.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 
 const { signal } = new AbortController();

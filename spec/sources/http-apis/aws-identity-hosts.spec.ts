@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { IdentityHosts } from '#lib/sources/sqs/identity-hosts.ts';
+import { IdentityHosts } from '#lib/sources/http-apis/aws-identity-hosts.ts';
 
 const SQS = [
   'https://sqs.eu-central-1.amazonaws.com/',
