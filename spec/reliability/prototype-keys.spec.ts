@@ -13,7 +13,7 @@ import { containerEnvironments } from '#lib/scaled-objects/triggers/authenticati
 import { resolveAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
-import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
+import { findValueAtPath } from '#lib/sources/json/gjson-path.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { builtPod } from '#spec/hpa/built-inputs.ts';
 import { errorOf } from '#spec/support/error-of.ts';

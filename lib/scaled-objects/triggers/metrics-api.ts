@@ -4,7 +4,7 @@ import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { formatStatus } from '#lib/sources/http/http-client.ts';
 import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/http-value/read-value.ts';
+import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/json/read-value.ts';
 import { digest, extendTimeout, type Query } from '#lib/sources/query.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { readBoundedJson } from '#lib/sources/read-json.ts';
+import { readBoundedJson } from '#lib/sources/json/read-json.ts';
 import {
   type ObjectSchema,
   SCALED_JOB_SCHEMA,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
+import { readBoundedJson } from '../json/read-json.ts';
 import { type Query, shorten } from '../query.ts';
-import { readBoundedJson } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 

@@ -2,8 +2,8 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
+import { isObject, readBoundedJson } from '../json/read-json.ts';
 import { type Query, shorten } from '../query.ts';
-import { isObject, readBoundedJson } from '../read-json.ts';
 
 interface Influxdb3Options {
   /** Its credentials are a token. */

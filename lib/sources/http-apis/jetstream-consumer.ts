@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { HttpRequester } from '../http/observed-requester.ts';
+import { readJsonAs } from '../json/read-json.ts';
 import { digest, type Query, shorten } from '../query.ts';
-import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
 /** A consumer of a stream, and the monitoring endpoint of its server. */

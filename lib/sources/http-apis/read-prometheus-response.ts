@@ -1,5 +1,5 @@
+import { isArray, isObject, type Json, readBoundedJson } from '../json/read-json.ts';
 import { shorten } from '../query.ts';
-import { isArray, isObject, type Json, readBoundedJson } from '../read-json.ts';
 import { measuredAt, parseDecimal, type Sample } from '../sample.ts';
 
 /**

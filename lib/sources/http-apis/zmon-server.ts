@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
+import { readJsonAs } from '../json/read-json.ts';
 import type { Query } from '../query.ts';
-import { readJsonAs } from '../read-json.ts';
 import { measuredAt, type Sample } from '../sample.ts';
 
 /** Aggregations of the data points in a period. */

@@ -1,9 +1,9 @@
 import type { HttpClient } from '../http/http-client.ts';
-import { evaluate, findValues } from '../jsonpath/evaluate.ts';
-import { parseExpression, parseJsonPath } from '../jsonpath/parse-expression.ts';
 import { type Query, shorten } from '../query.ts';
-import { isArray, type Json, readBoundedJson, typeName } from '../read-json.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
+import { evaluate, findValues } from './evaluate-jsonpath.ts';
+import { parseExpression, parseJsonPath } from './parse-jsonpath.ts';
+import { isArray, type Json, readBoundedJson, typeName } from './read-json.ts';
 
 interface JsonEndpoint {
   readonly http: HttpClient;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { unexpectedStatus } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
+import { readJsonAs } from '../json/read-json.ts';
 import { type Query, shorten } from '../query.ts';
-import { readJsonAs } from '../read-json.ts';
 import type { Sample } from '../sample.ts';
 
 /** The management plugin of RabbitMQ. */

@@ -42,7 +42,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
-import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
+import { parseExpression, parseJsonPath } from '#lib/sources/json/parse-jsonpath.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
 import { readSqlSource } from '#lib/sources/sql/sql-source.ts';

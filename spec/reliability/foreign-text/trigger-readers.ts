@@ -14,8 +14,8 @@ import {
 } from '#lib/sources/external-scaler/messages.ts';
 import { readLastRow } from '#lib/sources/http-apis/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/http-apis/jetstream-consumer.ts';
-import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
-import { readExpositionValue, readLocatedValue } from '#lib/sources/http-value/read-value.ts';
+import { findValueAtPath } from '#lib/sources/json/gjson-path.ts';
+import { readExpositionValue, readLocatedValue } from '#lib/sources/json/read-value.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { readQueueFigures } from '#lib/sources/rabbitmq/management-api.ts';
 import { RespDecoder } from '#lib/sources/redis/redis-client.ts';

@@ -12,8 +12,8 @@ import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
-import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
+import { readExpositionValue } from '#lib/sources/json/read-value.ts';
 import {
   AmqpDecoder,
   encodeMethod,

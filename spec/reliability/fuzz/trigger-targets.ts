@@ -9,9 +9,9 @@ import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/trigg
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
-import { readLocatedValue } from '#lib/sources/http-value/read-value.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
-import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
+import { parseExpression, parseJsonPath } from '#lib/sources/json/parse-jsonpath.ts';
+import { readLocatedValue } from '#lib/sources/json/read-value.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
 import { readSqlSource } from '#lib/sources/sql/sql-source.ts';

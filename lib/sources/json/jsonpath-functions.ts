@@ -1,5 +1,5 @@
-import { isArray, isObject, type Json, typeName } from '../read-json.ts';
-import { type Budget, isTrue, type Located, Nodes, type Operand, toJson } from './operand.ts';
+import { type Budget, isTrue, type Located, Nodes, type Operand, toJson } from './jsonpath-operand.ts';
+import { isArray, isObject, type Json, typeName } from './read-json.ts';
 
 type ExpressionFunction = (operand: Operand, budget: Budget) => Operand;
 

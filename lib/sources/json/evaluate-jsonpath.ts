@@ -1,6 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { isArray, isObject, type Json } from '../read-json.ts';
-import { functions, operators } from './functions.ts';
+import { functions, operators } from './jsonpath-functions.ts';
 import {
   Budget,
   BudgetExhaustedError,
@@ -9,8 +8,9 @@ import {
   Nodes,
   type Operand,
   toJson,
-} from './operand.ts';
-import type { Expression, Path, Selector, Step } from './parse-expression.ts';
+} from './jsonpath-operand.ts';
+import type { Expression, Path, Selector, Step } from './parse-jsonpath.ts';
+import { isArray, isObject, type Json } from './read-json.ts';
 
 /** Returns all values of a document that match a path. */
 export function findValues(path: Path, document: Json): readonly Json[] {

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { functions } from './functions.ts';
+import { functions } from './jsonpath-functions.ts';
 
 /** Operators by precedence, the lowest first; of operators with a common prefix, the longer one first. */
 const LEVELS: readonly (readonly string[])[] = [

@@ -1,8 +1,8 @@
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { readYaml } from '#lib/kubernetes/read-yaml.ts';
-import { readBoundedJson } from '../read-json.ts';
 import { parseDecimal } from '../sample.ts';
 import { findValueAtPath } from './gjson-path.ts';
+import { readBoundedJson } from './read-json.ts';
 
 export const VALUE_FORMATS = ['json', 'prometheus', 'xml', 'yaml'] as const;
 export type ValueFormat = (typeof VALUE_FORMATS)[number];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readExpositionValue } from '#lib/sources/http-value/read-value.ts';
+import { readExpositionValue } from '#lib/sources/json/read-value.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
 
 describe('readExpositionValue', () => {

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isArray, isObject, type Json } from '../read-json.ts';
+import { isArray, isObject, type Json } from './read-json.ts';
 
 /** A value in a document, and its location. */
 export interface Located {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readBoundedJson } from '#lib/sources/read-json.ts';
+import { readBoundedJson } from '#lib/sources/json/read-json.ts';
 
 describe('readBoundedJson', () => {
   it('reads what JSON.parse does', () => {

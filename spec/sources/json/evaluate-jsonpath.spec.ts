@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { evaluate, findValues } from '#lib/sources/jsonpath/evaluate.ts';
-import { parseExpression, parseJsonPath } from '#lib/sources/jsonpath/parse-expression.ts';
-import type { Json } from '#lib/sources/read-json.ts';
+import { evaluate, findValues } from '#lib/sources/json/evaluate-jsonpath.ts';
+import { parseExpression, parseJsonPath } from '#lib/sources/json/parse-jsonpath.ts';
+import type { Json } from '#lib/sources/json/read-json.ts';
 
 const SHOP = JSON.parse(`{
   "a": 6, "b": 4, "my-key": 1, "x.y": 2, "it's": 3, "empty": [], "none": null, "text": "abc", "yes": true,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findValueAtPath } from '#lib/sources/http-value/gjson-path.ts';
+import { findValueAtPath } from '#lib/sources/json/gjson-path.ts';
 
 const QUEUES = {
   queues: [

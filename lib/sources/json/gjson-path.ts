@@ -1,5 +1,5 @@
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { Budget } from '../jsonpath/operand.ts';
+import { Budget } from './jsonpath-operand.ts';
 
 const MAX_STEPS = 64;
 /** Path steps per step of the budget: they are cheaper than steps of expressions. */
