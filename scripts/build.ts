@@ -34,5 +34,5 @@ await writeFile(entry, HASHBANG + (await readFile('lib/entry.js', 'utf8')));
 await chmod(entry, 0o755);
 
 // What the server sends to browsers, as it is: beside the bundle, as it lies beside its source.
-for (const pages of ['lib/ui/page', 'lib/resource-metrics/ui/page'])
+for (const pages of ['lib/ui/page', 'lib/resource-metrics/page'])
   await cp(pages, join(folder, 'page'), { recursive: true });

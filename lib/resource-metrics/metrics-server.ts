@@ -16,7 +16,7 @@ import { debugEndpoints } from './debug/debug-endpoints.ts';
 import { PodLookup } from './debug/pod-lookup.ts';
 import type { MetricsServerOptions } from './options.ts';
 import { createPipeline, type PipelineEnvironment } from './pipeline.ts';
-import { UI_PATHS, uiEndpoints } from './ui/ui-endpoints.ts';
+import { UI_PATHS, uiEndpoints } from './ui-endpoints.ts';
 
 interface MetricsServerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
   /** Called after each cycle with the number of nodes. */

@@ -8,18 +8,18 @@ import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/
 import { createKubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { aggregationLayer } from './checks/aggregation-layer.ts';
-import { apiService } from './checks/api-service.ts';
-import { containerData } from './checks/container-data.ts';
-import { kubeletCertificates } from './checks/kubelet-certificates.ts';
-import { kubeletConnections } from './checks/kubelet-connections.ts';
-import { kubeletResponses } from './checks/kubelet-responses.ts';
-import { nodeAddresses } from './checks/node-addresses.ts';
-import { nodeClocks } from './checks/node-clocks.ts';
-import { permissions } from './checks/permissions.ts';
-import { podMetrics } from './checks/pod-metrics.ts';
+import { aggregationLayer } from './aggregation-layer.ts';
+import { apiService } from './api-service.ts';
+import { containerData } from './container-data.ts';
 import { DoctorContext } from './doctor-context.ts';
+import { kubeletCertificates } from './kubelet-certificates.ts';
+import { kubeletConnections } from './kubelet-connections.ts';
 import { type KubeletProbe, probeKubelet } from './kubelet-probe.ts';
+import { kubeletResponses } from './kubelet-responses.ts';
+import { nodeAddresses } from './node-addresses.ts';
+import { nodeClocks } from './node-clocks.ts';
+import { permissions } from './permissions.ts';
+import { podMetrics } from './pod-metrics.ts';
 
 interface DoctorEnvironment {
   readonly access: ClusterAccess;

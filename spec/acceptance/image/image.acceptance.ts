@@ -48,7 +48,7 @@ describe('the image, built stage by stage in an empty folder', function () {
 
 /** What /ui sends, by its path in dist/. */
 async function pageFiles(): Promise<readonly string[]> {
-  const folders = ['lib/ui/page', 'lib/resource-metrics/ui/page'];
+  const folders = ['lib/ui/page', 'lib/resource-metrics/page'];
   const files = await Promise.all(folders.map((folder) => readdir(folder)));
   return files.flat().map((file) => join('page', file));
 }
