@@ -29,6 +29,8 @@ export interface ScaledObjectsFlags {
   readonly httpTimeoutMs: number;
   /** Which hosts, beside those of SQS, see the AWS identity of this program. */
   readonly awsIdentityHosts: readonly string[];
+  /** Namespaces whose Services triggers of other namespaces may name as well; `*` for all. */
+  readonly sharedServiceNamespaces: readonly string[];
   /** Where reviews are taken, and with which certificate; `undefined` where they are not. */
   readonly webhook: WebhookOptions | undefined;
 }

@@ -386,6 +386,7 @@ export async function openScaledObjects(
     openTriggerEnvironment({
       ...{ clock, userAgent, allowedHosts, findAddresses, timeoutMs: environment.httpTimeoutMs },
       awsIdentityHosts: environment.awsIdentityHosts,
+      sharedServiceNamespaces: environment.sharedServiceNamespaces,
       ...{ listPods: listPods(environment.reader), listEndpoints: listEndpoints(environment.reader) },
     }),
   );

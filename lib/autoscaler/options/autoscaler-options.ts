@@ -294,6 +294,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
       workers: values.concurrentScaledObjectSyncs,
       httpTimeoutMs: values.triggerHttpTimeoutMs,
       awsIdentityHosts: values.awsIdentityHosts,
+      sharedServiceNamespaces: values.sharedServiceNamespaces,
       allowedHosts: values.allowedHosts,
       webhook: webhookOf(values),
       options: {

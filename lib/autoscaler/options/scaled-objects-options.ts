@@ -45,6 +45,12 @@ export const scaledObjectsFlags = {
       'awsEndpoint: names, *.suffix, addresses and CIDRs.',
     validate: ruleBrokenByHosts,
   }),
+  sharedServiceNamespaces: flag('shared-service-namespaces', texts, {
+    default: [],
+    description:
+      'Namespaces with Services whose endpoints triggers of other namespaces may query by aggregateFromKubeServiceEndpoints, * for all; by default only objects ' +
+      'of the same namespace may.',
+  }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
     description: 'Timeout of HTTP requests of triggers without one of their own.',

@@ -30,6 +30,7 @@ export interface TriggersCheckOptions {
   readonly allowedHosts: readonly string[];
   readonly httpTimeoutMs: number;
   readonly awsIdentityHosts: readonly string[];
+  readonly sharedServiceNamespaces: readonly string[];
   /** The one namespace to look at; `undefined` for all. */
   readonly namespace: string | undefined;
 }
@@ -65,6 +66,7 @@ export function triggers(
       await using sources = openTriggerEnvironment({
         ...{ clock, userAgent: 'autoscaler-doctor', allowedHosts: how.allowedHosts },
         ...{ timeoutMs: how.httpTimeoutMs, awsIdentityHosts: how.awsIdentityHosts },
+        sharedServiceNamespaces: how.sharedServiceNamespaces,
         findAddresses: NameResolver.ofSystem({ clock, timeoutMs: LOOKUP_TIMEOUT_MS }).findAddresses,
         ...{ listPods: listPods(client), listEndpoints: listEndpoints(client) },
       });

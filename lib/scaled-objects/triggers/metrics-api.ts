@@ -56,7 +56,7 @@ const parameters = z.object({
   aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
     from: METADATA,
     description:
-      'Whether all endpoints that are ready of the Service are asked that the host of the URL names; what they tell is aggregated.',
+      'Whether all endpoints that are ready of the Service are asked that the host of the URL names; what they tell is aggregated. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
     default: 'false',
   }),
   aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
@@ -84,6 +84,7 @@ const parameters = z.object({
 /** What the trigger works with. */
 interface MetricsApiOptions extends HttpTriggerOptions {
   readonly listEndpoints: ListEndpoints;
+  readonly sharedServiceNamespaces: readonly string[];
 }
 
 /** How long a poll of all endpoints of a Service may take. */
@@ -92,7 +93,21 @@ const FLEET_TIMEOUT_MS = 15_000;
 const FLEET_TOLD_WITHIN_MS = 14_000;
 
 /** A number in the response of any HTTP server. */
-export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: MetricsApiOptions): Trigger {
+export function metricsApiTrigger({
+  clients,
+  clock,
+  timeoutMs,
+  listEndpoints,
+  sharedServiceNamespaces,
+}: MetricsApiOptions): Trigger {
+  const serviceFor = (url: URL, namespace: string) => {
+    const service = serviceIn(url);
+    const shared = ['*', service.namespace].some((one) => sharedServiceNamespaces.includes(one));
+    if (shared || service.namespace === namespace) return service;
+    throw new Error(
+      `parameter "url" must name a Service in namespace ${namespace}: the flag --shared-service-namespaces of the autoscaler does not name ${service.namespace}`,
+    );
+  };
   return {
     types: ['metrics-api'],
     scalerName: () => 'metricsAPIScaler',
@@ -118,7 +133,7 @@ export function metricsApiTrigger({ clients, clock, timeoutMs, listEndpoints }: 
         format: given.format,
         timeoutMs: requestTimeoutMs,
         fleet: given.aggregateFromKubeServiceEndpoints
-          ? { service: serviceIn(url), how: given.aggregationType, listEndpoints, clock }
+          ? { service: serviceFor(url, request.namespace), how: given.aggregationType, listEndpoints, clock }
           : undefined,
       });
       // A fleet is asked within a time of its own, however many it has.

@@ -12,6 +12,8 @@ export interface TriggerEnvironment extends NetworkOptions {
   readonly clients: TriggerClients;
   /** Hosts beside those of SQS that receive the AWS identity of this program. */
   readonly awsIdentityHosts: readonly string[];
+  /** Namespaces whose Services triggers of other namespaces may name as well; `*` for all. */
+  readonly sharedServiceNamespaces: readonly string[];
   /** Default timeout of one HTTP request. */
   readonly timeoutMs: number;
   readonly listPods: ListPods;
@@ -34,6 +36,8 @@ export interface TriggerEnvironmentOptions {
   readonly findAddresses: FindAddresses | undefined;
   /** By default none. */
   readonly awsIdentityHosts?: readonly string[];
+  /** By default none. */
+  readonly sharedServiceNamespaces?: readonly string[];
   readonly timeoutMs: number;
   readonly listPods: ListPods;
   readonly listEndpoints: ListEndpoints;
@@ -59,6 +63,7 @@ export function openTriggerEnvironment(options: TriggerEnvironmentOptions): Open
   const environment: TriggerEnvironment = {
     ...{ clock, ...network, clients, timeoutMs, listPods, listEndpoints },
     awsIdentityHosts: options.awsIdentityHosts ?? [],
+    sharedServiceNamespaces: options.sharedServiceNamespaces ?? [],
     open<Source extends AsyncDisposable | Disposable>(
       openSource: (environment: TriggerEnvironment) => Source,
     ): Source {

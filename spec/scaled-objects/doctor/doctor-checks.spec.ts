@@ -49,6 +49,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         allowedHosts: [],
         httpTimeoutMs: 1000,
         awsIdentityHosts: [],
+        sharedServiceNamespaces: [],
       },
     });
 

@@ -21,7 +21,7 @@ describe('metricsApiTrigger', () => {
   let endpoints: readonly ServiceEndpoints[] = [];
   let asked: unknown;
   const trigger = metricsApiTrigger({
-    ...{ clients, clock: systemClock, timeoutMs: 5000 },
+    ...{ clients, clock: systemClock, timeoutMs: 5000, sharedServiceNamespaces: ['orders'] },
     listEndpoints: async (service) => {
       asked = service;
       return endpoints;
@@ -171,9 +171,30 @@ describe('metricsApiTrigger', () => {
     expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(/must have SERVICE.NAMESPACE/);
   });
 
-  it('waits as long as its timeout says, and a fleet no longer than fleets do', async () => {
+  it('refuses a Service of another namespace unless a flag shares it', async () => {
     const listEndpoints = async () => [];
-    const trigger = metricsApiTrigger({ clients, clock: systemClock, timeoutMs: 3000, listEndpoints });
+    const plans = async (host: string, sharedServiceNamespaces: readonly string[]) => {
+      const trigger = metricsApiTrigger({
+        ...{ clients, clock: systemClock, timeoutMs: 3000, listEndpoints, sharedServiceNamespaces },
+      });
+      const metadata = { url: `http://${host}/`, valueLocation: 'a', targetValue: '5' };
+      await planned(trigger, {
+        ...{ metadata: { ...metadata, aggregateFromKubeServiceEndpoints: 'true' }, namespace: 'team-1' },
+      });
+      return 'planned';
+    };
+    expect(await errorOf(plans('shop.team-2', []))).to.equal(
+      'parameter "url" must name a Service in namespace team-1: the flag --shared-service-namespaces of the autoscaler does not name team-2',
+    );
+    expect(await errorOf(plans('shop.team-2.svc', ['team-3', 'team-1']))).to.match(/does not name team-2/);
+    expect(await plans('shop.team-1.svc', [])).to.equal('planned');
+    expect(await plans('shop.team-2', ['team-3', 'team-2'])).to.equal('planned');
+    expect(await plans('shop.team-2', ['*'])).to.equal('planned');
+  });
+
+  it('waits as long as its timeout says, and a fleet no longer than fleets do', async () => {
+    const fleet = { listEndpoints: async () => [], sharedServiceNamespaces: ['*'] };
+    const trigger = metricsApiTrigger({ clients, clock: systemClock, timeoutMs: 3000, ...fleet });
     const waits = async (more: Record<string, string>) => {
       const metadata = { url: 'http://shop.orders/', valueLocation: 'a', targetValue: '5', ...more };
       return (await planned(trigger, { metadata })).query.timeoutMs;
@@ -193,8 +214,10 @@ describe('metricsApiTrigger', () => {
       if (localAddress === '127.0.0.1') response.end('{"a":3}'); // the others never respond
     });
     const listEndpoints = async () => [{ addresses, ports: [port] }];
-    const slow = metricsApiTrigger({ clients, clock, timeoutMs: 60_000, listEndpoints });
-    const url = `http://shop.orders:${port}/`;
+    const slow = metricsApiTrigger({
+      ...{ clients, clock, timeoutMs: 60_000, listEndpoints, sharedServiceNamespaces: [] },
+    });
+    const url = `http://shop.default:${port}/`;
     const over = async (aggregationType: string) => {
       askedAddresses = [];
       const metadata = { url, valueLocation: 'a', targetValue: '5', aggregationType };

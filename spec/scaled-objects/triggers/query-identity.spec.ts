@@ -182,7 +182,7 @@ describe('queries that are asked once for all that ask the same', () => {
     },
     'metrics-api': {
       trigger: metricsApiTrigger({
-        ...{ clients, clock: systemClock, timeoutMs: 3000 },
+        ...{ clients, clock: systemClock, timeoutMs: 3000, sharedServiceNamespaces: [] },
         listEndpoints: async () => [],
       }),
       metadata: { url: 'http://127.0.0.1:9/', valueLocation: 'a', targetValue: '5', authMode: 'custom' },
