@@ -16,7 +16,7 @@ export interface Row {
 /** State of an object; also a CSS class. */
 export type RowState = 'served' | 'failing' | 'waiting';
 
-/** Renders a table that scrolls horizontally in narrow windows; `none` is shown if there are no rows. */
+/** Renders a table, of which each row is a card with the titles of its cells on a phone; `none` is shown if there are no rows. */
 export function table(columns: readonly Column[], rows: readonly Row[], none: string): Html {
   const head = columns.map(
     ({ title, className }) => html`<th${classes(className)} scope="col">${title}</th>`,
@@ -34,7 +34,10 @@ export function stateWord(state: RowState, word: string): Html {
 }
 
 function renderRows({ cells, state, note }: Row, columns: readonly Column[]): Html {
-  const data = cells.map((cell, index) => html`<td${classes(columns[index]?.className)}>${cell}</td>`);
+  const data = cells.map((cell, index) => {
+    const { title, className } = columns[index] ?? {};
+    return html`<td${classes(className)} data-title="${title}">${cell}</td>`;
+  });
   const names = [state === 'served' ? undefined : state, note ? 'has-reason' : undefined];
   const row = html`<tr${classes(...names)}>${data}</tr>`;
   if (!note) return row;

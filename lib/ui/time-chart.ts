@@ -35,9 +35,10 @@ export interface TimeChart {
 
 const MARGIN = { left: 56, right: 36, top: 46, bottom: 36 };
 /**
- * Of the legend. A row wraps where its text, estimated by its number of letters, exceeds the width of the drawing.
+ * Of the legend. A row wraps where its text, estimated by its number of letters, exceeds the width of the drawing. The
+ * width is that of the large letters in which a page shows a drawing that is scaled down to the width of a phone.
  */
-const [LINE_HEIGHT, LETTER_WIDTH, MAX_LABEL_LENGTH] = [18, 7, 60];
+const [LINE_HEIGHT, LETTER_WIDTH, MAX_LABEL_LENGTH] = [18, 10, 50];
 
 /** Renders an SVG of values over time, with a value axis from zero. */
 export function timeChart(chart: TimeChart): Html {

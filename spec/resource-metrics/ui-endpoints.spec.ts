@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { ScenarioInput } from '#simulator/scenario.ts';
-import { Browser } from '#spec/support/browser.ts';
+import { Browser, CUT_CELLS } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
@@ -110,22 +110,29 @@ describe('uiEndpoints', () => {
       await eventually(async () => (await isHidden('content')) === false);
       expect(await textOf('#summary')).to.equal('4 of 6 nodes and 13 of 20 pods are served');
       expect((await columnOf('nodes', 1)).slice(0, 2)).to.deep.equal(['node-2', 'node-4']);
-      expect((await columnOf('nodes', 0)).slice(0, 3)).to.deep.equal([
-        'NodeFailing',
-        'NodeFailing',
-        'Healthy',
-      ]);
-      expect(await textOf('#nodes tr.reason')).to.match(/connection refused \(since /);
+      expect((await columnOf('nodes', 0)).slice(0, 3)).to.deep.equal(['Failing', 'Failing', 'Healthy']);
+      expect(await textOf('#nodes tr.reason')).to.match(
+        /^NodeFailing: Cannot scrape .*connection refused \(since /,
+      );
       expect(await textOf('#nodes tr.reason .remedy')).to.equal(
         'Run metrics-server doctor --node=NAME, which prints the remedy.',
       );
       expect(await textOf('#nodes tr.reason .remedy code')).to.equal('metrics-server doctor --node=NAME');
       expect(new Set(await columnOf('pods', 0)))
-        .to.include('IncompletePod')
+        .to.include('Failing')
         .and.to.include('Healthy');
       expect(
         await page().evaluate(`document.querySelectorAll('#nodes svg.trend path.line').length`),
       ).to.equal(8);
+    });
+
+    it('shows usage of nodes in per cent of what is allocatable, as kubectl top does', async () => {
+      const rows = `[...document.querySelectorAll('#nodes tbody tr:not(.reason)')]`;
+      const shares = `${rows}.map((row) => [...row.querySelectorAll('small')].map((one) => one.textContent))`;
+      const shown = (await page().evaluate(shares)) as readonly (readonly string[])[];
+      expect(shown.filter((one) => one.length > 0)).to.have.lengthOf(4);
+      for (const share of shown.flat()) expect(share).to.match(/^\d{1,3}%$/);
+      expect(await textOf('#nodes th:nth-child(3)')).to.equal('CPU (cores)');
     });
 
     it('does not store the token', async () => {
@@ -171,10 +178,10 @@ describe('uiEndpoints', () => {
     it('looks up a pod that no kubelet reports', async () => {
       const reason = '#pods tr.reason:has(button)';
       expect(await textOf(reason)).to.match(
-        /^no responding kubelet reports it; .*Look upIf its node cannot be scraped,/,
+        /^NotReported: no responding kubelet reports it; .*Look upIf its node cannot be scraped,/,
       );
       await page().click(`${reason} button`);
-      const isLookedUp = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('Cannot scrape node "node-4"'))`;
+      const isLookedUp = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('NodeFailing: Cannot scrape node "node-4"'))`;
       await eventually(async () => (await page().evaluate(isLookedUp)) === true);
     });
 
@@ -183,8 +190,9 @@ describe('uiEndpoints', () => {
       await page().photograph(`${PHOTOGRAPHS}/page-light.png`);
       await page().prefer('dark');
       await page().photograph(`${PHOTOGRAPHS}/page-dark.png`);
-      for (const width of [1280, 480]) {
+      for (const width of [1280, 420]) {
         await page().resize({ width, height: 900 });
+        expect(await page().evaluate(CUT_CELLS), `cut at ${width}`).to.deep.equal([]);
         const [content, window] = ['scrollWidth', 'clientWidth'].map(
           (size) => `document.documentElement.${size}`,
         );
@@ -256,7 +264,8 @@ function varyLoads({ cluster }: RunningServer, cycle: number): void {
   }
 }
 
-/** Parses `63m` and `1.27`; NaN for other texts. */
-function coresOf(text: string): number {
+/** Parses `63m` and `1.27`, without the share of the node behind it; NaN for other texts. */
+function coresOf(cell: string): number {
+  const [text = ''] = cell.split(' ');
   return text.endsWith('m') ? Number(text.slice(0, -1)) / 1000 : Number(text);
 }

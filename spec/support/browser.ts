@@ -162,3 +162,14 @@ async function pageAt(browser: string): Promise<string | undefined> {
   }[];
   return targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl;
 }
+
+/** Evaluates to the texts of cells and drawings that are wider than what shows them, or end beyond the window or drawing. */
+export const CUT_CELLS = `[
+  ...[...document.querySelectorAll('td, th, pre.why, dd, textarea')].filter(
+    (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth || one.scrollWidth > one.clientWidth + 1,
+  ),
+  ...[...document.querySelectorAll('svg.chart text, svg.chart path')].filter((one) => {
+    const [own, drawing] = [one, one.ownerSVGElement].map((element) => element.getBoundingClientRect());
+    return own.left < drawing.left || own.right > Math.min(drawing.right, document.documentElement.clientWidth);
+  }),
+].filter((one) => one.checkVisibility()).map((one) => one.textContent.slice(0, 80))`;

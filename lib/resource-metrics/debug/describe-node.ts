@@ -1,4 +1,5 @@
-import type { LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';
+import { formatCpuNanocores, formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
+import type { LiveNode, LiveNodes } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePods } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { ScrapeRecord, ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';
 import { isStale, type MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
@@ -20,6 +21,8 @@ export interface NodeDescription {
   readonly name: string;
   readonly served: boolean;
   readonly usage?: UsageDescription;
+  /** What its pods may use, as in its status. */
+  readonly allocatable?: { readonly cpu?: string; readonly memory?: string };
   /** Why it is not served. */
   readonly reason?: RemediedReason;
   readonly scrape?: ScrapeDescription;
@@ -49,7 +52,8 @@ interface CachedDescription {
 }
 
 export function describeNode(source: DebugSource, name: string, trend: NodeTrend): NodeDescription {
-  const usage = source.nodes.get(name) && source.sink.snapshot.nodes.get(name);
+  const node = source.nodes.get(name);
+  const usage = node && source.sink.snapshot.nodes.get(name);
   const reason = explainNode(source, name);
   const scrape = source.scrapes.get(name);
   const cached = source.sink.cachedNode(name);
@@ -57,10 +61,24 @@ export function describeNode(source: DebugSource, name: string, trend: NodeTrend
     name,
     served: reason === undefined,
     ...(usage && { usage: describeUsage(usage, [usage]) }),
+    ...(node && describeAllocatable(node)),
     ...(reason && { reason: withRemedy(reason) }),
     ...(scrape && { scrape: describeScrape(scrape) }),
     ...(cached && { cached: describeCached(cached.record) }),
     trend,
+  };
+}
+
+function describeAllocatable({
+  allocatableMillicores: millicores,
+  allocatableMemoryKib: kib,
+}: LiveNode): Pick<NodeDescription, 'allocatable'> {
+  if (millicores === undefined && kib === undefined) return {};
+  return {
+    allocatable: {
+      ...(millicores !== undefined && { cpu: formatCpuNanocores(millicores * 1e6) }),
+      ...(kib !== undefined && { memory: formatMemoryBytes(kib * 1024) }),
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 
 interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {
   /** A label selector; empty or absent selects all nodes. */
@@ -29,6 +30,9 @@ export interface LiveNode {
   readonly kubeletPort: number | undefined;
   /** Path of its kubelet's resource metrics, if not `/metrics/resource`; from an annotation. */
   readonly resourceMetricsPath: string | undefined;
+  /** What pods may use, as `kubectl top node` compares with; whole numbers, since they take the least memory. */
+  readonly allocatableMillicores?: number;
+  readonly allocatableMemoryKib?: number;
 }
 
 /** Read access to the cached nodes. */
@@ -52,6 +56,8 @@ const MAX_ADDRESSES = 32;
 const MAX_ADDRESSES_OF_TYPE = 8;
 /** Maximum length of a DNS name. */
 const MAX_ADDRESS_LENGTH = 253;
+/** A kubelet writes quantities of up to 20 characters. */
+const MAX_QUANTITY_LENGTH = 40;
 
 /** Selects the cached part of a Node; malformed fields count as absent. */
 export function reduceNode(node: unknown): LiveNode | undefined {
@@ -59,13 +65,29 @@ export function reduceNode(node: unknown): LiveNode | undefined {
   const name = propertyOf(metadata, 'name');
   if (typeof name !== 'string') return undefined;
   const status = propertyOf(node, 'status');
+  const allocatable = propertyOf(status, 'allocatable');
+  const millicores = readThousandths(propertyOf(allocatable, 'cpu'));
+  const memory = readThousandths(propertyOf(allocatable, 'memory'));
   return {
     name,
     labels: readTexts(propertyOf(metadata, 'labels')),
     addresses: readAddresses(status),
     kubeletPort: readKubeletPort(status),
     resourceMetricsPath: readPath(propertyOf(metadata, 'annotations')),
+    ...(millicores !== undefined && { allocatableMillicores: millicores }),
+    ...(memory !== undefined && { allocatableMemoryKib: Math.floor(memory / 1000 / 1024) }),
   };
+}
+
+/** Reads a positive quantity; others count as absent. */
+function readThousandths(quantity: unknown): number | undefined {
+  if (typeof quantity !== 'string' || quantity.length > MAX_QUANTITY_LENGTH) return undefined;
+  try {
+    const thousandths = Number(parseThousandths(quantity));
+    return thousandths > 0 ? thousandths : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function readTexts(labels: unknown): Readonly<Record<string, string>> {

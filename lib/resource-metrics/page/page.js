@@ -1,5 +1,5 @@
 import { element, sparkline } from './elements.js';
-import { formatAge, formatBytes, formatCores, parseQuantity } from './quantities.js';
+import { formatAge, formatBytes, formatCores, formatShare, parseQuantity } from './quantities.js';
 import { RecentUsage } from './recent-usage.js';
 import { SortableTable } from './sortable-table.js';
 
@@ -144,12 +144,13 @@ function formatCount({ total, served }) {
   return served === total ? `${total}, all served` : `${total}, ${total - served} not served`;
 }
 
-function nodeRow({ name, served, usage, reason, scrape, cached, trend }, atMs) {
+function nodeRow({ name, served, usage, allocatable, reason, scrape, cached, trend }, atMs) {
   const failure = scrape?.failure;
   return {
-    ...rankState(served && !failure, reason?.code ?? (failure && 'NodeFailing')),
+    ...rankState({ served, isFailing: failure !== undefined, code: reason?.code }),
     name,
     ...amounts(usage),
+    capacity: amounts(allocatable),
     trend: trend.map(({ cpuNanocores, memoryBytes }) => ({ cores: cpuNanocores / 1e9, bytes: memoryBytes })),
     scrapedMs: scrape && atMs - Date.parse(scrape.startedAt),
     tookMs: scrape && scrape.durationSeconds * 1000,
@@ -166,7 +167,7 @@ function podRow({ namespace, name, served, node, usage, reason: reported }) {
   const key = `${namespace}/${name}`;
   const reason = reported?.code === 'NotReported' ? (lookedUp.get(key) ?? reported) : reported;
   return {
-    ...rankState(served, reason?.code),
+    ...rankState({ served, code: reason?.code }),
     ...(reason === reported && reported?.code === 'NotReported' && { more: lookUpButton(namespace, name) }),
     ...{ key, namespace, name, node },
     ...amounts(usage),
@@ -200,12 +201,16 @@ const WAITING = [
   'NotPublishedYet',
 ];
 
-/** Ranks failing items first, then waiting ones. */
-function rankState(isHealthy, code) {
-  if (isHealthy) return { state: 'served', rank: 2, word: 'Healthy' };
+/** Ranks failing items first, then those that are served although their node fails, then waiting ones. */
+function rankState({ served, isFailing = false, code }) {
+  if (served) {
+    return isFailing
+      ? { state: 'waiting', rank: 1, word: 'Degraded', code: 'NodeFailing' }
+      : { state: 'served', rank: 3, word: 'Healthy' };
+  }
   return WAITING.includes(code)
-    ? { state: 'waiting', rank: 1, word: code }
-    : { state: 'failing', rank: 0, word: code ?? 'not served' };
+    ? { state: 'waiting', rank: 2, word: 'Pending', code }
+    : { state: 'failing', rank: 0, word: 'Failing', code };
 }
 
 function amounts(usage) {
@@ -214,37 +219,28 @@ function amounts(usage) {
 
 function usageColumns() {
   return [
-    {
-      title: 'CPU',
-      className: 'number',
-      value: ({ cores }) => cores,
-      cell: ({ cores, trend }) =>
-        usageCell(
-          formatCores(cores),
-          trend.map((point) => point.cores),
-          'CPU',
-        ),
-    },
-    {
-      title: 'Memory',
-      className: 'number',
-      value: ({ bytes }) => bytes,
-      cell: ({ bytes, trend }) =>
-        usageCell(
-          formatBytes(bytes),
-          trend.map((point) => point.bytes),
-          'Memory',
-        ),
-    },
+    usageColumn('CPU', { title: 'CPU (cores)', of: ({ cores }) => cores, format: formatCores }),
+    usageColumn('Memory', { title: 'Memory', of: ({ bytes }) => bytes, format: formatBytes }),
   ];
 }
 
-function usageCell(amount, values, resource) {
-  const label = `${resource} over the last minutes`;
-  return element('div', { className: 'usage' }, [
-    sparkline(values, label),
-    element('span', { text: amount }),
-  ]);
+/** @param of selects the amount of a row, of a point of its trend, or of its capacity */
+function usageColumn(resource, { title, of, format }) {
+  return {
+    title,
+    className: 'number',
+    value: of,
+    cell: (row) => {
+      const share = row.capacity && formatShare(of(row), of(row.capacity));
+      const of100 =
+        share && element('small', { text: share, title: `of the node's allocatable ${resource}` });
+      return element('div', { className: 'usage' }, [
+        sparkline(row.trend.map(of), `${resource} over the last minutes`),
+        element('span', { text: format(of(row)) }),
+        ...(of100 ? [' ', of100] : []),
+      ]);
+    },
+  };
 }
 
 function stateCell({ state, word }) {

@@ -32,6 +32,11 @@ export function formatBytes(bytes) {
   return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** Formats a share of a capacity: `7%`; nothing where one is not available. */
+export function formatShare(amount, capacity) {
+  return amount === undefined || !capacity ? '' : `${Math.round((amount / capacity) * 100)}%`;
+}
+
 /** Formats an age: `4 s`, `12 min`, `3 h`. */
 export function formatAge(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));

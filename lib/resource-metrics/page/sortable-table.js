@@ -3,9 +3,8 @@ import { element, prose } from './elements.js';
 /**
  * A table that can be sorted by any column; initially, problems come first.
  *
- * A column has a title, a sort value and a cell. The reason of a row is shown below it, followed by its element
- * `more` and
- * its remedy.
+ * A column has a title, a sort value and a cell. The reason of a row is shown below it, with its code, followed by its
+ * element `more` and its remedy.
  */
 export class SortableTable {
   #table;
@@ -66,13 +65,12 @@ export class SortableTable {
   }
 
   #createRows(row) {
-    const cells = this.#columns.map(({ className = '', cell }) => {
-      const content = cell(row);
-      return element('td', { className }, [content]);
-    });
-    const { state, reason, remedy, more } = row;
+    const cells = this.#columns.map(({ title, className = '', cell }) =>
+      element('td', { className, 'data-title': title }, [cell(row)]),
+    );
+    const { state, code, reason, remedy, more } = row;
     if (!reason) return [element('tr', { className: state }, cells)];
-    const text = element('div', { text: reason });
+    const text = element('div', { text: code ? `${code}: ${reason}` : reason });
     if (more) text.append(' ', more);
     if (remedy) text.append(element('div', { className: 'remedy' }, prose(remedy)));
     const wide = element('td', { colspan: this.#columns.length }, [text]);

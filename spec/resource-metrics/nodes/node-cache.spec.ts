@@ -49,6 +49,8 @@ describe('reduceNode', () => {
       ],
       kubeletPort: 10250,
       resourceMetricsPath: undefined,
+      allocatableMillicores: 2000,
+      allocatableMemoryKib: 24_581_692,
     });
   });
 
@@ -63,6 +65,17 @@ describe('reduceNode', () => {
     expect(reduceNode({ metadata: { name: 'a' } })).to.deep.equal(silent);
     const empty = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, addresses: null };
     expect(reduceNode({ metadata: { name: 'a', labels: null }, status: empty })).to.deep.equal(silent);
+  });
+
+  it('reads what pods may use of CPU and memory, and no other text', () => {
+    const reduced = (cpu: unknown, memory: unknown) => {
+      const node = reduceNode({ metadata: { name: 'a' }, status: { allocatable: { cpu, memory } } });
+      return [node?.allocatableMillicores, node?.allocatableMemoryKib];
+    };
+    expect(reduced('3920m', '16374656Ki')).to.deep.equal([3920, 16_374_656]);
+    expect(reduced('4', '2Gi')).to.deep.equal([4000, 2 * 1024 * 1024]);
+    for (const bad of [4, '', '0', '-1', 'four', '9'.repeat(41), null])
+      expect(reduced(bad, bad), String(bad)).to.deep.equal([undefined, undefined]);
   });
 
   it('reads the path in the annotation, if it is one', () => {
