@@ -3,7 +3,7 @@ import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
 import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { nameOfMetric } from '../annotations/collected-metrics.ts';
+import { nameOfMetric } from '../collected-metrics.ts';
 import {
   type CollectorRequest,
   type MetricCollector,

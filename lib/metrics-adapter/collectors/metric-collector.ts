@@ -5,8 +5,8 @@ import type { Query } from '#lib/sources/query.ts';
 import { parseDecimal } from '#lib/sources/sample.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
-import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
-import type { CollectorConfig } from '../annotations/read-annotations.ts';
+import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
+import type { CollectorConfig } from '../read-annotations.ts';
 
 /** A metric that is to be collected, and everything that is said of it. */
 export interface CollectorRequest {

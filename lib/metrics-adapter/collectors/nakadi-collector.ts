@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/http-apis/nakadi-server.ts';
-import { nameOfMetric } from '../annotations/collected-metrics.ts';
+import { nameOfMetric } from '../collected-metrics.ts';
 import {
   type CollectorRequest,
   choice,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
-import { CONFIG_PREFIX, nameOfMetric } from '../annotations/collected-metrics.ts';
+import { CONFIG_PREFIX, nameOfMetric } from '../collected-metrics.ts';
 import {
   type CollectorRequest,
   type MetricCollector,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
-import type { HpaMetric } from '../annotations/collected-metrics.ts';
+import type { HpaMetric } from '../collected-metrics.ts';
 import {
   type FoundSchedules,
   keyOfSchedule,

@@ -5,7 +5,7 @@ import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import type { Query } from '#lib/sources/query.ts';
-import type { DescribedObject, HpaMetric } from '../annotations/collected-metrics.ts';
+import type { DescribedObject, HpaMetric } from '../collected-metrics.ts';
 import { hostQuery } from './host-rate-collector.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 

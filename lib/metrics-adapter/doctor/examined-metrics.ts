@@ -4,7 +4,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from '../annotations/collected-metrics.ts';
+import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from '../collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics, MetricClaims } from '../plans/metric-owners.ts';

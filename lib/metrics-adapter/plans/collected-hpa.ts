@@ -1,6 +1,6 @@
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { Query } from '#lib/sources/query.ts';
-import type { HpaMetric, ScaledHpa } from '../annotations/collected-metrics.ts';
+import type { HpaMetric, ScaledHpa } from '../collected-metrics.ts';
 
 /** One metric of an HPA, and how it is collected. */
 export interface PlannedCollector {

@@ -5,7 +5,7 @@ import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
+import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { LabelledObject, ObjectLabels } from '../targets/object-labels.ts';
 import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } from './collected-hpa.ts';

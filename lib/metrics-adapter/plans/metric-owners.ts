@@ -1,4 +1,4 @@
-import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
+import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
 import type { LabelledObject } from '../targets/object-labels.ts';
 import type { CollectedMetric, PlanProblem } from './collected-hpa.ts';
 

@@ -1,8 +1,8 @@
 import type { Query } from '#lib/sources/query.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
-import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../annotations/collected-metrics.ts';
-import { type ReadConfig, readAnnotations, type Setting } from '../annotations/read-annotations.ts';
+import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
 import { type CollectorRequest, type MetricCollector, settingsOf } from '../collectors/metric-collector.ts';
+import { type ReadConfig, readAnnotations, type Setting } from '../read-annotations.ts';
 import type { PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { severalSamples } from './query-notices.ts';
 

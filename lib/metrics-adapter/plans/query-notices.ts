@@ -1,4 +1,4 @@
-import type { ScaledHpa } from '../annotations/collected-metrics.ts';
+import type { ScaledHpa } from '../collected-metrics.ts';
 import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 
 const END = ' samples, of which the first counts';

@@ -7,7 +7,7 @@ import type { Reading } from '#lib/collection/poll-results.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { formatValue } from '#lib/kubernetes/quantity.ts';
 import type { Sample } from '#lib/sources/sample.ts';
-import { type HpaMetric, nameOfMetric } from '../annotations/collected-metrics.ts';
+import { type HpaMetric, nameOfMetric } from '../collected-metrics.ts';
 import type { ObjectLabels } from '../targets/object-labels.ts';
 import type { TargetPods } from '../targets/target-pods.ts';
 import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';

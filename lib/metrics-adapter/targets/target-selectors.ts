@@ -8,7 +8,7 @@ import type { ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { DescribedObject } from '../annotations/collected-metrics.ts';
+import type { DescribedObject } from '../collected-metrics.ts';
 
 /** What reading selectors needs. */
 interface TargetSelectorsOptions {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { hostRateCollector } from '#lib/metrics-adapter/collectors/host-rate-collector.ts';
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
 import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';

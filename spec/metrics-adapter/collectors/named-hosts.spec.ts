@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { httpCollector } from '#lib/metrics-adapter/collectors/http-collector.ts';
 import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-collector.ts';
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { HpaMetric } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import type { HpaMetric } from '#lib/metrics-adapter/collected-metrics.ts';
 import { scalingScheduleCollector } from '#lib/metrics-adapter/collectors/scaling-schedule-collector.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

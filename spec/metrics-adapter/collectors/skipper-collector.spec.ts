@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import {
   readIngress,
   readRouteGroup,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { SCALING_SCHEDULES } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';

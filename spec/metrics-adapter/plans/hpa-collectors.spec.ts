@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
-import { readScaledHpa, type ScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { readScaledHpa, type ScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { HpaCollectors } from '#lib/metrics-adapter/plans/hpa-collectors.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';

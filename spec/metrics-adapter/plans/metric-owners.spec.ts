@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import type { ScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { CollectedMetric } from '#lib/metrics-adapter/plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics, MetricClaims } from '#lib/metrics-adapter/plans/metric-owners.ts';
 

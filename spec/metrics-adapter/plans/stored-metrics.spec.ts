@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { Reading } from '#lib/collection/poll-results.ts';
-import type { HpaMetric } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import type { HpaMetric } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { CollectedMetric } from '#lib/metrics-adapter/plans/collected-hpa.ts';
 import { storedMetrics } from '#lib/metrics-adapter/plans/stored-metrics.ts';
 import type { Sample } from '#lib/sources/sample.ts';

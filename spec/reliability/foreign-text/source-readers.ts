@@ -19,9 +19,9 @@ import { readHpa as readWholeHpa } from '#lib/kubernetes/objects/hpa-versions.ts
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import { parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
-import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
-import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/annotations/read-annotations.ts';
+import { isMisspeltConfigKey, readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/skipper-collector.ts';
+import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/read-annotations.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isConfigKey, isMisspeltConfigKey } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { isConfigKey, isMisspeltConfigKey } from '#lib/metrics-adapter/collected-metrics.ts';
 import {
   parseAnnotationKey,
   type ReadConfig,
   readAnnotations,
-} from '#lib/metrics-adapter/annotations/read-annotations.ts';
+} from '#lib/metrics-adapter/read-annotations.ts';
 
 describe('parseAnnotationKey', () => {
   it('reads type, metric, collector and setting', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isMisspelling, readScaledHpa } from '#lib/metrics-adapter/annotations/collected-metrics.ts';
+import { isMisspelling, readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
 
 describe('readScaledHpa', () => {
