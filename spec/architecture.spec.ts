@@ -70,14 +70,13 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   serving: ['encoding', 'http'],
   access: ['http'],
   discovery: ['encoding', 'http', 'resources'],
-  openapi: ['encoding', 'http', 'resources', 'discovery'],
   'health.ts': ['http'],
   'debug-endpoint.ts': ['http'],
   middleware: ['encoding', 'http', 'serving', 'access', 'health.ts'],
   'routes.ts': ['encoding', 'http', 'resources', 'discovery'],
   'server-options.ts': ['serving', 'access', 'middleware'],
   'api-server.ts': [
-    ...['http', 'resources', 'serving', 'access', 'discovery', 'openapi', 'middleware'],
+    ...['http', 'resources', 'serving', 'access', 'discovery', 'middleware'],
     ...['health.ts', 'routes.ts'],
   ],
   'subsystems.ts': [

@@ -11,10 +11,10 @@ const REASONS: Readonly<Record<string, string>> = {
     'after Object.hasOwn',
   'lib/apiserver/encoding/message-type.ts object[name]':
     'names of fields of message types that this program has',
-  'lib/apiserver/openapi/openapi-v2.ts converted[key]': 'keywords of schemas that this program has',
-  'lib/apiserver/openapi/openapi-v2.ts Object.assign({}, ...schemas)':
+  'lib/apiserver/discovery/openapi-v2.ts converted[key]': 'keywords of schemas that this program has',
+  'lib/apiserver/discovery/openapi-v2.ts Object.assign({}, ...schemas)':
     'names of schemas that this program has',
-  'lib/apiserver/openapi/openapi-v2.ts Object.assign(converted, toV2(firstOf(inner)))':
+  'lib/apiserver/discovery/openapi-v2.ts Object.assign(converted, toV2(firstOf(inner)))':
     'keywords of schemas that this program has',
   'lib/doctor/check.ts diagnoses[code]': 'a key of the type of the diagnoses',
 };

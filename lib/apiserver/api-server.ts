@@ -5,6 +5,13 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
 import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
+import {
+  OPENAPI_V3_ROOT,
+  OpenApiDocuments,
+  openApiV2Endpoint,
+  openApiV3Endpoint,
+  openApiV3IndexEndpoint,
+} from './discovery/openapi-endpoints.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import type { Endpoint, RequestState } from './http/api-context.ts';
@@ -20,13 +27,6 @@ import { limitHeaders, readRequest } from './middleware/read-request.ts';
 import { requestDeadline } from './middleware/request-deadline.ts';
 import { accountResponse, DEFAULT_MAX_HELD_BYTES, DeliveryGate } from './middleware/response-budget.ts';
 import { statusErrors } from './middleware/status-errors.ts';
-import {
-  OPENAPI_V3_ROOT,
-  OpenApiDocuments,
-  openApiV2Endpoint,
-  openApiV3Endpoint,
-  openApiV3IndexEndpoint,
-} from './openapi/openapi-endpoints.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
 import { endpointRoutes, groupRoutes, RecentRoutes, unknownPath } from './routes.ts';

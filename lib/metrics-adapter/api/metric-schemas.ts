@@ -1,3 +1,4 @@
+import { NAMESPACE } from '#lib/apiserver/discovery/operations.ts';
 import {
   ANY_TEXT,
   kindExtension,
@@ -14,7 +15,6 @@ import {
   text,
   wholeNumber,
 } from '#lib/apiserver/encoding/schema.ts';
-import { NAMESPACE } from '#lib/apiserver/openapi/operations.ts';
 import type { DescribedPath } from '#lib/apiserver/resources/api-group.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import * as z from 'zod';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { META_SCHEMAS } from '#lib/apiserver/openapi/api-documents.ts';
+import { META_SCHEMAS } from '#lib/apiserver/discovery/api-documents.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { METRICS_SCHEMA, METRICS_SCHEMAS } from '#lib/resource-metrics/api/metrics-types.ts';
 import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
+import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/discovery/openapi-endpoints.ts';
 import { objectOf, text } from '#lib/apiserver/encoding/schema.ts';
-import { type DescribedApi, OpenApiDocuments } from '#lib/apiserver/openapi/openapi-endpoints.ts';
 import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { metricsApiGroup } from '#lib/resource-metrics/api/metrics-api-group.ts';
 import { requestHttp1 } from '#spec/support/api-request.ts';
