@@ -58,10 +58,10 @@ import { triggerAuthenticationController } from './triggers/authentication/trigg
 import { listEndpoints, listPods } from './triggers/cluster-lookups.ts';
 import { openTriggerEnvironment } from './triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from './triggers/trigger-registry.ts';
+import { Admission } from './validation/admission.ts';
 import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
-import { Admission } from './webhook/admission.ts';
-import { WebhookSeries } from './webhook/webhook-series.ts';
-import { startWebhookServer } from './webhook/webhook-server.ts';
+import { WebhookSeries } from './validation/webhook-series.ts';
+import { startWebhookServer } from './validation/webhook-server.ts';
 
 /** What ScaledObjects need from outside. */
 export interface ScaledObjectsEnvironment {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
 import { makeSelfSignedCertificate } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
-import { startWebhookServer } from '#lib/scaled-objects/webhook/webhook-server.ts';
+import { startWebhookServer } from '#lib/scaled-objects/validation/webhook-server.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

@@ -13,7 +13,7 @@ import { statusErrors } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import { parseContinueToken } from '#lib/apiserver/resources/list-page.ts';
-import { readAdmissionReview } from '#lib/scaled-objects/webhook/admission-review.ts';
+import { readAdmissionReview } from '#lib/scaled-objects/validation/admission-review.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { filterForm } from '#lib/ui/object-list.ts';
 import { isListed, pageAddress, readPageQuery } from '#lib/ui/page-query.ts';

@@ -34,14 +34,14 @@ import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { goBoolean, readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
-import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
-import { limitedByDefault } from '#lib/scaled-objects/validation/limit-ranges.ts';
-import { checkScaledObject } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 import {
   readAdmissionReview,
   reviewed,
   UnreadableReview,
-} from '#lib/scaled-objects/webhook/admission-review.ts';
+} from '#lib/scaled-objects/validation/admission-review.ts';
+import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
+import { limitedByDefault } from '#lib/scaled-objects/validation/limit-ranges.ts';
+import { checkScaledObject } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 import { parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';

@@ -10,9 +10,6 @@ import {
 } from '../preparation/prepared-scaled-object.ts';
 import { brokenByAuthentication, unsupportedIn } from '../triggers/authentication/resolve-authentication.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { CheckFailure, type Rule } from '../validation/check-failure.ts';
-import { haveOneTarget } from '../validation/find-conflicts.ts';
-import { brokenByTriggers, checkWithDefaults } from '../validation/validate-scaled-object.ts';
 import {
   type AdmissionRequest,
   admissionResponse,
@@ -22,6 +19,9 @@ import {
   UnreadableReview,
   type Verdict,
 } from './admission-review.ts';
+import { CheckFailure, type Rule } from './check-failure.ts';
+import { haveOneTarget } from './find-conflicts.ts';
+import { brokenByTriggers, checkWithDefaults } from './validate-scaled-object.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WebhookSeries } from '#lib/scaled-objects/webhook/webhook-series.ts';
+import { WebhookSeries } from '#lib/scaled-objects/validation/webhook-series.ts';
 
 describe('WebhookSeries', () => {
   it('counts by namespace and rule', () => {
