@@ -4,7 +4,7 @@ import { faultOf, readExpressions } from '#spec/support/regular-expressions.ts';
 const AT_RUN_TIME: Readonly<Record<string, string>> = {
   'simulator/resources/kinds/custom-resource-definitions.ts':
     'looks whether a pattern is one, and matches nothing',
-  'simulator/schema/validate.ts': 'patterns of custom resources, which are those of our own manifests',
+  'simulator/resources/validate.ts': 'patterns of custom resources, which are those of our own manifests',
 };
 
 // Refuses regular expressions of lib/ and simulator/ for which a text exists that takes more than linear time.

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterPki } from './pki/certificate-authority.ts';
+import type { ClusterPki } from './access/certificate-authority.ts';
 
 /** Paths of the files for programs beside the cluster. */
 export interface ClusterFiles {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { ServerAddress } from './api-server/aggregation/aggregator.ts';
+import type { ServerAddress } from './api-server/aggregator.ts';
 import type { ScenarioInput } from './scenario.ts';
 
 /** The command line of `npm run simulate`. */

@@ -1,7 +1,7 @@
+import { type ClusterPki, FRONT_PROXY_NAME } from './access/certificate-authority.ts';
 import { planNamespaces } from './nodes/population.ts';
 import type { NewObject } from './objects/kubernetes-object.ts';
 import type { ObjectStore } from './objects/object-store.ts';
-import { type ClusterPki, FRONT_PROXY_NAME } from './pki/certificate-authority.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Creates the objects that exist before the first node joins. */

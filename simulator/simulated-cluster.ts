@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { type Clock, systemClock } from '#lib/time/clock.ts';
 import { Authenticator, serviceAccount } from './access/authenticator.ts';
+import { createClusterPki } from './access/certificate-authority.ts';
 import { AUTOSCALER_USER, defaultGrants, METRICS_SERVER_USER } from './access/default-grants.ts';
 import { Rbac } from './access/rbac.ts';
 import {
@@ -12,7 +13,7 @@ import {
   Aggregator,
   registerServer,
   type ServerAddress,
-} from './api-server/aggregation/aggregator.ts';
+} from './api-server/aggregator.ts';
 import { ApiServer } from './api-server/api-server.ts';
 import { type ClusterFiles, formatKubeconfig, writeClusterFiles } from './cluster-files.ts';
 import { Controllers } from './controllers/controllers.ts';
@@ -28,7 +29,6 @@ import { planNode, planPod, planPods } from './nodes/population.ts';
 import { Scheduler } from './nodes/scheduler.ts';
 import type { KubernetesObject } from './objects/kubernetes-object.ts';
 import { ObjectStore } from './objects/object-store.ts';
-import { createClusterPki } from './pki/certificate-authority.ts';
 import { builtInTypes } from './resources/kinds/built-in-types.ts';
 import { ResourceRegistry } from './resources/resource-type.ts';
 import {

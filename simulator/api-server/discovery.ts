@@ -4,7 +4,7 @@ import {
   type ResourceRegistry,
   type ResourceType,
 } from '../resources/resource-type.ts';
-import type { AggregatedGroup, AggregatedResource } from './aggregation/aggregator.ts';
+import type { AggregatedGroup, AggregatedResource } from './aggregator.ts';
 import { clausesOf } from './representation.ts';
 
 type Registry = Pick<ResourceRegistry, 'all'>;

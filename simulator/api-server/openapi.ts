@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { groupVersion, type ResourceRegistry, type ResourceType } from '../resources/resource-type.ts';
-import type { Aggregator } from './aggregation/aggregator.ts';
+import type { Aggregator } from './aggregator.ts';
 import type { ApiRequest } from './api-request.ts';
 import { clausesOf, sendJson } from './representation.ts';
 import { noSuchPath } from './status.ts';

@@ -4,7 +4,7 @@ import type { Rbac } from '../access/rbac.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreError } from '../objects/object-store.ts';
 import { compareVersions, type ResourceType } from '../resources/resource-type.ts';
-import type { Aggregator } from './aggregation/aggregator.ts';
+import type { Aggregator } from './aggregator.ts';
 import type { ApiRequest, ResourceTarget } from './api-request.ts';
 import {
   AGGREGATED_DISCOVERY,

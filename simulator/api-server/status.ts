@@ -1,5 +1,5 @@
 import { type GroupResource, qualified } from '../resources/resource-type.ts';
-import type { FieldError } from '../schema/validate.ts';
+import type { FieldError } from '../resources/validate.ts';
 
 /** A `metav1.Status`, in the field order of the real server. */
 export interface Status {

@@ -1,11 +1,11 @@
-import { issueCertificate } from '../pki/certificate.ts';
+import { issueCertificate } from '../access/certificate.ts';
 import {
   type ClusterPki,
   decadeAround,
   type KeyedCertificate,
   type KeyPair,
   privateKeyPem,
-} from '../pki/certificate-authority.ts';
+} from '../access/certificate-authority.ts';
 
 /** The kinds of serving certificates of a kubelet. */
 export type CertificateKind =

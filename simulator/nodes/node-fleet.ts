@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from '#lib/time/clock.ts';
+import { type ClusterPki, generateKeys } from '../access/certificate-authority.ts';
 import { Kubelet } from '../kubelet/kubelet.ts';
 import type { KubeletGate } from '../kubelet/kubelet-access.ts';
 import { KubeletServer } from '../kubelet/kubelet-http.ts';
@@ -11,7 +12,6 @@ import { NodeMachine } from '../machine/node-machine.ts';
 import { steadyLoad } from '../machine/running-container.ts';
 import { fieldAt } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import { type ClusterPki, generateKeys } from '../pki/certificate-authority.ts';
 import { seededBetween } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
 import { nodeObject, withAddress } from './node-object.ts';

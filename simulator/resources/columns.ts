@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { isRecord } from '../schema/schema.ts';
+import { isRecord } from './schema.ts';
 
 /** A column of a `meta.k8s.io` Table, as `kubectl get` prints it. */
 export interface Column {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
-import { isRecord, OBJECT_META, prune, type Schema, withDefaults } from '../schema/schema.ts';
 import { AGE, columnOf, NAME, printerColumn } from './columns.ts';
 import { groupVersion, type ResourceType, type ScaleFields } from './resource-type.ts';
+import { isRecord, OBJECT_META, prune, type Schema, withDefaults } from './schema.ts';
 
 const crdSchema = z.looseObject({
   spec: z.looseObject({

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { FieldError } from '../schema/validate.ts';
 import type { Column } from './columns.ts';
+import type { Schema } from './schema.ts';
+import type { FieldError } from './validate.ts';
 
 /**
  * One version of a resource that the API server stores or computes, with everything on which requests for it depend.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { requestHttp1 } from '#spec/support/api-request.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';

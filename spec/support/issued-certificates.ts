@@ -1,5 +1,5 @@
-import { type CertificateRequest, issueCertificate } from '#simulator/pki/certificate.ts';
-import { generateKeys, type KeyPair, privateKeyPem } from '#simulator/pki/certificate-authority.ts';
+import { type CertificateRequest, issueCertificate } from '#simulator/access/certificate.ts';
+import { generateKeys, type KeyPair, privateKeyPem } from '#simulator/access/certificate-authority.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
 /** A server of the metrics APIs behind a simulated API server, which responds with what a spec puts into it. */

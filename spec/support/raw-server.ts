@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 
 /** A TCP or TLS server on loopback that does with each connection just what a spec tells it to. */
 export class RawServer {

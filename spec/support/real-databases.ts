@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Context } from 'mocha';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { freePort } from './free-port.ts';
 import { findProgram, type MachineProgram, requireProgram, skip } from './machine-programs.ts';
 import { allowProgram } from './requested-programs.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { isRecord, prune, withDefaults } from '../../schema/schema.ts';
-import { type FieldError, validate } from '../../schema/validate.ts';
+import { isRecord, prune, withDefaults } from '../../resources/schema.ts';
+import { type FieldError, validate } from '../../resources/validate.ts';
 import { badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 

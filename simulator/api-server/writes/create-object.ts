@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { qualified, type ResourceType } from '../../resources/resource-type.ts';
+import { ApiError } from '../status.ts';
+import { conformObject } from './conform-object.ts';
 import {
   compare,
   type FieldManager,
   type ManagedFieldsEntry,
   trackUpdate,
   writeManagedFields,
-} from '../../patches/managed-fields.ts';
-import { qualified, type ResourceType } from '../../resources/resource-type.ts';
-import { ApiError } from '../status.ts';
-import { conformObject } from './conform-object.ts';
+} from './managed-fields.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject, requireNamespace } from './read-object.ts';
 

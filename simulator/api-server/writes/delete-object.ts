@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deleteObject, markForDeletion, type PropagationPolicy } from '../../objects/deletion.ts';
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { unsupportedValue } from '../../schema/validate.ts';
+import { unsupportedValue } from '../../resources/validate.ts';
 import { readBody } from '../api-request.ts';
 import { listOptions, listPage } from '../list.ts';
 import { badRequest, conflict, invalidObject, notFound, type Status } from '../status.ts';

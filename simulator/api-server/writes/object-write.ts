@@ -1,10 +1,10 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import type { FieldManager } from '../../patches/managed-fields.ts';
 import { groupVersion, type ResourceRegistry, type ResourceType } from '../../resources/resource-type.ts';
-import { unsupportedValue } from '../../schema/validate.ts';
+import { unsupportedValue } from '../../resources/validate.ts';
 import { type ApiRequest, isTrue, type ResourceTarget } from '../api-request.ts';
 import { badRequest, invalidObject } from '../status.ts';
+import type { FieldManager } from './managed-fields.ts';
 
 export interface ResourceContext {
   readonly store: ObjectStore;

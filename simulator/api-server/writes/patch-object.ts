@@ -1,24 +1,15 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import {
-  compare,
-  type ManagedFieldsEntry,
-  readManagedFields,
-  trackUpdate,
-} from '../../patches/managed-fields.ts';
-import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from '../../patches/patches.ts';
-import {
-  type ApplyConflict,
-  serverSideApply,
-  withEmptyTextsAsNulls,
-} from '../../patches/server-side-apply.ts';
 import { convertFromStorage, groupVersion } from '../../resources/resource-type.ts';
-import { isRecord } from '../../schema/schema.ts';
-import { requiredValue } from '../../schema/validate.ts';
+import { isRecord } from '../../resources/schema.ts';
+import { requiredValue } from '../../resources/validate.ts';
 import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
 import { refuseNulls } from './conform-object.ts';
 import { createObject } from './create-object.ts';
+import { compare, type ManagedFieldsEntry, readManagedFields, trackUpdate } from './managed-fields.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
+import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from './patches.ts';
 import { asObject, mediaTypeOf, readStructured } from './read-object.ts';
+import { type ApplyConflict, serverSideApply, withEmptyTextsAsNulls } from './server-side-apply.ts';
 import { updateObject } from './update-object.ts';
 
 /** The minor version of Kubernetes 1 that refuses empty texts in applied custom resources. */

@@ -2,11 +2,11 @@ import { parse as parseYaml } from 'yaml';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { generatedName } from '../../random.ts';
 import { messageOf } from '../../resources/kinds/protobuf-messages.ts';
+import { decodeMessage, readEnvelope, UnknownFieldError } from '../../resources/protobuf.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
-import { decodeMessage, readEnvelope, UnknownFieldError } from '../../schema/protobuf.ts';
 
-import { isRecord } from '../../schema/schema.ts';
-import { invalidValue, requiredValue } from '../../schema/validate.ts';
+import { isRecord } from '../../resources/schema.ts';
+import { invalidValue, requiredValue } from '../../resources/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
 import { ApiError, badRequest, invalidObject } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';

@@ -1,9 +1,9 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { readManagedFields, trackUpdate } from '../../patches/managed-fields.ts';
 import { convertFromStorage, type ScaleFields } from '../../resources/resource-type.ts';
-import { isRecord } from '../../schema/schema.ts';
-import { invalidValue } from '../../schema/validate.ts';
+import { isRecord } from '../../resources/schema.ts';
+import { invalidValue } from '../../resources/validate.ts';
 import { ApiError, badRequest, invalidObject, methodNotAllowed, notFound } from '../status.ts';
+import { readManagedFields, trackUpdate } from './managed-fields.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { patchedValue, requireKnownType } from './patch-object.ts';
 import { mediaTypeOf, readStructured } from './read-object.ts';

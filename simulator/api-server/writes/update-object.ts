@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { updateOrRemove } from '../../objects/deletion.ts';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { convertFromStorage, type ResourceType } from '../../resources/resource-type.ts';
+import { isRecord } from '../../resources/schema.ts';
+import { invalidValue } from '../../resources/validate.ts';
+import { conflict, invalidObject } from '../status.ts';
+import { conformObject, withoutNulls } from './conform-object.ts';
 import {
   compare,
   type ManagedFieldsEntry,
   readManagedFields,
   trackUpdate,
   writeManagedFields,
-} from '../../patches/managed-fields.ts';
-import { convertFromStorage, type ResourceType } from '../../resources/resource-type.ts';
-import { isRecord } from '../../schema/schema.ts';
-import { invalidValue } from '../../schema/validate.ts';
-import { conflict, invalidObject } from '../status.ts';
-import { conformObject, withoutNulls } from './conform-object.ts';
+} from './managed-fields.ts';
 import { managerOf, type ObjectWrite } from './object-write.ts';
 import { asObject } from './read-object.ts';
 

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { isRecord } from '../../schema/schema.ts';
+import { isRecord } from '../schema.ts';
 
 // autoscaling/v1 has annotations for the fields that it lacks.
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';

@@ -1,5 +1,5 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { type FieldError, invalidValue } from '../../schema/validate.ts';
+import { type FieldError, invalidValue } from '../validate.ts';
 import { autoscalerFromV1, autoscalerToV1, V1_STATUS_ANNOTATIONS } from './autoscaling-v1.ts';
 import {
   type BuiltIn,

@@ -1,6 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { isRecord, type Schema } from '../../schema/schema.ts';
-import { type FieldError, invalidValue, requiredValue } from '../../schema/validate.ts';
+import { isRecord, type Schema } from '../schema.ts';
+import { type FieldError, invalidValue, requiredValue } from '../validate.ts';
 import { CONDITIONS, flag, integer, kind, list, object, open, text } from './kind-builders.ts';
 
 const strings = (description: string) => list(description, { type: 'string' });

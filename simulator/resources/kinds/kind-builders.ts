@@ -1,5 +1,5 @@
-import { OBJECT_META, type Schema } from '../../schema/schema.ts';
 import { groupVersion, qualified, type ResourceType } from '../resource-type.ts';
+import { OBJECT_META, type Schema } from '../schema.ts';
 
 type Fields = Readonly<Record<string, Schema>>;
 

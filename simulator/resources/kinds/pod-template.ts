@@ -1,4 +1,4 @@
-import type { Schema } from '../../schema/schema.ts';
+import type { Schema } from '../schema.ts';
 import { integer, integerOrText, keyed, list, object, open, text, textMap } from './kind-builders.ts';
 
 const quantities: Schema = {

@@ -1,4 +1,4 @@
-import { decodeMessage, type MessageField, type MessageSchema, readEnvelope } from '../../schema/protobuf.ts';
+import { decodeMessage, type MessageField, type MessageSchema, readEnvelope } from '../protobuf.ts';
 
 const text = (name: string): MessageField => ({ name, type: 'string' });
 const texts = (name: string): MessageField => ({ name, type: 'string', isRepeated: true });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { formatSelector, selectsLabels } from '../../objects/label-selector.ts';
-import { type FieldError, invalidValue } from '../../schema/validate.ts';
 import {
   AGE,
   type Column,
@@ -14,6 +13,7 @@ import {
   text as textColumn,
 } from '../columns.ts';
 import type { ScaleFields } from '../resource-type.ts';
+import { type FieldError, invalidValue } from '../validate.ts';
 import {
   type BuiltIn,
   builtIn,

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatKubeconfig } from '#simulator/cluster-files.ts';
 import {
   type ClusterPki,
   createClusterPki,
   type KeyedCertificate,
-} from '#simulator/pki/certificate-authority.ts';
+} from '#simulator/access/certificate-authority.ts';
+import { formatKubeconfig } from '#simulator/cluster-files.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { ReadyPod, ReadyPods } from './ready-pods.ts';
 
 /** Of each app, how many replicas would carry its load at exactly its target. */

@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { LoadRequest } from '../load/ask.ts';
 import { type RecordedResponses, recordResponses, responseKey } from './record-responses.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Client } from 'undici';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { ask, PROBE } from '../load/ask.ts';
 import { startBaselineServer } from './baseline-server.ts';
 import { responseKey } from './record-responses.ts';

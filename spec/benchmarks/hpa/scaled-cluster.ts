@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 
 /** How many HPAs there are, and of what. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { generateLoad, type LoadJob } from './generate-load.ts';
 
 describe('generateLoad', () => {

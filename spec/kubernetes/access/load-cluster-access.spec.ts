@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadClusterAccess, readOwnNamespace } from '#lib/kubernetes/access/load-cluster-access.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

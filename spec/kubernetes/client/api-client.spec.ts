@@ -15,7 +15,7 @@ import { ApiClient, type ApiClientOptions, splitLines } from '#lib/kubernetes/cl
 import { ApiError, isExpired, TooLongResponse } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';

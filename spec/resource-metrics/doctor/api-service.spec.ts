@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiagnosisCode } from '#lib/resource-metrics/doctor/diagnoses.ts';
-import type { LeafRequest } from '#simulator/pki/certificate-authority.ts';
+import type { LeafRequest } from '#simulator/access/certificate-authority.ts';
 import {
   type Examination,
   examine,

@@ -9,8 +9,8 @@ import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { dial } from '#lib/sources/network/guarded-socket.ts';
 import { connectMysql } from '#lib/sources/sql/connect-mysql.ts';
 import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
-import { issueCertificate } from '#simulator/pki/certificate.ts';
-import { generateKeys } from '#simulator/pki/certificate-authority.ts';
+import { issueCertificate } from '#simulator/access/certificate.ts';
+import { generateKeys } from '#simulator/access/certificate-authority.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 

@@ -5,7 +5,7 @@ import {
   openKubeletCredentials,
 } from '#lib/resource-metrics/scrape/kubelet/kubelet-credentials.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';

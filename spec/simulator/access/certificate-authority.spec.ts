@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { CertificateAuthority } from '#simulator/pki/certificate-authority.ts';
+import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 
 describe('CertificateAuthority', () => {
   const authority = new CertificateAuthority('an-authority');

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fromFieldsV1, type ManagedFieldsEntry, toFieldsV1 } from '#simulator/patches/managed-fields.ts';
-import { serverSideApply } from '#simulator/patches/server-side-apply.ts';
-import type { Schema } from '#simulator/schema/schema.ts';
+import {
+  fromFieldsV1,
+  type ManagedFieldsEntry,
+  toFieldsV1,
+} from '#simulator/api-server/writes/managed-fields.ts';
+import { serverSideApply } from '#simulator/api-server/writes/server-side-apply.ts';
+import type { Schema } from '#simulator/resources/schema.ts';
 
 const SCHEMA: Schema = {
   type: 'object',

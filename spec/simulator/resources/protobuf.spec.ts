@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect } from 'chai';
-import { decodeMessage, type MessageSchema, UnknownFieldError } from '#simulator/schema/protobuf.ts';
+import { decodeMessage, type MessageSchema, UnknownFieldError } from '#simulator/resources/protobuf.ts';
 
 const SCHEMA: MessageSchema = {
   1: { name: 'text', type: 'string' },

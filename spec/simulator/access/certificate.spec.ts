@@ -3,7 +3,7 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import * as x509 from '@peculiar/asn1-x509';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ipOctets, issueCertificate } from '#simulator/pki/certificate.ts';
+import { ipOctets, issueCertificate } from '#simulator/access/certificate.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64 });
 

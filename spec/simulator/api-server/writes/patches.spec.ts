@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from '#simulator/patches/patches.ts';
+import {
+  jsonPatch,
+  mergePatch,
+  PatchError,
+  strategicMergePatch,
+} from '#simulator/api-server/writes/patches.ts';
 import { POD_SPEC } from '#simulator/resources/kinds/pod-template.ts';
-import { OBJECT_META } from '#simulator/schema/schema.ts';
+import { OBJECT_META } from '#simulator/resources/schema.ts';
 
 describe('jsonPatch', () => {
   for (const [what, before, patch, after] of [

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
+import { isRecord, type Schema, schemaOfField } from '../../resources/schema.ts';
 
 const operations = z.array(
   z.looseObject({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Schema } from '#simulator/schema/schema.ts';
-import { validate } from '#simulator/schema/validate.ts';
+import type { Schema } from '#simulator/resources/schema.ts';
+import { validate } from '#simulator/resources/validate.ts';
 
 const unique = {
   type: 'array',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
+import { isRecord, type Schema, schemaOfField } from '../../resources/schema.ts';
 
 /**
  * A set of fields of one object. Each is a path of elements as `FieldsV1` writes them: `f:NAME`, `k:{KEYS}` for an

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord, type Schema, schemaOfField } from '../schema/schema.ts';
+import { isRecord, type Schema, schemaOfField } from '../../resources/schema.ts';
 import {
   compare,
   containsOrLeadsTo,

@@ -4,8 +4,8 @@ import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHead
 import { Agent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { UserInfo } from '../../access/authenticator.ts';
-import type { ApiRequest } from '../api-request.ts';
+import type { UserInfo } from '../access/authenticator.ts';
+import type { ApiRequest } from './api-request.ts';
 
 /** A request to an aggregated server; a header with several values is sent as several. */
 interface BackendRequest {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { BackendConnection } from '#simulator/api-server/aggregation/backend-connection.ts';
+import { BackendConnection } from '#simulator/api-server/backend-connection.ts';
 
 describe('BackendConnection', () => {
   it('leaves no connection behind that was still being made when it was closed', async () => {

@@ -3,10 +3,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
-import { formatTimestamp, type KubernetesObject, type NewObject } from '../../objects/kubernetes-object.ts';
-import type { ObjectStore } from '../../objects/object-store.ts';
-import type { KeyedCertificate } from '../../pki/certificate-authority.ts';
-import type { ApiRequest } from '../api-request.ts';
+import type { KeyedCertificate } from '../access/certificate-authority.ts';
+import { formatTimestamp, type KubernetesObject, type NewObject } from '../objects/kubernetes-object.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { ApiRequest } from './api-request.ts';
 import { BackendConnection, forwardedHeaders, returnedHeaders } from './backend-connection.ts';
 
 interface Registration {
