@@ -135,7 +135,7 @@ async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise
   if (decision.scaleTo !== undefined && hasChanged(observed, context)) return undefined;
   const { target } = evaluation.read;
   let outcome = conclude(decision, hpa, { nowMs });
-  const cause = { by: `hpa ${name}`, why: decision.scaleReason || 'limits of the HPA' };
+  const cause = { by: `hpa ${name}`, why: withoutSelector(decision.scaleReason) || 'limits of the HPA' };
   if (isDryRun) {
     if (decision.scaleTo !== undefined && target)
       await writeTargetScale(target, decision.scaleTo, { ...context, cause }); // logs the change
@@ -230,6 +230,17 @@ interface HpaDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly options: HpaLoopOptions;
+}
+
+/**
+ * Shortens a reason of Kubernetes for the log: `external metric queue-depth above target`, where the event has the selector
+ * of the metric behind its name, as Go prints it.
+ */
+export function withoutSelector(reason: string): string {
+  const ending = ') above target';
+  const start = ['(nil)', '(&LabelSelector{'].map((opening) => reason.indexOf(opening)).find((at) => at >= 0);
+  if (start === undefined || !reason.endsWith(ending)) return reason;
+  return `${reason.slice(0, start)}${ending.slice(1)}`;
 }
 
 interface EventOptions {

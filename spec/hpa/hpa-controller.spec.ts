@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recordEvent } from '#lib/hpa/hpa-controller.ts';
+import { recordEvent, withoutSelector } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type ApiFault, conflictWrites, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
@@ -32,6 +32,9 @@ describe('hpaController', () => {
     expect(cluster.events).to.deep.equal([
       'web SuccessfulRescale New size: 4; reason: external metric web(nil) above target',
     ]);
+    expect(cluster.logger.lines.map(({ message }) => message)).to.include(
+      'Scaled Deployment default/web from 2 to 4 (hpa web: external metric web above target)',
+    );
     expect(metadata.managedFields.map(({ manager }: { manager: string }) => manager)).to.include(
       'autoscaler-hpa',
     );
@@ -404,4 +407,24 @@ describe('recordEvent', () => {
     ]);
     expect(recorded(true)).to.deep.equal([]);
   });
+});
+
+describe('withoutSelector', () => {
+  for (const [reason, expected] of [
+    ['external metric queue(nil) above target', 'external metric queue above target'],
+    [
+      'external metric s0-queue(&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}) above target',
+      'external metric s0-queue above target',
+    ],
+    [
+      'cpu resource utilization (percentage of request) above target',
+      'cpu resource utilization (percentage of request) above target',
+    ],
+    ['All metrics below target', 'All metrics below target'],
+    ['', ''],
+  ] as const) {
+    it(`logs "${expected}" for "${reason}"`, () => {
+      expect(withoutSelector(reason)).to.equal(expected);
+    });
+  }
 });
