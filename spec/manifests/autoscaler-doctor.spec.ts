@@ -95,6 +95,40 @@ describe('manifests/autoscaler-doctor', () => {
   });
 });
 
+describe('manifests/autoscaler-doctor-scaled-objects', () => {
+  it('checks ScaledObjects too, with the permissions that the chart grants for them', async () => {
+    const objects = await kustomize('manifests/autoscaler-doctor-scaled-objects');
+    const [, ...args] = onlyOf(objects, 'Job').spec.template.spec.containers[0].args;
+    const command = parseAutoscalerOptions(args);
+    if (command.kind !== 'doctor') throw new Error('It does not start the doctor');
+    expect([...command.options.controllers]).to.deep.equal(['cronhpa', 'scaledobjects']);
+    const ofChart = (
+      await autoscalerTemplate({ 'doctor.enabled': true, 'controllers.scaledobjects.enabled': true })
+    ).filter(({ metadata }) => metadata.name.startsWith('autoscaler-doctor'));
+    expect(rulesOf(objects)).to.deep.equal(rulesOf(ofChart));
+  });
+});
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** What roles grant, each rule with the namespace in which it does, sorted. */
+function rulesOf(objects: readonly ManifestObject[]): readonly string[] {
+  return objects
+    .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
+    .flatMap(({ metadata: { namespace = 'every' }, rules = [] }) =>
+      (rules as readonly Rule[]).map(
+        ({ apiGroups, resources, resourceNames = [], verbs }) =>
+          `${namespace} ${apiGroups.join()} ${resources.join()} [${resourceNames.join()}] ${verbs.join()}`,
+      ),
+    )
+    .sort();
+}
+
 /** Gives an account what the roles of manifests say, each where it holds. */
 function grantRoles(rbac: Rbac, objects: readonly ManifestObject[], account: string): void {
   for (const { kind, metadata, rules } of objects) {

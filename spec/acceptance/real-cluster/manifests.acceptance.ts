@@ -23,7 +23,7 @@ const FOLDERS = [
   ),
   'doctor',
   ...AUTOSCALER_OVERLAYS.map((overlay) => `overlays/${overlay}`),
-  'autoscaler-doctor',
+  ...['autoscaler-doctor', 'autoscaler-doctor-scaled-objects'],
 ];
 
 /** One for each of the chart's branches. */
