@@ -92,7 +92,7 @@ describe('hpaSubsystem, in the autoscaler', () => {
     expect(decisions[0]).to.deep.include({ step: 'metrics', isScaled: true });
     const { body } = await get(`${why}&format=text`);
     expect(body).to.contain('2 replicas, bounds 1 to 9: scales to 4\n');
-    expect(body).to.contain('2 -> 4  scaled  metrics, metrics propose 4\n');
+    expect(body).to.match(/^\d\d:\d\d:\d\d +scaled from 2 to 4, metrics propose 4$/m);
     expect((await get('/debug/hpa?format=text')).body).to.match(/^default\/web {2}/);
     expect((await get('/debug/hpa?namespace=default&name=no')).status).to.equal(404);
     expect((await get('/debug/hpa?format=xml')).status).to.equal(400);

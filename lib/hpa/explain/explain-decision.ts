@@ -100,12 +100,14 @@ const WHY: Readonly<Record<ProposalReason, string>> = {
   'count-uncertain': 'the number of counted pods would scale in the other direction, no change',
 };
 
-function currentText({ current }: MetricExplanation): string {
+/** Formats the current value of a metric: `45% (360m)`, `12`. */
+export function currentText({ current }: MetricExplanation): string {
   const amount = current?.value ?? current?.averageValue ?? 'no average';
   return current?.averageUtilization === undefined ? amount : `${current.averageUtilization}% (${amount})`;
 }
 
-function targetText({ target }: MetricExplanation): string {
+/** Formats the target of a metric: `80%`, `10 per replica`, `30`. */
+export function targetText({ target }: MetricExplanation): string {
   if (target?.averageValue !== undefined) return `${target.averageValue} per replica`;
   if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`;
   return target?.value ?? '';

@@ -4,10 +4,11 @@ import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/stat
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Explanation } from '../decision/decision.ts';
-
 import { explainDecision } from '../explain/explain-decision.ts';
 import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
+import { formatDecisionRuns } from './decision-runs.ts';
+import { shortenSelectors } from './readable-selectors.ts';
 
 /**
  * `/debug/hpa?namespace=&name=`: the last decision of an HPA, explained. JSON, or text with `format=text` or for clients that
@@ -80,15 +81,15 @@ export function hpaText(
     ...(problem === undefined ? [] : [`ignored: ${problem}`]),
     ...(minimum === undefined ? [] : [`automatic minReplicas: ${minimum}`]),
     '',
-    `last ${decisions.length} decisions, latest first:`,
-    ...decisions.toReversed().map(decisionLine),
+    `last ${decisions.length} decisions, latest first, in UTC:`,
+    ...formatDecisionRuns(decisions).map(shortenSelectors),
   ].join('\n');
 }
 
 function calculation(explanation: Explanation, isHypothetical: boolean): readonly string[] {
   const lines = explainDecision(explanation, { isHypothetical })
     .split('\n')
-    .map((line) => shortened(line, MAX_LINE_LENGTH));
+    .map((line) => shortened(shortenSelectors(line), MAX_LINE_LENGTH));
   if (lines.length <= MAX_LINES) return lines;
   const half = MAX_LINES / 2; // the result is at the end
   return [

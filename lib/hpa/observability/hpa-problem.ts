@@ -1,22 +1,22 @@
 import type { HpaDecisions } from './decision-log.ts';
 
-/** The problem of an HPA in a word or two, such as `metric missing`. */
+/** The problem of an HPA, with its kind in a few words, such as `Metric missing`. */
 interface HpaProblem {
   readonly state: 'failing' | 'waiting';
-  readonly word: string;
+  readonly kind: string;
 }
 
 /** Steps that end before metrics because of an error. */
 const FAILING_STEPS: ReadonlyMap<string, string> = new Map([
-  ['no-scale', 'no scale'],
-  ['unclear-pods', 'unclear pods'],
+  ['no-scale', 'Scale of the target unknown'],
+  ['unclear-pods', 'Pods of the target unclear'],
 ]);
 
 /** The problem of the latest decision; `undefined` for a healthy HPA. */
 export function findProblem({ decisions, missingSinceMs, other }: HpaDecisions): HpaProblem | undefined {
-  if (other) return { state: 'waiting', word: 'not managed' };
-  if (missingSinceMs !== undefined) return { state: 'failing', word: 'metric missing' };
+  if (other) return { state: 'waiting', kind: 'Managed by another controller' };
+  if (missingSinceMs !== undefined) return { state: 'failing', kind: 'Metric missing' };
   const { step = '', error } = decisions.at(-1) ?? {};
-  const word = FAILING_STEPS.get(step) ?? (error === undefined ? undefined : 'not scaled');
-  return word === undefined ? undefined : { state: 'failing', word };
+  const kind = FAILING_STEPS.get(step) ?? (error === undefined ? undefined : 'Not scaled');
+  return kind === undefined ? undefined : { state: 'failing', kind };
 }

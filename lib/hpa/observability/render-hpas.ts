@@ -4,13 +4,17 @@ import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
-import { type Column, type Row, stateWord } from '#lib/ui/table.ts';
+import { type Column, type Row, type RowState, stateWord } from '#lib/ui/table.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
+import type { Explanation } from '../decision/decision.ts';
+import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
+import { currentText, targetText } from '../explain/explain-decision.ts';
 import { highestReplicas } from '../explain/timeline.ts';
 import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { hpaText } from './debug-hpa.ts';
-import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
+import { type DecisionLog, type HpaDecisions, shortened } from './decision-log.ts';
 import { findProblem } from './hpa-problem.ts';
+import { shortenSelectors } from './readable-selectors.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -20,13 +24,15 @@ const COLUMNS: readonly Column[] = [
   { title: 'Replicas', className: 'number' },
   { title: 'Proposed', className: 'number' },
   { title: 'Bounds', className: 'number' },
-  { title: 'Leading metric', className: 'text' },
+  { title: 'Current of target', className: 'text' },
   { title: 'Decided', className: 'number' },
 ];
 
 /** Limits text in the list; the page of an HPA has the whole name. */
 const MAX_NAME_LENGTH = 100;
 const MAX_NOTE_LENGTH = 300;
+/** Of the metrics in the list. */
+const MAX_TARGETS = 3;
 
 export interface HpaUiSource {
   readonly decisions: DecisionLog;
@@ -48,39 +54,67 @@ export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
 }
 
 function hpaRow(one: HpaDecisions, query: PageQuery, nowMs: number): Row {
-  const { namespace, name, explanation, decisions, atMaxSinceMs } = one;
+  const { namespace, name, explanation, decisions } = one;
   const latest = decisions.at(-1);
   const address = pageAddress({ view: query.view, namespace, name, isPaused: query.isPaused });
-  const leading =
-    explanation?.leadingMetric === undefined ? undefined : explanation.metrics[explanation.leadingMetric];
   const { currentReplicas, desiredReplicas } = latest ?? {};
   const replicas =
     currentReplicas === desiredReplicas
       ? `${currentReplicas ?? '?'}`
       : `${currentReplicas ?? '?'} → ${desiredReplicas ?? '?'}`;
-  const trouble = findProblem(one);
+  const { state, word, note } = describeState(one, nowMs);
   return {
-    ...(trouble && { state: trouble.state, note: describeProblem(one, nowMs) }),
+    ...{ state, note },
     cells: [
-      trouble
-        ? stateWord(trouble.state, trouble.word)
-        : atMaxSinceMs !== undefined
-          ? html`${stateWord('waiting', 'at maximum')}`
-          : stateWord('served', describeResult(latest)),
+      stateWord(state, word),
       namespace,
       html`<a href="${address}">${name}</a>`,
       replicas,
       latest?.proposedReplicas ?? '–',
       explanation ? `${explanation.minReplicas} to ${explanation.maxReplicas}` : '–',
-      leading
-        ? html`${shortened(leading.name, MAX_NAME_LENGTH)}${leading.proposal && ` at ${Math.round(leading.proposal.ratio * 100)}% of its target`}`
-        : '–',
+      explanation ? renderTargets(explanation) : '–',
       latest ? ago(latest.atMs, nowMs) : '–',
     ],
   };
 }
 
-/** Describes the problem of an HPA. */
+function describeState(
+  one: HpaDecisions,
+  nowMs: number,
+): { readonly state: RowState; readonly word: string; readonly note?: HtmlPart } {
+  const { decisions, explanation, atMaxSinceMs } = one;
+  const problem = findProblem(one);
+  if (problem) {
+    const word = problem.state === 'failing' ? 'Failing' : 'Not managed';
+    return { state: problem.state, word, note: html`${problem.kind}: ${describeProblem(one, nowMs)}` };
+  }
+  if (decisions.at(-1)?.step === 'switched-off')
+    return { state: 'waiting', word: 'Paused', note: 'The target has no replicas' };
+  if (atMaxSinceMs !== undefined) {
+    const note = html`At maxReplicas (${explanation?.maxReplicas}) ${lasting(atMaxSinceMs, nowMs)}`;
+    return { state: 'waiting', word: 'Limited', note };
+  }
+  return decisions.length === 0
+    ? { state: 'waiting', word: 'Pending' }
+    : { state: 'served', word: 'Healthy' };
+}
+
+/** Renders current value and target of each metric, the leading one in bold. */
+function renderTargets({ metrics, leadingMetric }: Explanation): HtmlPart {
+  if (metrics.length === 0) return '–';
+  const order = [...metrics.keys()].sort((a, b) => Number(b === leadingMetric) - Number(a === leadingMetric));
+  const shown = order.slice(0, MAX_TARGETS).map((index, position) => {
+    const metric = metrics[index] as MetricExplanation;
+    const name = shortened(shortenSelectors(metric.name), MAX_NAME_LENGTH);
+    const current = metric.failure ? 'not available' : currentText(metric);
+    const text = html`${name}: ${current} of ${targetText(metric)}`;
+    return html`${position > 0 && html`<br>`}${index === leadingMetric ? html`<b>${text}</b>` : text}`;
+  });
+  const more = metrics.length - shown.length;
+  return [...shown, more > 0 && html`<br>and ${more} more`];
+}
+
+/** Describes the cause of a problem. */
 function describeProblem(
   { explanation, decisions, missingSinceMs, other }: HpaDecisions,
   nowMs: number,
@@ -89,8 +123,8 @@ function describeProblem(
     return html`"${shortened(other.manager, MAX_NAME_LENGTH)}" wrote its status ${ago(other.writtenAtMs, nowMs)}`;
   const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
   const why = failed ? `${failed.name}: ${failed.failure?.message}` : decisions.at(-1)?.error;
-  if (why === undefined) return undefined;
-  return html`${shortened(why, MAX_NOTE_LENGTH)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
+  if (why === undefined) return 'no error reported';
+  return html`${shortened(shortenSelectors(why), MAX_NOTE_LENGTH)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
 }
 
 function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html {
@@ -103,16 +137,9 @@ function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html 
 <div class="charts">${hpaCharts(found)}</div>
 </section>
 <section>
-<div class="bar"><h2>Why</h2>${objectLink(query, { view: 'metrics', namespace, name, text: 'how its metrics are collected' })}</div>
+<div class="bar"><h2>Latest decision</h2>${objectLink(query, { view: 'metrics', namespace, name, text: 'collected metrics' })}</div>
 <pre class="why">${printableLines(hpaText(found, autoMin.find(key)))}</pre>
 </section>`;
-}
-
-/** The result of a decision in a word. */
-function describeResult(decision: LoggedDecision | undefined): string {
-  if (!decision) return 'not decided yet';
-  if (decision.isScaled) return 'scaled';
-  return decision.step === 'metrics' ? 'stays' : decision.step.replaceAll('-', ' ');
 }
 
 /** More lines cannot be distinguished. */
@@ -169,7 +196,7 @@ function loadChart(
 
 function loadLines({ decisions, loads }: HpaDecisions): readonly ChartLine[] {
   return (loads?.metrics ?? []).slice(0, MAX_LINES).map((metric, index) => {
-    const label = metric.replace(/\(.*$/s, ''); // without the selector, which may be wider than the chart
+    const label = shortenSelectors(metric).replace(/[({].*$/s, ''); // without the selector, which may be wider than the chart
     const ratios = loads?.ratiosOf(index) ?? [];
     const drawn = decisions.slice(decisions.length - ratios.length);
     const points = drawn.map(({ atMs }, decision) => {

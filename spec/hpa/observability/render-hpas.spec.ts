@@ -10,6 +10,8 @@ import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.
 import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts';
 
 const LONG = 'x'.repeat(100_000);
+const SELECTOR =
+  '&LabelSelector{MatchLabels:map[string]string{app: shop,},MatchExpressions:[]LabelSelectorRequirement{},}';
 const NOW_MS = Date.UTC(2026, 0, 1);
 
 /** Many HPAs, of which each metric failed with a word as long as a server likes. */
@@ -62,7 +64,7 @@ describe('hpaText', () => {
     const lines = hpaText(found, undefined).split('\n');
     expect(lines.length).to.be.below(300);
     expect(lines).to.contain('… 801 more lines; JSON has all of them …');
-    expect(lines.findLast((line) => line.includes('metrics-missing'))).to.have.lengthOf.below(700);
+    expect(lines.findLast((line) => line.includes('metrics missing'))).to.have.lengthOf.below(700);
   });
 });
 
@@ -102,21 +104,23 @@ describe('renderHpas with decisions', () => {
 
   it('lists replicas, highest metric and state of each HPA, those with problems first', () => {
     expect(rowsOf(page('view=hpas'))).to.deep.equal([
-      '[] State | Namespace | HPA | Replicas | Proposed | Bounds | Leading metric | Decided',
-      '[failing has-reason] no scale | shop | lost | ? | – | 2 to 100 | – | 30s ago',
-      '[failing reason] failed to query scale subresource for Deployment/shop/lost: there is none',
-      '[failing has-reason] unclear pods | shop | rival | 2 | – | 2 to 100 | – | 30s ago',
-      '[failing reason] pods are selected by two',
-      '[failing has-reason] not scaled | shop | stuck | 2 → 3 | 3 | 2 to 100 | cpu resource at 150% of its target | 30s ago',
-      '[failing reason] failed to rescale Deployment/shop/stuck: forbidden',
-      '[failing has-reason] metric missing | shop | mute | 2 | – | 2 to 100 | – | 30s ago',
-      '[failing reason] cpu resource: connection refused (for 2m30s)',
-      '[waiting has-reason] not managed | bank | other | ? | – | – | – | 30s ago',
-      '[waiting reason] "kube-controller-manager" wrote its status 35s ago',
-      '[] stays | shop | fine | 2 | 2 | 2 to 100 | cpu resource at 100% of its target | 30s ago',
-      '[] scaled | shop | grown | 2 → 3 | 3 | 2 to 100 | cpu resource at 150% of its target | 30s ago',
-      '[] at maximum | shop | full | 100 | 2 | 2 to 100 | cpu resource at 100% of its target | 30s ago',
-      '[] switched off | shop | off | 0 | – | 2 to 100 | – | 30s ago',
+      '[] State | Namespace | HPA | Replicas | Proposed | Bounds | Current of target | Decided',
+      '[failing has-reason] Failing | shop | lost | ? | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[failing reason] Scale of the target unknown: failed to query scale subresource for Deployment/shop/lost: there is none',
+      '[failing has-reason] Failing | shop | rival | 2 | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[failing reason] Pods of the target unclear: pods are selected by two',
+      '[failing has-reason] Failing | shop | stuck | 2 → 3 | 3 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[failing reason] Not scaled: failed to rescale Deployment/shop/stuck: forbidden',
+      '[failing has-reason] Failing | shop | mute | 2 | – | 2 to 100 | cpu resource: not available of 10 | 30s ago',
+      '[failing reason] Metric missing: cpu resource: connection refused (for 2m30s)',
+      '[waiting has-reason] Not managed | bank | other | ? | – | – | – | 30s ago',
+      '[waiting reason] Managed by another controller: "kube-controller-manager" wrote its status 35s ago',
+      '[] Healthy | shop | fine | 2 | 2 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[] Healthy | shop | grown | 2 → 3 | 3 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[waiting has-reason] Limited | shop | full | 100 | 2 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[waiting reason] At maxReplicas (100) for 30s',
+      '[waiting has-reason] Paused | shop | off | 0 | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
+      '[waiting reason] The target has no replicas',
     ]);
     expect(page('view=hpas&namespace=bank')).to.not.include('shop');
     expect(page('view=hpas&filter=nothing')).to.include('No HPAs here: only the leader decides HPAs.');
@@ -128,9 +132,9 @@ describe('renderHpas with decisions', () => {
       ([, colour, word]) => `${colour}: ${word}`,
     );
     expect(states).to.deep.equal([
-      ...['failing: no scale', 'failing: unclear pods', 'failing: not scaled', 'failing: metric missing'],
-      ...['waiting: not managed', 'served: stays', 'served: scaled', 'waiting: at maximum'],
-      'served: switched off',
+      ...['failing: Failing', 'failing: Failing', 'failing: Failing', 'failing: Failing'],
+      ...['waiting: Not managed', 'served: Healthy', 'served: Healthy'],
+      ...['waiting: Limited', 'waiting: Paused'],
     ]);
     const head = [...page('view=hpas').matchAll(/<th(?: class="(\w+)")? scope="col">/g)].map(
       ([, look]) => look,
@@ -138,6 +142,24 @@ describe('renderHpas with decisions', () => {
     expect(head).to.deep.equal([
       ...[undefined, 'faint', 'name', 'number', 'number', 'number', 'text', 'number'],
     ]);
+  });
+
+  it('lists current value and target of the first metrics, the leading one in bold, without Go text of selectors', () => {
+    const metrics = ['queue', 'orders', 'mails', 'jobs', 'rows'].map((name, index) => ({
+      ...{ type: 'External', name: `external metric ${name}(${SELECTOR})` },
+      target: { type: 'AverageValue', averageValue: '10' },
+      current: { averageValue: String(index + 3) },
+    }));
+    const many = new ReportedHpas();
+    many.decided('shop/many', DECIDED_AT_MS, { metrics, leadingMetric: 3 });
+    const list = renderHpas(readPageQuery(new URLSearchParams('view=hpas'), ['hpas']), {
+      ...source,
+      decisions: many.log,
+    }).toString();
+    expect(list).to.include(
+      '<b>external metric jobs{app=shop}: 6 of 10 per replica</b><br>external metric queue{app=shop}: 3 of 10 per replica<br>' +
+        'external metric orders{app=shop}: 4 of 10 per replica<br>and 2 more',
+    );
   });
 
   it('links to one HPA, and from there to all, its namespace and its metrics', () => {
@@ -156,7 +178,7 @@ describe('renderHpas with decisions', () => {
 The chart appears after two decisions.
 
 
-Why how its metrics are collected
+Latest decision collected metrics
 HorizontalPodAutoscaler shop/grown
 decided at 2026-01-01T12:00:00Z
 2 replicas, bounds 2 to 100: scales to 3
@@ -165,8 +187,9 @@ cpu resource: no average of 10: proposes 2, the highest
   scales up above 11, down below 9
 automatic minReplicas: stays 2: the week recommends 2
 
-last 1 decisions, latest first:
-2026-01-01T12:00:00Z  2 -&gt; 3  scaled  metrics, metrics propose 3`,
+last 1 decisions, latest first, in UTC:
+2026-01-01
+12:00:00           scaled from 2 to 3, metrics propose 3`,
     );
     const still = page('view=hpas&namespace=shop&name=grown&refresh=off', ['hpas']);
     expect(linksOf(still)).to.deep.equal(['?view=hpas&refresh=off', '?view=hpas&namespace=shop&refresh=off']);

@@ -6,7 +6,7 @@ import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.
 export const DECIDED_AT_MS = Date.UTC(2026, 0, 1, 12);
 
 type ExplainedFacts = {
-  readonly [Fact in keyof Omit<Explanation, 'metrics'>]?: Explanation[Fact] | undefined;
+  readonly [Fact in keyof Explanation]?: Explanation[Fact] | undefined;
 };
 
 /** What a decision of a spec differs in from one at a load on its target. */
