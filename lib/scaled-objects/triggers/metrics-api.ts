@@ -201,7 +201,9 @@ async function askOne(
   signal: AbortSignal,
 ): Promise<number> {
   const accepted = { accept: '*/*', ...headers };
-  const { statusCode, body } = await http.exchange({ url, headers: accepted, timeoutMs }, signal);
+  const isSlowToParse = format === 'yaml';
+  const request = { url, headers: accepted, timeoutMs, isSlowToParse };
+  const { statusCode, body } = await http.exchange(request, signal);
   if (statusCode !== 200)
     throw new Error(
       `error requesting metrics endpoint: ${shown.pathname}: api returned ${formatStatus(statusCode)}`,

@@ -41,6 +41,8 @@ export interface HttpRequest {
   readonly onLength?: ReceiveOptions['onLength'];
   /** By default only the signal bounds the request. */
   readonly timeoutMs?: number;
+  /** Whether parsing even a short response takes milliseconds; it is returned as a long one then. */
+  readonly isSlowToParse?: boolean;
 }
 
 /** A response with its whole body. */
@@ -89,7 +91,7 @@ export class HttpClient implements AsyncDisposable {
    * it aborts
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const { url, timeoutMs, maxBytes = MAX_BYTES } = request;
+    const { url, timeoutMs, maxBytes = MAX_BYTES, isSlowToParse = false } = request;
     using buffered = this.#options.longResponses?.begin(currentTenant() ?? url.host);
     const { onLength = buffered?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
@@ -99,7 +101,7 @@ export class HttpClient implements AsyncDisposable {
     const bound = deadline?.signal ?? signal;
     try {
       const response = await this.#exchange(request, { maxBytes, onLength, signal: bound });
-      if (response.body.length > SMALL_RESPONSE_BYTES) await this.#share.next(signal);
+      if (isSlowToParse || response.body.length > SMALL_RESPONSE_BYTES) await this.#share.next(signal);
       return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;

@@ -5,14 +5,14 @@ import { onAbort } from '#lib/time/abort-signal.ts';
 import { createAllowedLookup, type NetworkOptions } from './allowed-hosts.ts';
 import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
 
-interface ReceiveLimits {
+export interface ReceiveLimits {
   readonly bytes: number;
   /** Counted by {@link GuardedSocket.countMessage}: even a message of a few bytes takes microseconds. */
   readonly messages: number;
 }
 
 /** For one statement, whose result has at most 1,001 rows and 4,096 columns. */
-const STATEMENT_LIMITS: ReceiveLimits = { bytes: 4 * 1024 * 1024, messages: 8_192 };
+export const STATEMENT_LIMITS: ReceiveLimits = { bytes: 4 * 1024 * 1024, messages: 8_192 };
 /** Between statements: notices, and the reason for which the server closes. */
 export const IDLE_LIMITS: ReceiveLimits = { bytes: 64 * 1024, messages: 256 };
 /** Interval of checks of the received bytes. */
@@ -27,13 +27,17 @@ interface ResponseLimit extends Disposable {
 /** A socket that connects only to allowed addresses, and limits the data received per statement. */
 export class GuardedSocket extends Socket {
   readonly #network: NetworkOptions;
+  readonly #limits: ReceiveLimits;
   #failure: Error | undefined;
-  #maxMessages = STATEMENT_LIMITS.messages;
+  #maxMessages: number;
   #messageCount = 0;
 
-  constructor(network: NetworkOptions) {
+  /** @param limits of one response */
+  constructor(network: NetworkOptions, limits: ReceiveLimits = STATEMENT_LIMITS) {
     super();
     this.#network = network;
+    this.#limits = limits;
+    this.#maxMessages = limits.messages;
   }
 
   /** The reason of {@link fail}; the client library may report another error. */
@@ -63,8 +67,8 @@ export class GuardedSocket extends Socket {
       this.fail(new Error(`the response has more than ${this.#maxMessages} messages`));
   }
 
-  /** Fails the connection if the server exceeds the limits, by default those of one statement, until disposed of. */
-  limitResponse({ bytes, messages }: ReceiveLimits = STATEMENT_LIMITS): ResponseLimit {
+  /** Fails the connection if the server exceeds the limits, by default those of one response, until disposed of. */
+  limitResponse({ bytes, messages }: ReceiveLimits = this.#limits): ResponseLimit {
     const before = this.bytesRead;
     this.#maxMessages = messages;
     this.#messageCount = 0;

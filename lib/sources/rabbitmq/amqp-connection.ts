@@ -17,8 +17,8 @@ const PROPERTIES = {
 } as const;
 const CHANNEL = 1;
 const PASSIVE = Buffer.from([1]);
-/** Limit per request, and of data without a request. */
-const MAX_BYTES = 1024 * 1024;
+/** Limit per request, and of data without a request; one method of the maximum frame size, with heartbeats beside it. */
+const MAX_BYTES = 256 * 1024;
 /** Further requests fail. */
 const MAX_PENDING = 10_000;
 

@@ -94,16 +94,27 @@ function encodeCommand(words: readonly string[]): string {
 /** A response in RESP2; it may contain errors. */
 export type RespValue = string | number | null | RespError | readonly RespValue[];
 
-/** An error response, with the unredacted text of the server. */
-export class RespError extends Error {}
+/**
+ * An error response, with the unredacted text of the server. No `Error`, whose stack trace would take a hundred times
+ * the CPU and memory: a list may contain thousands.
+ */
+export class RespError {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
 
 interface Open {
   readonly items: RespValue[];
   left: number;
 }
 
-/** A longer response is an error. A count takes a few bytes, the groups of a stream some hundred each. */
-const MAX_BYTES = 1024 * 1024;
+/** A longer response is an error. A count takes a few bytes, each group of a stream some hundred. */
+const MAX_BYTES = 128 * 1024;
+/** Each group of a stream has 13 values. Parsing so many takes a few milliseconds, which block the event loop. */
+const MAX_VALUES = 8192;
 const MAX_DEPTH = 8;
 const INTEGER = /^[+-]?\d{1,19}$/;
 const [CR, LF] = [13, 10];
@@ -116,6 +127,7 @@ export class RespDecoder {
   /** Length of the bulk string that is expected next; `undefined` for a line. */
   #textLength: number | undefined;
   #responseBytes = 0;
+  #responseValues = 0;
   readonly #open: Open[] = [];
 
   /**
@@ -131,6 +143,8 @@ export class RespDecoder {
       const end = this.#findEnd(at);
       if (end === undefined) break;
       this.#responseBytes += end - at;
+      if (++this.#responseValues > MAX_VALUES)
+        throw new Error(`the response has more than ${MAX_VALUES} values`);
       const value = this.#readToken(this.#buffer.subarray(at, end - 2));
       at = end;
       this.#scanned = end;
@@ -138,6 +152,7 @@ export class RespDecoder {
       if (response === undefined) continue;
       whole.push(response);
       this.#responseBytes = 0;
+      this.#responseValues = 0;
     }
     this.#buffer = this.#buffer.subarray(at);
     this.#scanned -= at;

@@ -4,10 +4,10 @@ import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
-  MAX_ROWS,
   type SqlConnection,
   type SqlRows,
   STATEMENT_TIMEOUT_MS,
+  TABLE_LIMITS,
 } from './sql-connection.ts';
 
 /** Statements that only read. The effects of others, such as SET and CALL, would outlast the transaction. */
@@ -16,8 +16,8 @@ const READS = /^[\s(]*(?:select|with|values|table|show)\b/i;
 /** Connects to MySQL or MariaDB. @throws the connection error */
 export async function connectMysql(options: DatabaseOptions): Promise<SqlConnection> {
   const { default: mysql } = await import('mysql2'); // a bundle has only the default export of CommonJS
-  const { host, port, user, password, database, tls } = options;
-  const socket = new GuardedSocket(options);
+  const { host, port, user, password, database, tls, limits = TABLE_LIMITS } = options;
+  const socket = new GuardedSocket(options, limits.received);
   const connection = mysql.createConnection({
     ...{ host, port, user, password, database },
     stream: socket,
@@ -51,7 +51,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
       connection.connect((error) => (error ? reject(error) : resolve()));
     });
     const [[version = ''] = []] = (await runStatement(connection, 'SELECT VERSION()')).rows;
-    await runStatement(connection, buildLimits(version ?? ''));
+    await runStatement(connection, buildLimits(version ?? '', limits.rows));
   } catch (error) {
     destroy();
     throw error;
@@ -85,6 +85,7 @@ function checkPacketOrder(connection: object, socket: GuardedSocket): void {
   const handle = client.handlePacket;
   client.handlePacket = (packet) => {
     if (packet !== undefined) socket.countMessage();
+    if (packet !== undefined && socket.failure) return; // the rest of a chunk
     if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
     else socket.fail(new Error('the packets of the response are out of order'));
   };
@@ -109,11 +110,11 @@ function limitLogin(connection: object, socket: GuardedSocket): void {
 }
 
 /** MariaDB takes the statement timeout in seconds, MySQL in milliseconds. */
-function buildLimits(version: string): string {
+function buildLimits(version: string, rows: number): string {
   const time = version.includes('MariaDB')
     ? `max_statement_time = ${STATEMENT_TIMEOUT_MS / 1000}`
     : `max_execution_time = ${STATEMENT_TIMEOUT_MS}`;
-  return `SET SESSION ${time}, sql_select_limit = ${MAX_ROWS + 1}`;
+  return `SET SESSION ${time}, sql_select_limit = ${rows}`;
 }
 
 function runStatement(connection: Connection, sql: string): Promise<SqlRows> {

@@ -4,9 +4,9 @@ import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type DatabaseOptions,
-  MAX_ROWS,
   type SqlConnection,
   STATEMENT_TIMEOUT_MS,
+  TABLE_LIMITS,
 } from './sql-connection.ts';
 
 /** Independent of earlier settings of the connection. */
@@ -17,8 +17,8 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 /** Connects to PostgreSQL or a compatible server. @throws the connection error */
 export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
   const { default: pg } = await import('pg');
-  const { host, port, user, password, database, tls } = options;
-  const socket = new GuardedSocket(options);
+  const { host, port, user, password, database, tls, limits = TABLE_LIMITS } = options;
+  const socket = new GuardedSocket(options, limits.received);
   // The client connects by `connect`, which does not check the allowed hosts.
   Object.defineProperty(socket, 'connect', { value: socket.dial });
   const client = new pg.Client({
@@ -54,7 +54,7 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
       const cursor = { text: `DECLARE result NO SCROLL CURSOR FOR ${text}`, queryMode: 'extended' };
       await client.query(cursor);
       const { fields, rows }: QueryResult<(string | null)[]> = await client.query({
-        text: `FETCH ${MAX_ROWS + 1} FROM result`,
+        text: `FETCH ${limits.rows} FROM result`,
         rowMode: 'array',
         types: AS_TEXT,
       });

@@ -1,5 +1,5 @@
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
-import type { GuardedSocket } from '../network/guarded-socket.ts';
+import { type GuardedSocket, type ReceiveLimits, STATEMENT_LIMITS } from '../network/guarded-socket.ts';
 import type { SqlTls } from '../network/tls.ts';
 
 export interface DatabaseOptions extends NetworkOptions {
@@ -11,6 +11,15 @@ export interface DatabaseOptions extends NetworkOptions {
   readonly database: string;
   /** `undefined` for connections that are not encrypted. */
   readonly tls: SqlTls | undefined;
+  /** By default {@link TABLE_LIMITS}. */
+  readonly limits?: ResultLimits | undefined;
+}
+
+/** How much one statement may return. */
+export interface ResultLimits {
+  /** The database is requested to return no more rows. */
+  readonly rows: number;
+  readonly received: ReceiveLimits;
 }
 
 /** Supported databases; `mysql` includes MariaDB. */
@@ -30,7 +39,7 @@ export interface SqlConnection {
   /**
    * Runs one statement in a read-only transaction.
    *
-   * @returns at most {@link MAX_ROWS} + 1 rows
+   * @returns at most as many rows as the limits allow
    * @throws the database's own error
    */
   read(text: string): Promise<SqlRows>;
@@ -40,6 +49,13 @@ export interface SqlConnection {
 
 /** A result with more rows is an error. */
 export const MAX_ROWS = 1000;
+/** For rows of labels and numbers, of databases that an administrator chooses. */
+export const TABLE_LIMITS: ResultLimits = { rows: MAX_ROWS + 1, received: STATEMENT_LIMITS };
+/**
+ * For one number. Tenants choose the databases, and hundreds of statements run at once: each value takes eight bytes of
+ * memory for one byte of the response, and each column some hundred.
+ */
+export const VALUE_LIMITS: ResultLimits = { rows: 1, received: { bytes: 64 * 1024, messages: 256 } };
 /** Enforced by the database. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 export const CONNECT_TIMEOUT_MS = 10_000;

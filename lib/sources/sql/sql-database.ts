@@ -14,6 +14,7 @@ import {
   type SqlConnection,
   type SqlRows,
   type SqlSystem,
+  VALUE_LIMITS,
 } from './sql-connection.ts';
 import { MAX_CONNECTIONS, SqlPool } from './sql-pool.ts';
 
@@ -155,7 +156,7 @@ const MAX_DATABASES = 1000;
 /** A database, connected or not. */
 type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 
-/** Databases, shared by equal options. */
+/** Databases that tenants choose, shared by equal options; each query reads one number. */
 export class SqlDatabases implements Disposable {
   readonly #clock: Clock;
   readonly #databases = new LruMap<string, SqlDatabase>({
@@ -168,7 +169,8 @@ export class SqlDatabases implements Disposable {
     this.#clock = clock;
   }
 
-  for(options: DatabaseOptions): SharedDatabase {
+  for(given: Omit<DatabaseOptions, 'limits'>): SharedDatabase {
+    const options = { ...given, limits: VALUE_LIMITS };
     const { key } = new SqlDatabase(options, { clock: this.#clock });
     return { key, rows: async (text, signal) => await this.#use(key, options).rows(text, signal) };
   }

@@ -149,11 +149,10 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
       '*4\r\n:5\r\n$-1\r\n$-1\r\n*-1\r\n',
     ],
     read: async (text) => {
-      const isRefusal = (error: unknown) => isPlainError(error) || error instanceof RespError;
       const decoder = new RespDecoder();
       const replies: RespValue[] = [];
       const bytes = Buffer.from(text);
-      await readAll(isRefusal, () => {
+      await readAll(isPlainError, () => {
         for (let start = 0; start < bytes.length; start += 1000)
           replies.push(...decoder.decode(bytes.subarray(start, start + 1000)));
       });
@@ -161,12 +160,12 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
         const left = replies.values();
         return async () => {
           const reply = left.next().value ?? null;
-          if (reply instanceof RespError) throw reply;
+          if (reply instanceof RespError) throw new Error(reply.message);
           return reply;
         };
       };
       await readAll(
-        isRefusal,
+        isPlainError,
         () => readLength(sending(), 'k'),
         () => readStreamCount(sending(), { stream: 's', group: undefined, counted: 'length' }),
         () => readStreamCount(sending(), { stream: 's', group: 'g', counted: 'pending' }),

@@ -44,25 +44,29 @@ describe('HttpClients, asked for long responses', () => {
     expect(await whole).to.have.lengthOf(2 * LONG);
   });
 
-  it('are handed out one by one, each in a time slice of its own', async () => {
-    const responses: ServerResponse[] = [];
-    await using server = await LoopbackServer.start((_request, response) => void responses.push(response));
-    const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
-    await using clients = new HttpClients({
-      ...environment,
-      share: new FairShare(environment.clock),
-      userAgent: 'spec',
+  for (const [what, bytes, isSlowToParse] of [
+    ['long responses', 5_000, false],
+    ['short responses that are slow to parse', 10, true],
+  ] as const)
+    it(`returns ${what} one at a time, each in a time slice of its own`, async () => {
+      const responses: ServerResponse[] = [];
+      await using server = await LoopbackServer.start((_request, response) => void responses.push(response));
+      const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
+      await using clients = new HttpClients({
+        ...environment,
+        share: new FairShare(environment.clock),
+        userAgent: 'spec',
+      });
+      const slicesOf = Array.from({ length: 4 }, async () => {
+        await clients.find().read({ url: server.url, isSlowToParse }, signal);
+        const { loopCount } = performance.nodeTiming.uvMetricsInfo;
+        spin(50); // meanwhile the others come in, all for the same iteration of the event loop
+        return loopCount;
+      });
+      while (responses.length < slicesOf.length) await new Promise(setImmediate);
+      for (const response of responses) response.end(Buffer.alloc(bytes));
+      expect(new Set(await Promise.all(slicesOf))).to.have.property('size', slicesOf.length);
     });
-    const slicesOf = Array.from({ length: 4 }, async () => {
-      await clients.find().read({ url: server.url }, signal);
-      const { loopCount } = performance.nodeTiming.uvMetricsInfo;
-      spin(50); // meanwhile the others come in, all for the same iteration of the event loop
-      return loopCount;
-    });
-    while (responses.length < slicesOf.length) await new Promise(setImmediate);
-    for (const response of responses) response.end(Buffer.alloc(5_000));
-    expect(new Set(await Promise.all(slicesOf))).to.have.property('size', slicesOf.length);
-  });
 });
 
 type Respond = Parameters<typeof LoopbackServer.start>[0];

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 
-const MEBIBYTE = 1024 * 1024;
+const MAX_BYTES = 128 * 1024;
+const MAX_VALUES = 8192;
 
 describe('RespDecoder', () => {
   it('reads texts, numbers, errors, lists and what there is not', () => {
@@ -45,30 +46,50 @@ describe('RespDecoder', () => {
     );
   });
 
-  it('refuses a text at once that says it is longer than a mebibyte', () => {
-    expect(() => new RespDecoder().decode(Buffer.from(`$${MEBIBYTE + 1}\r\n`))).to.throw(
-      'the response is longer than 1048576 bytes',
+  it('rejects a text as soon as it declares more than 128 KiB', () => {
+    expect(() => new RespDecoder().decode(Buffer.from(`$${MAX_BYTES + 1}\r\n`))).to.throw(
+      'the response is longer than 131072 bytes',
     );
-    expect(new RespDecoder().decode(Buffer.from(`$${MEBIBYTE}\r\n`))).to.deep.equal([]);
+    expect(new RespDecoder().decode(Buffer.from(`$${MAX_BYTES}\r\n`))).to.deep.equal([]);
   });
 
   it('refuses a response that is longer, though its parts are short', () => {
     const decoder = new RespDecoder();
-    decoder.decode(Buffer.from('*1000000\r\n'));
-    const part = Buffer.from(`$1000\r\n${'a'.repeat(1000)}\r\n`.repeat(500));
+    decoder.decode(Buffer.from('*100000\r\n'));
+    const part = Buffer.from(`$1000\r\n${'a'.repeat(1000)}\r\n`.repeat(60));
     decoder.decode(part);
     decoder.decode(part);
-    expect(() => decoder.decode(part)).to.throw('the response is longer than 1048576 bytes');
+    expect(() => decoder.decode(part)).to.throw('the response is longer than 131072 bytes');
   });
 
   it('refuses a line without end, and goes on counting from nothing after each response', () => {
     const decoder = new RespDecoder();
-    const whole = Buffer.from(`$600000\r\n${'a'.repeat(600_000)}\r\n`);
+    const whole = Buffer.from(`$100000\r\n${'a'.repeat(100_000)}\r\n`);
     expect(decoder.decode(whole)).to.have.length(1);
     expect(decoder.decode(whole)).to.have.length(1);
-    expect(() => decoder.decode(Buffer.from(`+${'a'.repeat(MEBIBYTE)}`))).to.throw(
-      'longer than 1048576 bytes',
+    expect(() => decoder.decode(Buffer.from(`+${'a'.repeat(MAX_BYTES)}`))).to.throw(
+      'longer than 131072 bytes',
     );
+  });
+
+  it('rejects a response of more than 8,192 values, whose bytes are few', () => {
+    for (const token of [':1\r\n', '-\r\n', '*1\r\n:1\r\n']) {
+      const each = token.split('\r\n').length - 1;
+      const list = (count: number) => Buffer.from(`*100000\r\n${token.repeat(count)}`);
+      const most = Math.floor((MAX_VALUES - 1) / each);
+      expect(new RespDecoder().decode(list(most)), token).to.deep.equal([]);
+      expect(() => new RespDecoder().decode(list(most + 1)), token).to.throw(
+        'the response has more than 8192 values',
+      );
+    }
+    const decoder = new RespDecoder();
+    const whole = Buffer.from(`*5000\r\n${':1\r\n'.repeat(5000)}`);
+    for (let count = 0; count < 3; count++) expect(decoder.decode(whole)).to.have.length(1);
+  });
+
+  it('captures no stack for an error response', () => {
+    const [error] = new RespDecoder().decode(Buffer.from('-ERR no\r\n'));
+    expect(error).to.not.be.instanceOf(Error);
   });
 
   it('refuses what is no response of Redis', () => {

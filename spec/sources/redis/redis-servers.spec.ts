@@ -65,7 +65,7 @@ describe('RedisServers', () => {
     const server = await start(([word], socket) =>
       socket.write(word === 'PING' ? '+PONG\r\n' : '$1073741824\r\naaaa'),
     );
-    expect(await errorOf(ask(at(server), 'GIANT'))).to.equal('the response is longer than 1048576 bytes');
+    expect(await errorOf(ask(at(server), 'GIANT'))).to.equal('the response is longer than 131072 bytes');
     await eventually(() => server.openSockets.length === 0);
   });
 

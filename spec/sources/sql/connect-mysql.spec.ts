@@ -3,6 +3,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { connectMysql } from '#lib/sources/sql/connect-mysql.ts';
+import { type ResultLimits, VALUE_LIMITS } from '#lib/sources/sql/sql-connection.ts';
 
 const JSON_TYPE = 0xf5;
 const TEXT_TYPE = 0xfd;
@@ -50,6 +51,18 @@ describe('connectMysql', () => {
     expect(String(failed)).to.include('more than 16 login packets');
   });
 
+  it('requests one row for a trigger, and rejects a result that is far larger than one number', async () => {
+    const table = { columns: 200, rows: 100 };
+    await using unlimited = await start(() => tableOf(table));
+    expect((await unlimited.connection.read('SELECT it')).rows).to.have.length(100);
+    await using system = await start(() => tableOf(table), { limits: VALUE_LIMITS });
+    expect(system.asked).to.include('SET SESSION max_statement_time = 10, sql_select_limit = 1');
+    using _bound = system.connection.socket.limitResponse();
+    const failed = await system.connection.read('SELECT it').catch((error: unknown) => error);
+    expect(failed).to.be.an.instanceOf(Error);
+    expect(String(system.connection.socket.failure)).to.include('the response has more than 256 messages');
+  });
+
   it('logs in to a server that asks for the password in another way', async () => {
     const otherwise = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
     await using system = await start(() => resultOf('1', TEXT_TYPE), {
@@ -63,7 +76,11 @@ describe('connectMysql', () => {
 /** A connection to a server that responds to `SELECT it` as a spec wants, and what is written to the console meanwhile. */
 async function start(
   respond: () => Buffer,
-  { logIn, okAt = 2 }: { readonly logIn?: Buffer; readonly okAt?: number } = {},
+  {
+    logIn,
+    okAt = 2,
+    limits,
+  }: { readonly logIn?: Buffer; readonly okAt?: number; readonly limits?: ResultLimits } = {},
 ) {
   const sockets = new Set<Socket>();
   const asked: string[] = [];
@@ -100,7 +117,7 @@ async function start(
   };
   try {
     const connection = await connectMysql({
-      ...{ system: 'mysql', host: '127.0.0.1', port, tls: undefined },
+      ...{ system: 'mysql', host: '127.0.0.1', port, tls: undefined, limits },
       ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
     });
     return {
@@ -134,6 +151,20 @@ function resultOf(text: string, type: number): Buffer {
   const names = ['def', '', '', '', 'v', 'v'].map(counted);
   const payloads = [Buffer.of(1), Buffer.concat([...names, facts]), END, counted(text), END];
   return Buffer.concat(payloads.map((payload, index) => packet(index + 1, payload)));
+}
+
+/** Rows of NULL. */
+function tableOf({ columns, rows }: { readonly columns: number; readonly rows: number }): Buffer {
+  const facts = Buffer.from([12, 63, 0, 0, 4, 0, 0, TEXT_TYPE, 0, 0, 0, 0, 0]);
+  const column = Buffer.concat([...['def', '', '', '', 'v', 'v'].map(counted), facts]);
+  const payloads = [
+    Buffer.of(columns),
+    ...Array<Buffer>(columns).fill(column),
+    END,
+    ...Array<Buffer>(rows).fill(Buffer.alloc(columns, 0xfb)),
+    END,
+  ];
+  return Buffer.concat(payloads.map((payload, index) => packet((index + 1) % 256, payload)));
 }
 
 function counted(text: string): Buffer {
