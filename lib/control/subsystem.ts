@@ -15,12 +15,13 @@ export interface Subsystem<View extends UiPart = UiPart> extends ServedSubsystem
    * Acts on the cluster, in the leader alone; absent where every replica does the same.
    *
    * @returns once the signal has aborted and nothing acts any more
+   * @throws when it cannot act; also the reason of the signal, which is no failure
    */
   lead?(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Has subsystems act until the signal aborts. Where one fails, the others end, too.
+ * Has subsystems act until the signal aborts. Where one fails before that, the others end, too.
  *
  * @throws what the first one failed with, once all have ended
  */
@@ -34,7 +35,7 @@ export async function leadTogether(
     try {
       await subsystem.lead?.(all);
     } catch (error) {
-      failing.abort(error); // the first counts
+      if (!all.aborted) failing.abort(error); // the first counts; after it, others end as they may
     }
   };
   await Promise.all(subsystems.map(lead));

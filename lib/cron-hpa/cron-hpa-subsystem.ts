@@ -131,7 +131,9 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       cronHpaInformer.start();
       cronHpaInformer.served(disposal.signal).then(
         () => hpas.start(),
-        () => {}, // disposed while waiting
+        (error: unknown) => {
+          if (!disposal.signal.aborted) throw error; // ends the process
+        },
       );
     },
     get isSynced() {
@@ -150,8 +152,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     async lead(signal) {
       const { workers = 1, workQueues: series, logger } = environment;
       const queue = { maxDelayMs: MAX_RETRY_MS };
-      const led = await controller(signal).catch(() => undefined); // no longer leading
-      if (led) await runController(led, { clock, logger, signal, workers, series, queue });
+      const led = await controller(signal);
+      await runController(led, { clock, logger, signal, workers, series, queue });
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program is shutting down'));

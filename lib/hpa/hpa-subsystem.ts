@@ -172,8 +172,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     async lead(signal) {
       const { workQueues, options } = environment;
       if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
-      await using led = await controller(signal).catch(() => undefined); // no longer leading
-      if (!led) return;
+      await using led = await controller(signal);
       await runController(led, { clock, logger, signal, workers: WORKERS, series: workQueues, queue: RETRY });
     },
     async [Symbol.asyncDispose]() {},

@@ -7,6 +7,7 @@ import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
+import { ReplicaWork } from '#lib/control/replica-work.ts';
 import type { Subsystem } from '#lib/control/subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
@@ -119,8 +120,6 @@ export function metricsAdapter(
       failures.update(query.key, error && failureText(error));
     },
   });
-  const disposal = new AbortController();
-  const { signal } = disposal;
   const hpas = informers.get(HPAS, { ...SCALED_HPAS, relistMs: options.relistMs });
   const hpaCollectors = new HpaCollectors({
     ...options,
@@ -164,16 +163,18 @@ export function metricsAdapter(
     ...(options.servesExternal ? [externalMetricsGroup(store)] : []),
   ];
 
-  async function follow(): Promise<void> {
-    hpas.start();
-    await runController(counted(hpaCollectors.controller(), series), { clock, logger, signal });
-  }
-
-  let following: Promise<void> = Promise.resolve();
+  const collecting = new ReplicaWork({
+    ...{ name: 'metrics-adapter-controller', logger },
+    async run(signal) {
+      hpas.start();
+      await runController(counted(hpaCollectors.controller(), series), { clock, logger, signal });
+    },
+  });
   return {
     name: 'metrics-adapter',
     groups,
     healthChecks: [
+      collecting.healthCheck,
       {
         name: 'metrics-adapter-collectors',
         endpoints: ['readyz'],
@@ -182,14 +183,9 @@ export function metricsAdapter(
     ],
     endpoints: new Map([['/debug/metrics', debugMetrics({ collectors: hpaCollectors, collection, clock })]]),
     ui: [metricsUi({ collectors: hpaCollectors, collection, clock })],
-    start() {
-      following = follow().catch((error: unknown) => {
-        if (!signal.aborted) logger.error('Cannot follow HPAs', error);
-      });
-    },
+    start: () => collecting.start(),
     async [Symbol.asyncDispose]() {
-      disposal.abort(new Error('the program ends'));
-      await following;
+      await collecting[Symbol.asyncDispose]();
       await collection[Symbol.asyncDispose]();
     },
   };

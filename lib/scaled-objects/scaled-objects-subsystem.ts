@@ -8,6 +8,7 @@ import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, mapKeys, runController } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
+import { ReplicaWork } from '#lib/control/replica-work.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { Subsystem } from '#lib/control/subsystem.ts';
@@ -187,22 +188,24 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     kinds: { ScaledObject: objects, ScaledJob: scaledJobs },
     hpas,
   });
-  const disposal = new AbortController();
   const ready = Promise.withResolvers<void>();
-  let running: Promise<void> = Promise.resolve();
-  async function run(signal: AbortSignal): Promise<void> {
-    await subsystem.cacheObjects(signal);
-    ready.resolve();
-    await runController(plans.controller(), {
-      ...{ clock, logger, signal, series: environment.workQueues },
-      workers: COLLECTOR_WORKERS,
-      queue: RETRY,
-    });
-  }
+  const collecting = new ReplicaWork({
+    ...{ name: 'scaledobjects-collectors', logger },
+    async run(signal) {
+      await subsystem.cacheObjects(signal);
+      ready.resolve();
+      await runController(plans.controller(), {
+        ...{ clock, logger, signal, series: environment.workQueues },
+        workers: COLLECTOR_WORKERS,
+        queue: RETRY,
+      });
+    },
+  });
   const subsystem: ScaledObjectsSubsystem = {
     name: 'scaledobjects',
     groups: [],
     healthChecks: [
+      collecting.healthCheck,
       {
         name: 'scaledobjects-informer-sync',
         endpoints: ['readyz'],
@@ -216,15 +219,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
           subsystem.isWaiting || subsystem.isWarm ? undefined : 'some triggers have not been asked yet',
       },
     ],
-    start() {
-      const { signal } = disposal;
-      running = run(signal).catch((error: unknown) => {
-        if (!signal.aborted) logger.error('Cannot follow ScaledObjects', error);
-      });
-    },
+    start: () => collecting.start(),
     async lead(leading) {
-      await raceAbort(ready.promise, leading).catch(() => {});
-      if (leading.aborted) return;
+      await raceAbort(ready.promise, leading);
       const { workQueues: series, workers = 1 } = environment;
       await otherOperator.whileAlone(leading, async (signal) => {
         await using objectController = subsystem.controller();
@@ -353,8 +350,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       };
     },
     async [Symbol.asyncDispose]() {
-      disposal.abort(new Error('the program ends'));
-      await running;
+      await collecting[Symbol.asyncDispose]();
       plans[Symbol.dispose]();
       await collection[Symbol.asyncDispose]();
     },

@@ -49,4 +49,9 @@ describe('leadTogether', () => {
     ending.abort(new Error('the program ends'));
     await running;
   });
+
+  it('takes the reason of its signal for no failure', async () => {
+    const signal = AbortSignal.abort(new Error('the lease is lost'));
+    await leadTogether([{ lead: async (own) => own.throwIfAborted() }], signal);
+  });
 });

@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
+import { leadTogether } from '#lib/control/subsystem.ts';
 import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-subsystem.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
+import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { created } from '#spec/support/examined-autoscaler.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -24,6 +26,7 @@ describe('cronHpaSubsystem', () => {
   let server: SimulatedApiServer;
   let registry: Registry;
   let subsystem: CronHpaSubsystem;
+  let informers: SharedInformers;
 
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
@@ -34,7 +37,7 @@ describe('cronHpaSubsystem', () => {
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 }));
     const logger = new RecordingLogger();
     const mapper = new RestMapper({ api: client, clock });
-    const informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
+    informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
     registry = new Registry();
     subsystem = stack.use(
       cronHpaSubsystem({
@@ -73,6 +76,12 @@ describe('cronHpaSubsystem', () => {
       expect(subsystem.isSynced).to.equal(false);
     });
   }
+
+  it('throws when its controller cannot be composed, and ends when it no longer leads', async () => {
+    await informers[Symbol.asyncDispose]();
+    expect(await errorOf(subsystem.lead(new AbortController().signal))).to.equal('the informers are closed');
+    await leadTogether([subsystem], AbortSignal.abort(new Error('not the leader any more')));
+  });
 
   it('counts ready and unready objects', async () => {
     await cronHpa('web', ready('True'));

@@ -73,7 +73,8 @@ function servingOnly(version: HpaVersion, mapper: RestMapper): Pick<RestMapper, 
   };
 }
 
-const OPTIONS: HpaLoopOptions = {
+/** The defaults of the flags. */
+export const HPA_OPTIONS: HpaLoopOptions = {
   syncPeriodMs: 15_000,
   concurrentSyncs: 4,
   config: DEFAULT_HPA_CONFIG,
@@ -131,7 +132,7 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),
         },
-        options: { ...OPTIONS, ...options },
+        options: { ...HPA_OPTIONS, ...options },
       });
       subsystem.start();
       const ending = new AbortController();
