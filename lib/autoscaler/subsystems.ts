@@ -13,12 +13,11 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
+import type { ScaledObjectsFlags } from '#lib/scaled-objects/scaled-objects-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { CONTROLLER_NAMES, type ControllerName } from './controller-names.ts';
-import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
 
 /** Singletons that subsystems share. */
 export interface Runtime {
@@ -44,17 +43,30 @@ export interface Runtime {
   readonly isReporting: () => boolean;
 }
 
+/** What flags specify for the subsystems. */
+export interface SubsystemOptions {
+  readonly controllers: ReadonlySet<ControllerName>;
+  readonly cronHpa: { readonly workers: number; readonly timeZone: string };
+  readonly hpa: Pick<HpaEnvironment, 'options'> & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
+  readonly scaledObjects: ScaledObjectsFlags;
+  /** `undefined` when neither metrics API is served. */
+  readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
+}
+
 /** A subsystem that flags can choose. Its modules are loaded only then, to save memory. */
 interface SubsystemDefinition {
-  isChosen(options: AutoscalerOptions): boolean;
+  isChosen(options: SubsystemOptions): boolean;
   /** @param stack disposes what the subsystem uses, after the subsystem */
-  open(runtime: Runtime, options: AutoscalerOptions, stack: AsyncDisposableStack): Promise<Subsystem>;
+  open(runtime: Runtime, options: SubsystemOptions, stack: AsyncDisposableStack): Promise<Subsystem>;
   /** Checks of the `doctor` command, which runs without the subsystem. */
-  doctor?(options: AutoscalerOptions, doctor: Pick<DoctorOptions, 'namespace'>): Promise<DoctorPart>;
+  doctor?(options: SubsystemOptions, doctor: { readonly namespace: string | undefined }): Promise<DoctorPart>;
 }
 
 /** A subsystem that `--controllers` chooses. */
-type ControllerDefinition = Omit<SubsystemDefinition, 'isChosen'>;
+interface ControllerDefinition extends Omit<SubsystemDefinition, 'isChosen'> {
+  /** Whether `*` includes it. */
+  readonly isOnByDefault: boolean;
+}
 
 const METRICS_ADAPTER: SubsystemDefinition = {
   isChosen: ({ metricsAdapter }) => metricsAdapter !== undefined,
@@ -73,6 +85,7 @@ const METRICS_ADAPTER: SubsystemDefinition = {
 };
 
 const CRON_HPA: ControllerDefinition = {
+  isOnByDefault: true,
   async open(runtime, { cronHpa: options }) {
     const { cronHpaSubsystem } = await import('#lib/cron-hpa/cron-hpa-subsystem.ts');
     const cronHpa = cronHpaSubsystem({ ...runtime, ...options });
@@ -86,6 +99,7 @@ const CRON_HPA: ControllerDefinition = {
 };
 
 const HPA: ControllerDefinition = {
+  isOnByDefault: false, // every cluster has an HPA controller, which has to be disabled first
   async open(runtime, { hpa }, stack) {
     const { hpaSubsystem } = await import('#lib/hpa/hpa-subsystem.ts');
     const queryPrometheus = await openPrometheus(hpa, runtime, stack);
@@ -98,6 +112,7 @@ const HPA: ControllerDefinition = {
 };
 
 const SCALED_OBJECTS: ControllerDefinition = {
+  isOnByDefault: true, // leaves objects to KEDA while its operator is active
   async open(runtime, { scaledObjects: options }, stack) {
     const { openScaledObjects } = await import('#lib/scaled-objects/scaled-objects-subsystem.ts');
     return await openScaledObjects({ ...runtime, ...options }, stack);
@@ -121,12 +136,16 @@ const SCALING_SCHEDULES: SubsystemDefinition = {
   },
 };
 
-/** By name in `--controllers`; the type requires one for each. */
-const CONTROLLER_SUBSYSTEMS: Readonly<Record<ControllerName, ControllerDefinition>> = {
+/** By name in `--controllers`. */
+const CONTROLLERS = {
   cronhpa: CRON_HPA,
   hpa: HPA,
   scaledobjects: SCALED_OBJECTS,
-};
+} as const satisfies Readonly<Record<string, ControllerDefinition>>;
+
+export type ControllerName = keyof typeof CONTROLLERS;
+
+export const CONTROLLER_NAMES = Object.keys(CONTROLLERS) as readonly ControllerName[];
 
 /**
  * The subsystems of the autoscaler, in the order of their views on the page. docs/contributing/add-a-part.md lists
@@ -134,21 +153,41 @@ const CONTROLLER_SUBSYSTEMS: Readonly<Record<ControllerName, ControllerDefinitio
  */
 export const SUBSYSTEMS: readonly SubsystemDefinition[] = [
   ...CONTROLLER_NAMES.map((name) => ({
-    ...CONTROLLER_SUBSYSTEMS[name],
-    isChosen: ({ controllers }: AutoscalerOptions) => controllers.has(name),
+    ...CONTROLLERS[name],
+    isChosen: ({ controllers }: SubsystemOptions) => controllers.has(name),
   })),
   SCALING_SCHEDULES,
   METRICS_ADAPTER,
 ];
 
-function metricsAdapterOf({ metricsAdapter }: AutoscalerOptions): MetricsAdapterPartOptions {
+/**
+ * Parses the controllers to run, as kube-controller-manager does: `*` is all that are on by default, `NAME` enables one,
+ * `-NAME` disables one; the first match counts.
+ *
+ * @returns the names, or an error such as `"cron" must be one of …`
+ */
+export function selectControllers(list: readonly string[]): ReadonlySet<ControllerName> | string {
+  const unknown = list.find(
+    (entry) => entry !== '*' && !CONTROLLER_NAMES.some((name) => entry === name || entry === `-${name}`),
+  );
+  if (unknown !== undefined)
+    return `"${unknown}" must be * or one of ${CONTROLLER_NAMES.join(', ')}, or one of these after a -`;
+  return new Set(
+    CONTROLLER_NAMES.filter((name) => {
+      const first = list.find((entry) => entry === name || entry === `-${name}`);
+      return first === undefined ? list.includes('*') && CONTROLLERS[name].isOnByDefault : first === name;
+    }),
+  );
+}
+
+function metricsAdapterOf({ metricsAdapter }: SubsystemOptions): MetricsAdapterPartOptions {
   if (!metricsAdapter) throw new Error('no flag chooses the metrics adapter');
   return metricsAdapter;
 }
 
 /** Returns a query function for the Prometheus server of the flags, if any. */
 async function openPrometheus(
-  { prometheus, sourceTls: everyTls }: AutoscalerOptions['hpa'],
+  { prometheus, sourceTls: everyTls }: SubsystemOptions['hpa'],
   runtime: Runtime,
   stack: AsyncDisposableStack,
 ): Promise<HpaEnvironment['queryPrometheus']> {

@@ -26,11 +26,10 @@ import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
-import type { ScaledObjectsFlags, WebhookOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
-import { type ControllerName, selectControllers } from '../controller-names.ts';
+import type { WebhookOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
+import { type ControllerName, type SubsystemOptions, selectControllers } from '../subsystems.ts';
 import { generalFlags } from './general-flags.ts';
-import { type HpaOptions, hpaFlags, hpaOptionsOf } from './hpa-options.ts';
+import { hpaFlags, hpaOptionsOf } from './hpa-options.ts';
 import {
   metricsAdapterFlags,
   metricsAdapterOptionsOf,
@@ -130,15 +129,9 @@ const doctorFlags = {
 const DOCTOR_SECTIONS: readonly FlagSection[] = [{ title: 'Doctor flags', flags: doctorFlags }, ...SECTIONS];
 
 /** The validated command line; frozen. */
-export interface AutoscalerOptions {
+export interface AutoscalerOptions extends SubsystemOptions {
   /** `undefined` for the service account of the pod. */
   readonly kubeconfig: string | undefined;
-  readonly controllers: ReadonlySet<ControllerName>;
-  readonly cronHpa: { readonly workers: number; readonly timeZone: string };
-  readonly hpa: HpaOptions & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
-  readonly scaledObjects: ScaledObjectsFlags;
-  /** `undefined` when neither metrics API is served. */
-  readonly metricsAdapter: MetricsAdapterPartOptions | undefined;
   readonly apiRate: { readonly perSecond: number; readonly burst: number };
   /** Writes nothing, and logs changes. */
   readonly isDryRun: boolean;
@@ -288,7 +281,7 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
     kubeconfig: values.kubeconfig || values.listerKubeconfig || undefined,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
     cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
-    hpa: { ...hpaOptionsOf(values), prometheus: prometheusOf(values), sourceTls: tlsFolders(values) },
+    hpa: { options: hpaOptionsOf(values), prometheus: prometheusOf(values), sourceTls: tlsFolders(values) },
     metricsAdapter: metricsAdapterOptionsOf(values),
     scaledObjects: {
       workers: values.concurrentScaledObjectSyncs,

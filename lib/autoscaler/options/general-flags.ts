@@ -1,6 +1,6 @@
 import { boolean, decimal, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { CONTROLLER_NAMES, selectControllers } from '../controller-names.ts';
+import { CONTROLLER_NAMES, selectControllers } from '../subsystems.ts';
 
 export const generalFlags = {
   kubeconfig: flag('kubeconfig', text, {

@@ -16,31 +16,25 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { generalFlags } from './general-flags.ts';
 
-export interface HpaOptions {
-  readonly options: HpaLoopOptions;
-}
-
 /** Converts the flags. */
-export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof generalFlags>): HpaOptions {
+export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof generalFlags>): HpaLoopOptions {
   const { HPAConfigurableTolerance, HPAScaleToZero, PodLevelResources } = hpaFeatureGates(
     values.hpaFeatureGates,
   );
   return {
-    options: {
-      concurrentSyncs: values.concurrentHpaSyncs,
-      syncPeriodMs: values.hpaSyncPeriodMs,
-      selector: parseLabelSelector(values.hpaSelector),
-      isDryRun: values.dryRun,
-      autoMin: { mode: values.autoMinReplicas, weights: values.autoMinReplicasWeights.map(Number) },
-      config: {
-        tolerance: values.hpaTolerance,
-        cpuInitializationPeriodMs: values.hpaCpuInitializationPeriodMs,
-        initialReadinessDelayMs: values.hpaInitialReadinessDelayMs,
-        downscaleStabilizationMs: values.hpaDownscaleStabilizationMs,
-        configurableTolerance: HPAConfigurableTolerance,
-        podLevelResources: PodLevelResources,
-        scaleToZero: HPAScaleToZero,
-      },
+    concurrentSyncs: values.concurrentHpaSyncs,
+    syncPeriodMs: values.hpaSyncPeriodMs,
+    selector: parseLabelSelector(values.hpaSelector),
+    isDryRun: values.dryRun,
+    autoMin: { mode: values.autoMinReplicas, weights: values.autoMinReplicasWeights.map(Number) },
+    config: {
+      tolerance: values.hpaTolerance,
+      cpuInitializationPeriodMs: values.hpaCpuInitializationPeriodMs,
+      initialReadinessDelayMs: values.hpaInitialReadinessDelayMs,
+      downscaleStabilizationMs: values.hpaDownscaleStabilizationMs,
+      configurableTolerance: HPAConfigurableTolerance,
+      podLevelResources: PodLevelResources,
+      scaleToZero: HPAScaleToZero,
     },
   };
 }

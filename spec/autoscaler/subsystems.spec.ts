@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { selectControllers } from '#lib/autoscaler/controller-names.ts';
+import { selectControllers } from '#lib/autoscaler/subsystems.ts';
 
 describe('selectControllers', () => {
   for (const [list, names] of [
