@@ -2,7 +2,8 @@ import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -44,9 +45,9 @@ const LEASE = z.looseObject({
     .default({}),
 });
 
-/** @throws when it is no Lease */
+/** @throws when it is no Lease, naming the field */
 export function readLease(value: unknown): Lease {
-  return LEASE.parse(value) as Lease;
+  return readAs(LEASE, 'a Lease', readObject(value)) as Lease;
 }
 
 /** A moment as the Kubernetes API writes one with microseconds. */

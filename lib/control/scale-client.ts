@@ -4,6 +4,7 @@ import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaleCause, ScaleLog } from './scale-log.ts';
 
@@ -132,11 +133,7 @@ export class ScaleClient {
 }
 
 function scaleOf({ target, resource }: Pick<Scale, 'target' | 'resource'>, value: unknown): Scale {
-  const scale = SCALE.safeParse(value);
-  if (!scale.success) {
-    throw new MalformedResponse(`Cannot use the scale of ${nameOf(target)}`, { cause: scale.error });
-  }
-  const { metadata, spec, status } = scale.data;
+  const { metadata, spec, status } = readScale(target, value);
   return {
     target,
     resource,
@@ -146,6 +143,14 @@ function scaleOf({ target, resource }: Pick<Scale, 'target' | 'resource'>, value
     statusReplicas: status?.replicas ?? 0,
     selector: status?.selector ?? '',
   };
+}
+
+function readScale(target: ScaleTarget, value: unknown): z.output<typeof SCALE> {
+  try {
+    return readAs(SCALE, 'a Scale', value);
+  } catch (cause) {
+    throw new MalformedResponse(`Cannot use the scale of ${nameOf(target)}`, { cause });
+  }
 }
 
 /** As kubectl names it, with its version: `apps/v1 Deployment default/web`. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Check, type Diagnoses, failedBy, ok } from './check.ts';
 
@@ -28,7 +29,11 @@ export const apiServer: Check = {
   async run(context) {
     const { origin } = context.access.server;
     try {
-      const { gitVersion } = VERSION.parse(await context.get('/version', 'get path /version'));
+      const { gitVersion } = readAs(
+        VERSION,
+        'the version',
+        await context.get('/version', 'get path /version'),
+      );
       return [ok(origin, `responds, version ${gitVersion}`)];
     } catch (error) {
       const diagnosis =

@@ -118,7 +118,9 @@ describe('readHpa', () => {
   });
 
   it('returns the controller of an HPA, or the ScaledObject that owns it', () => {
-    const owner = (kind: string, controller?: boolean) => ({ kind, name: kind.toLowerCase(), controller });
+    const owner = (kind: string, controller?: boolean) => ({
+      ...{ apiVersion: 'apps/v1', kind, name: kind.toLowerCase(), uid: 'u', controller },
+    });
     const controllerOf = (...ownerReferences: readonly object[]) => {
       const metadata = { namespace: 'default', name: 'web', resourceVersion: '7', ownerReferences };
       return readHpa({ metadata, spec: { scaleTargetRef: hpa().scaleTargetRef, maxReplicas: 5 } })?.controller

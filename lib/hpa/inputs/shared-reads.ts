@@ -160,8 +160,7 @@ const MAX_MESSAGE_LENGTH = 200;
  */
 export function listItems(response: unknown, of: string): readonly unknown[] {
   const list = LIST.safeParse(response);
-  if (!list.success)
-    throw new MalformedResponse(`the response is not a list of ${of}`, { cause: list.error });
+  if (!list.success) throw new MalformedResponse(`the response is not a list of ${of}`);
   const { kind, message = 'no reason given', items } = list.data;
   if (kind === 'Status')
     throw new MalformedResponse(

@@ -1,5 +1,10 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { type KubernetesObject, type ObjectName, readObject } from '../objects/kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  type ObjectName,
+  objectMetadata,
+  readObject,
+} from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { isConflict, isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
@@ -9,7 +14,7 @@ import { listCollection } from './list-watch.ts';
 interface ResourceClientOptions<T> {
   readonly api: ApiClient;
   readonly resource: ApiResource;
-  /** Makes an object of what the server sent; throws when it is none. By default it needs a name, and no more. */
+  /** Makes an object of what the server sent; throws when it is none. By default its metadata is checked, and no more. */
   readonly read?: (value: unknown) => T;
   /** Makes of an object what `update` sends; by default the object itself. */
   readonly format?: (object: T) => KubernetesObject;
@@ -93,11 +98,18 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** All objects, page by page, as of one moment. */
+  /**
+   * All objects, page by page, as of one moment.
+   *
+   * @throws a {@link MalformedResponse} that names the first object that cannot be read: a list without it would be wrong
+   */
   async list({ namespace, labelSelector, fieldSelector, ...options }: ListOptions = {}): Promise<T[]> {
     const path = collectionPath(this.resource, namespace);
     const objects: T[] = [];
-    const visit = (value: unknown) => void objects.push(this.#take(path, value));
+    const visit = (value: unknown) => {
+      const { key = 'an object without a name' } = objectMetadata(value) ?? {};
+      objects.push(this.#take(`${path}, ${key}`, value));
+    };
     await listCollection(this.#api, { path, labelSelector, fieldSelector }, { ...options, visit });
     return objects;
   }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { readAs } from '../objects/find-wrong-field.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, type GroupVersion, groupVersionPath, parseApiVersion } from './api-resource.ts';
@@ -227,11 +228,8 @@ async function discoverResources(
   options: RequestOptions = {},
 ): Promise<ApiResource[]> {
   const path = groupVersionPath(version);
-  const list = RESOURCE_LIST.safeParse(await api.getJson(path, options));
-  if (!list.success)
-    throw new MalformedResponse(`Cannot use the discovery at ${path}`, { cause: list.error });
+  const { resources } = readDiscovery(RESOURCE_LIST, path, await api.getJson(path, options));
   const { group } = version;
-  const { resources } = list.data;
   return resources
     .filter(({ name }) => !name.includes('/'))
     .map(({ name: plural, kind, namespaced }) => {
@@ -243,20 +241,22 @@ async function discoverResources(
 }
 
 function versionsOf(path: string, response: unknown): DiscoveredVersion[] {
-  const list = z.union([AGGREGATED_LIST, GROUP_LIST, VERSION_LIST]).safeParse(response);
-  if (!list.success)
-    throw new MalformedResponse(`Cannot use the discovery at ${path}`, { cause: list.error });
-  switch (list.data.kind) {
+  const list = readDiscovery(
+    z.discriminatedUnion('kind', [AGGREGATED_LIST, GROUP_LIST, VERSION_LIST]),
+    path,
+    response,
+  );
+  switch (list.kind) {
     case 'APIVersions':
-      return list.data.versions.map((version) => untold('', version));
+      return list.versions.map((version) => untold('', version));
     case 'APIGroupList':
-      return list.data.groups.flatMap(({ name, versions, preferredVersion }) =>
+      return list.groups.flatMap(({ name, versions, preferredVersion }) =>
         [...new Set([preferredVersion, ...versions].flatMap((one) => one?.version ?? []))].map((version) =>
           untold(name, version),
         ),
       );
     case 'APIGroupDiscoveryList':
-      return list.data.items.flatMap(({ metadata: { name: group = '' }, versions }) =>
+      return list.items.flatMap(({ metadata: { name: group = '' }, versions }) =>
         versions.map(({ version, freshness, resources = [] }) => ({
           group,
           version,
@@ -271,6 +271,14 @@ function versionsOf(path: string, response: unknown): DiscoveredVersion[] {
           })),
         })),
       );
+  }
+}
+
+function readDiscovery<S extends z.ZodType>(schema: S, path: string, response: unknown): z.output<S> {
+  try {
+    return readAs(schema, 'what is served', response);
+  } catch (cause) {
+    throw new MalformedResponse(`Cannot use the discovery at ${path}`, { cause });
   }
 }
 

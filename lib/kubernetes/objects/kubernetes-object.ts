@@ -29,14 +29,85 @@ export interface ObjectReference extends ObjectName {
 }
 
 /**
- * Takes something for an object of the Kubernetes API; what else it holds is trusted to be as its schema says.
+ * Reads an object of the Kubernetes API: its metadata is checked, by hand since every cached object passes here; what else
+ * it has is its reader's to check. As in Go, a field of its metadata that is null counts as absent.
  *
- * @throws when it has no name
+ * @throws an Error that names the field which has not the type that Kubernetes gives it, or when it has no name
  */
 export function readObject<T extends KubernetesObject = KubernetesObject>(value: unknown): T {
-  const name = propertyOf(propertyOf(value, 'metadata'), 'name');
-  if (typeof name !== 'string' || name === '') throw new Error('Cannot read an object: it has no name');
-  return value as T;
+  const metadata = isRecord(value) ? value.metadata : undefined;
+  if (!isRecord(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
+    throw new Error('Cannot read an object: it has no name');
+  let hasNull = false;
+  for (const field in metadata) {
+    const given = metadata[field];
+    if (given === undefined) continue;
+    if (given === null) {
+      hasNull = true;
+      continue;
+    }
+    const wrong = METADATA_FIELDS.get(field)?.(given);
+    if (wrong !== undefined) throw new Error(`Cannot read an object: metadata.${field}${wrong}`);
+  }
+  if (!hasNull) return value as T;
+  const given = Object.entries(metadata).filter(([, field]) => field !== null);
+  return { ...(value as T), metadata: Object.fromEntries(given) };
+}
+
+/** Says what is wrong, to follow the name of the field; `undefined` where nothing is. */
+type FieldCheck = (value: unknown) => string | undefined;
+
+const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : ' is not a string');
+const number: FieldCheck = (value) => (typeof value === 'number' ? undefined : ' is not a number');
+const flag: FieldCheck = (value) =>
+  value === undefined || typeof value === 'boolean' ? undefined : ' is not a boolean';
+
+const texts: FieldCheck = (value) => {
+  if (!isRecord(value)) return ' is not an object';
+  for (const key in value) if (typeof value[key] !== 'string') return `.${shortKey(key)} is not a string`;
+  return undefined;
+};
+
+const OWNER_FIELDS = Object.entries({
+  ...{ apiVersion: text, kind: text, name: text, uid: text, controller: flag, blockOwnerDeletion: flag },
+});
+
+/** Of the fields that Kubernetes gives metadata, those whose types are relied on. */
+const METADATA_FIELDS: ReadonlyMap<string, FieldCheck> = new Map(
+  Object.entries({
+    ...{ namespace: text, uid: text, resourceVersion: text, generation: number },
+    ...{ creationTimestamp: text, deletionTimestamp: text, labels: texts, annotations: texts },
+    finalizers: (value) => listOf(value, text),
+    ownerReferences: (value) =>
+      listOf(value, (owner) => {
+        if (!isRecord(owner)) return ' is not an object';
+        for (const [field, check] of OWNER_FIELDS) {
+          const wrong = check(owner[field]);
+          if (wrong !== undefined) return `.${field}${wrong}`;
+        }
+        return undefined;
+      }),
+  } satisfies Record<string, FieldCheck>),
+);
+
+function listOf(value: unknown, check: FieldCheck): string | undefined {
+  if (!Array.isArray(value)) return ' is not a list';
+  for (const [index, item] of value.entries()) {
+    const wrong = check(item);
+    if (wrong !== undefined) return `.${index}${wrong}`;
+  }
+  return undefined;
+}
+
+/** Of a key that a user has given. */
+const MAX_KEY_LENGTH = 63;
+
+function shortKey(key: string): string {
+  return key.slice(0, MAX_KEY_LENGTH);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Pod templates, the deepest that objects hold, have 15 levels. */

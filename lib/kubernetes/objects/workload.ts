@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { metricSelector } from '../selectors/selector-object.ts';
+import { readAs } from './find-wrong-field.ts';
 import { propertyOf, readObject } from './kubernetes-object.ts';
 
 /** A workload as informers cache it: the parts that its users need. */
@@ -70,7 +71,7 @@ const WORKLOAD = z.object({
 
 /** Reduces a Deployment, ReplicaSet or StatefulSet to its scale. @throws for what is none */
 export function readWorkloadScale(value: unknown): WorkloadScale {
-  const { metadata, spec, status } = WORKLOAD.parse(readObject(value));
+  const { metadata, spec, status } = readAs(WORKLOAD, 'a workload', readObject(value));
   return {
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,

@@ -3,6 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { DescribedObject, HpaMetric } from '../collected-metrics.ts';
@@ -158,9 +159,9 @@ const ROUTE_GROUP = z.object({
   }),
 });
 
-/** Takes an Ingress. @throws an Error that names the annotation that cannot be used */
+/** Takes an Ingress. @throws an Error that names the field or annotation that cannot be used */
 export function readIngress(value: unknown, backendsAnnotations: readonly string[]): RoutedObject {
-  const { metadata, spec } = INGRESS.parse(value);
+  const { metadata, spec } = readAs(INGRESS, 'an Ingress', value);
   const annotations = metadata.annotations ?? {};
   const weights = backendsAnnotations.flatMap((name) => {
     const text = getOwn(annotations, name);
@@ -170,9 +171,9 @@ export function readIngress(value: unknown, backendsAnnotations: readonly string
   return { hosts: [...new Set(hosts)], weights };
 }
 
-/** Takes a RouteGroup. */
+/** Takes a RouteGroup. @throws an Error that names the field that cannot be used */
 export function readRouteGroup(value: unknown): RoutedObject {
-  const { hosts, defaultBackends } = ROUTE_GROUP.parse(value).spec;
+  const { hosts, defaultBackends } = readAs(ROUTE_GROUP, 'a RouteGroup', value).spec;
   const backends = defaultBackends ?? [];
   return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [shares(backends)] : [] };
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,
@@ -108,7 +109,9 @@ const OF_GROUP: Readonly<Record<MetricsGroup, { readonly COMPONENT: string; read
 async function read(context: ApiContext, name: string): Promise<Registered | undefined> {
   const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
   try {
-    const { spec, status } = API_SERVICE.parse(
+    const { spec, status } = readAs(
+      API_SERVICE,
+      'the APIService',
       await context.get(path, `get apiservices.apiregistration.k8s.io ${name}`),
     );
     const service = spec.service ? `${spec.service.namespace}/${spec.service.name}` : 'the API server itself';

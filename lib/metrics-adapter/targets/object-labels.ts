@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -65,7 +66,11 @@ export class ObjectLabels {
     const nowMs = clock.monotonicMs();
     if (known && nowMs < known.nextMs) return;
     try {
-      const read = OBJECT.parse(await client.getJson(objectPath(resource, object), { signal }));
+      const read = readAs(
+        OBJECT,
+        'the object',
+        await client.getJson(objectPath(resource, object), { signal }),
+      );
       this.#known.set(keyOf(object), { labels: read.metadata.labels ?? {}, nextMs: nowMs + FRESH_MS });
       this.#failures.succeed();
     } catch (error) {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -57,7 +58,11 @@ export class PodLookup {
       // A list with one item: the server has the permission to list pods, not to get them.
       const selector = new URLSearchParams({ fieldSelector: `metadata.name=${name}` });
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${selector}`;
-      const { items } = POD_LIST.parse(await this.#options.client.getJson(path, { timeoutMs: TIMEOUT_MS }));
+      const { items } = readAs(
+        POD_LIST,
+        'the list of pods',
+        await this.#options.client.getJson(path, { timeoutMs: TIMEOUT_MS }),
+      );
       const pod = items?.[0];
       if (!pod) return { kind: 'absent' };
       const { nodeName } = pod.spec;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 
@@ -43,7 +44,9 @@ export const apiService: Check<DoctorContext> = {
   async run(context) {
     let registered: ApiService;
     try {
-      registered = API_SERVICE.parse(
+      registered = readAs(
+        API_SERVICE,
+        'the APIService',
         await context.get(PATH, `get apiservices.apiregistration.k8s.io ${NAME}`),
       );
     } catch (error) {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import { MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { type DoctorContext, isFresh, type RunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -39,7 +40,11 @@ async function servedPods(
   context: DoctorContext,
 ): Promise<{ readonly served?: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
   try {
-    const { items } = LIST.parse(await context.get(PATH, 'list pods.metrics.k8s.io'));
+    const { items } = readAs(
+      LIST,
+      'the list of pod metrics',
+      await context.get(PATH, 'list pods.metrics.k8s.io'),
+    );
     return { served: new Set((items ?? []).map(({ metadata }) => keyOf(metadata))), findings: [] };
   } catch (error) {
     if (error instanceof MissingPermission) {

@@ -1,4 +1,5 @@
 import type { NamespaceBudgetOptions } from '#lib/kubernetes/informer/namespace-budget.ts';
+import { findWrongField } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import {
   type KubernetesObject,
   measureObject,
@@ -6,7 +7,6 @@ import {
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { statusFieldsOnly } from '#lib/kubernetes/objects/managed-fields.ts';
 import {
-  findWrongField,
   type ObjectSchema,
   SCALED_JOB_SCHEMA,
   SCALED_OBJECT_SCHEMA,

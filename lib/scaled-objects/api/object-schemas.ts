@@ -128,19 +128,3 @@ export const TRIGGER_AUTHENTICATION_SCHEMA: ObjectSchema = {
     .optional(),
   status: z.looseObject({ scaledobjects: text, scaledjobs: text }),
 };
-
-/** Of a key that a user has given. */
-const MAX_KEY_LENGTH = 63;
-
-/**
- * Says which field of a value has another type than its kind's definition gives it, as where that definition preserves unknown fields.
- *
- * @returns `undefined` where the value has the form of the schema
- */
-export function findWrongField(schema: z.ZodType, name: string, value: unknown): string | undefined {
-  const { error } = schema.safeParse(value);
-  const [issue] = error?.issues ?? [];
-  if (!issue) return undefined;
-  const path = [name, ...issue.path].map((key) => String(key).slice(0, MAX_KEY_LENGTH)).join('.');
-  return `${path}: ${issue.message}`;
-}

@@ -136,6 +136,15 @@ describe('ResourceClient', () => {
     );
   });
 
+  it('names the object of a list that it cannot use', async () => {
+    const item = (name: string, labels: unknown) => ({ metadata: { namespace: 'default', name, labels } });
+    const items = [item('api', { app: 'api' }), item('web', { app: 1 })];
+    await serve(() => ({ metadata: { resourceVersion: '1' }, items }));
+    expect(await client.list().catch(describeError)).to.equal(
+      'Cannot use what the API server sent of /apis/apps/v1/deployments, default/web: Cannot read an object: metadata.labels.app is not a string',
+    );
+  });
+
   it('waits as long as a busy server asks, and tries again as often as it may', async () => {
     let left = 2;
     await serve(

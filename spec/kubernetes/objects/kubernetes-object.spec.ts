@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import * as z from 'zod';
 import {
   isDnsLabel,
   keyOf,
@@ -6,8 +7,10 @@ import {
   objectMetadata,
   parseJson,
   propertyOf,
+  readObject,
   resourceVersionOf,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { expectSameAsSchema } from '#spec/support/mutated-objects.ts';
 
 describe('nameOfKey', () => {
   for (const [key, name] of [
@@ -39,6 +42,61 @@ describe('objectMetadata', () => {
       expect(objectMetadata(object)).to.equal(undefined);
     }
   });
+});
+
+const METADATA = {
+  ...{ name: 'a', namespace: 'n', uid: 'u', resourceVersion: '7', generation: 2 },
+  ...{ creationTimestamp: '2026-01-01T00:00:00Z', deletionTimestamp: '2026-01-01T00:00:00Z' },
+  ...{ labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['a/b'] },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u', controller: true }],
+};
+
+describe('readObject', () => {
+  it('takes and refuses the same metadata as a schema', () => {
+    const text = z.string().nullish();
+    const texts = z.record(z.string(), z.string()).nullish();
+    const names = { apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() };
+    const owner = z.object({
+      ...names,
+      ...{ controller: z.boolean().optional(), blockOwnerDeletion: z.boolean().optional() },
+    });
+    const metadata = z.object({
+      ...{ name: z.string().min(1), namespace: text, uid: text, resourceVersion: text },
+      ...{ generation: z.number().nullish(), creationTimestamp: text, deletionTimestamp: text },
+      ...{ labels: texts, annotations: texts },
+      finalizers: z.array(z.string()).nullish(),
+      ownerReferences: z.array(owner).nullish(),
+    });
+    expectSameAsSchema(readObject, z.object({ metadata }), [{ metadata: METADATA }]);
+  });
+
+  it('returns the object itself, and a copy without the fields of its metadata that are null', () => {
+    const object = { metadata: METADATA, spec: null };
+    expect(readObject(object)).to.equal(object);
+    const nulls = { name: 'a', creationTimestamp: null, labels: null };
+    expect(readObject({ metadata: nulls, spec: null })).to.deep.equal({
+      metadata: { name: 'a' },
+      spec: null,
+    });
+  });
+
+  for (const [metadata, message] of [
+    [undefined, 'it has no name'],
+    [{ name: '' }, 'it has no name'],
+    [{ name: 'a', labels: { app: 1 } }, 'metadata.labels.app is not a string'],
+    [{ name: 'a', labels: { ['k'.repeat(64)]: 1 } }, `metadata.labels.${'k'.repeat(63)} is not a string`],
+    [{ name: 'a', annotations: [] }, 'metadata.annotations is not an object'],
+    [{ name: 'a', generation: '2' }, 'metadata.generation is not a number'],
+    [{ name: 'a', finalizers: [null] }, 'metadata.finalizers.0 is not a string'],
+    [{ name: 'a', ownerReferences: {} }, 'metadata.ownerReferences is not a list'],
+    [
+      { name: 'a', ownerReferences: [{ apiVersion: 'v1' }] },
+      'metadata.ownerReferences.0.kind is not a string',
+    ],
+  ] as const)
+    it(`refuses an object where ${message}`, () => {
+      expect(() => readObject({ metadata })).to.throw(`Cannot read an object: ${message}`);
+    });
 });
 
 describe('resourceVersionOf', () => {

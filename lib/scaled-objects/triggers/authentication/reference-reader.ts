@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
 import type { EnvironmentReader } from './container-environment.ts';
 import type { AuthenticationReader } from './resolve-authentication.ts';
@@ -54,7 +56,7 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
     try {
       const at = objectPath(resource, { namespace, name });
       const read = await fetchReference(() => client.getJson(at, { signal }), signal);
-      return DATA.parse(read).data ?? {};
+      return readAs(DATA, 'it', read).data ?? {};
     } catch (error) {
       if (isNotFound(error)) return undefined;
       const { kind, plural } = resource;
@@ -84,7 +86,7 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
       const text = await readFile(path.join(fileRoot, given), 'utf8');
       if (text.length > MAX_FILE_BYTES)
         throw new Error(`filePath "${given}" is longer than ${MAX_FILE_BYTES} bytes`);
-      return FILE.parse(JSON.parse(text));
+      return readAs(FILE, `filePath "${given}"`, parseJson(text));
     },
     environmentOf: (namespace, signal) => ({
       secretData: (name) => secretData(namespace, name, signal),
@@ -122,9 +124,9 @@ async function requestToken(
       throw explainForbidden(error, cannot, { verb: 'create', resource, namespace, name });
     },
   );
-  const { token } = TOKEN.parse(requested).status;
+  const { token } = readAs(TOKEN, 'the response', requested).status;
   const review = await post(TOKEN_REVIEWS, { ...AUTHENTICATION, kind: 'TokenReview', spec: { token } });
-  if (REVIEW.parse(review).status.authenticated === true)
+  if (readAs(REVIEW, 'the review of it', review).status.authenticated === true)
     throw new Error(
       `${cannot}: the API server itself accepts the audience "${audience}" of --bound-service-account-token-audience`,
     );

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type * as z from 'zod';
+
+/** What decoders trip over where another type is expected. */
+const TRIPWIRES: readonly unknown[] = [
+  ...[null, true, 0, -1, 1.5, 1e300, 2 ** 31, '', 'x', '7', 'constructor', [], {}, [null], ['x'], [{}]],
+  ...[{ a: 'b' }, { a: 1 }, { name: 'x' }, { toString: 1 }, [[]], { length: 1 }],
+  { constructor: 'x' },
+];
+
+interface Change {
+  /** Chooses a value of the object, of all that it has at any depth. */
+  readonly at: number;
+  readonly kind: 'replace' | 'remove' | 'add';
+  readonly value: unknown;
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  at: fc.nat(),
+  kind: fc.constantFrom('replace', 'remove', 'add'),
+  value: fc.constantFrom(...TRIPWIRES),
+});
+
+/** One of some JSON values after up to four changes of what it has at any depth. */
+export function mutatedObjects(seeds: readonly unknown[]): fc.Arbitrary<unknown> {
+  return fc
+    .tuple(fc.constantFrom(...seeds), fc.array(change, { maxLength: 4 }))
+    .map(([seed, changes]) => changes.reduce(changed, structuredClone(seed)));
+}
+
+function changed(root: unknown, { at, kind, value }: Change): unknown {
+  const places: [Record<string, unknown>, string][] = [];
+  const visit = (container: unknown) => {
+    if (typeof container !== 'object' || container === null) return;
+    for (const key of Object.keys(container)) {
+      places.push([container as Record<string, unknown>, key]);
+      visit((container as Record<string, unknown>)[key]);
+    }
+  };
+  visit(root);
+  const [container, key] = places[at % Math.max(1, places.length)] ?? [];
+  if (container === undefined || key === undefined) return structuredClone(value);
+  const copy = structuredClone(value);
+  if (kind === 'replace') container[key] = copy;
+  else if (kind === 'add' && Array.isArray(container)) container.push(copy);
+  else if (kind === 'add') container.added = copy;
+  else if (Array.isArray(container)) container.splice(Number(key), 1);
+  else delete container[key];
+  return root;
+}
+
+/**
+ * Compares a decoder that is written by hand with a schema of what it reads: changed objects that the schema takes are
+ * decoded, and all others are refused by an Error whose class is no other, so none of the language's.
+ *
+ * @param seeds real objects, with each field that is read; the schema takes all of them
+ */
+export function expectSameAsSchema(
+  decode: (value: unknown) => unknown,
+  schema: z.ZodType,
+  seeds: readonly unknown[],
+): void {
+  for (const seed of seeds) {
+    expect(schema.safeParse(seed).error?.issues ?? [], 'the schema takes its seeds').to.deep.equal([]);
+    decode(seed);
+  }
+  fc.assert(
+    fc.property(mutatedObjects(seeds), (value) => {
+      const refusal = refusalOf(decode, value);
+      const isRefused = refusal !== undefined;
+      expect(isRefused, `${refusal ?? 'decoded'}: ${JSON.stringify(value)}`).to.equal(
+        !schema.safeParse(value).success,
+      );
+    }),
+    { numRuns: 3_000, seed: 1 },
+  );
+}
+
+function refusalOf(decode: (value: unknown) => unknown, value: unknown): string | undefined {
+  try {
+    decode(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && error.constructor === Error) return error.message;
+    throw error;
+  }
+}
