@@ -25,29 +25,28 @@ import {
 } from './middleware/limit-in-flight.ts';
 import { limitHeaders, readRequest } from './middleware/read-request.ts';
 import { requestDeadline } from './middleware/request-deadline.ts';
-import { accountResponse, DEFAULT_MAX_HELD_BYTES, DeliveryGate } from './middleware/response-budget.ts';
+import { accountResponse, DEFAULT_MAX_BUFFERED_BYTES, DeliveryGate } from './middleware/response-budget.ts';
 import { statusErrors } from './middleware/status-errors.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
 import { endpointRoutes, groupRoutes, RecentRoutes, unknownPath } from './routes.ts';
-import type { ConnectionLimits, KnownFor } from './serving/connection-gate.ts';
+import type { ConnectionLimits, ReservationKind } from './serving/connection-gate.ts';
 import { type ConnectionTimeouts, type ListenAddress, SecureServer } from './serving/secure-server.ts';
 import type { ServingCertificates } from './serving/serving-certificates.ts';
 import { ServingTelemetry } from './serving/serving-telemetry.ts';
 import type { TlsSettings } from './serving/tls-context.ts';
 
-/** What an API server serves, and with what. */
 export interface ApiServerOptions extends ListenAddress {
   readonly groups: readonly ApiGroup[];
-  /** What the API's description calls the server; by default, an aggregated API server. */
+  /** Title in the API's description; by default, an aggregated API server. */
   readonly title?: string;
-  /** Asked by probes, behind the checks that every API server has. */
+  /** Probed after the checks that every API server has. */
   readonly healthChecks: readonly HealthCheck[];
   /** Served at `/metrics`. */
   readonly registry: Registry;
-  /** What is served beside the groups, by paths, to who may get these. */
+  /** Served beside the groups, by path, to callers who are allowed to get them. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
-  /** Which of these take a token as a password, too. */
+  /** Paths among these that accept a token as a password, too. */
   readonly browserPaths?: readonly string[];
   readonly version: VersionInfo;
   readonly certificates: ServingCertificates;
@@ -57,23 +56,23 @@ export interface ApiServerOptions extends ListenAddress {
   readonly connectionLimits?: ConnectionLimits;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** By default everybody is anonymous. */
+  /** By default, every caller is anonymous. */
   readonly authenticator?: Authenticator;
-  /** By default everybody may do everything. */
+  /** By default, everything is allowed. */
   readonly authorizer?: Authorizer;
   readonly inFlightLimits?: InFlightLimits;
   readonly maxWatchers?: number;
-  /** How many bytes of responses may be held until clients have taken them. */
-  readonly maxHeldBytes?: number;
-  /** How long a response may take to be made, and then again to be read. */
+  /** Maximum bytes of responses that clients have not read yet. */
+  readonly maxBufferedBytes?: number;
+  /** Timeout for making a response, and again for reading it. */
   readonly requestTimeoutMs?: number;
-  /** How long to go on serving, not ready, once the server is disposed; by default no time. */
+  /** How long to continue serving, not ready, after disposal begins; 0 by default. */
   readonly shutdownDelayMs?: number;
-  /** How long requests under way may then take to finish. */
+  /** Timeout of requests in progress after that. */
   readonly drainMs?: number;
 }
 
-/** A running API server; disposing it makes it fail /readyz, then drains it. */
+/** A running API server. Disposal makes /readyz fail, then drains the server. */
 export interface ApiServer extends AsyncDisposable {
   readonly address: { readonly address: string; readonly port: number };
 }
@@ -85,7 +84,7 @@ const TITLE = 'Aggregated API server';
 /**
  * Serves API groups over HTTPS.
  *
- * @throws when the address cannot be listened at or the certificate cannot be used
+ * @throws when it cannot listen on the address or the certificate cannot be used
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { groups, registry, version, clock, logger } = options;
@@ -109,11 +108,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const telemetry = new ServingTelemetry(registry, {
     connections: () => server?.connectionCount ?? 0,
     handshakes: () => server?.handshakeCount ?? 0,
-    heldBytes: () => deliveries.heldBytes,
+    bufferedBytes: () => deliveries.bufferedBytes,
     waitingResponses: () => deliveries.waitingCount,
   });
   const deliveries = new DeliveryGate({
-    maxBytes: options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES,
+    maxBytes: options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES,
     clock,
     onRefused: () => telemetry.recordRefusal('held_responses'),
   });
@@ -127,7 +126,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const app = createApp(options, {
     ...{ endpoints, telemetry, deliveries, watches },
     serverAddress: () => `:${server?.address.port ?? options.port}`,
-    reserveAddress: (address, knownFor) => server?.noteAddress(address, knownFor),
+    reserveAddress: (address, kind) => server?.noteAddress(address, kind),
   });
 
   const serving = await SecureServer.start({
@@ -144,25 +143,25 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       isShuttingDown = true;
       const { shutdownDelayMs = 0 } = options;
       if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
-      draining.abort(); // watches would go on for as long as they are let
+      draining.abort(); // watches would continue to the end of their timeouts
       await serving[Symbol.asyncDispose]();
     },
   };
 }
 
-/** What the chain is made of, beside options. */
+/** Parts of the handler chain beside the options. */
 interface ServerParts {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly telemetry: ServingTelemetry;
   readonly deliveries: DeliveryGate;
   readonly watches: WatchServer;
   serverAddress(): string;
-  reserveAddress(address: string | undefined, knownFor: KnownFor): void;
+  reserveAddress(address: string | undefined, kind: ReservationKind): void;
 }
 
 /**
- * The handler chain, in the order of Kubernetes' `DefaultBuildHandlerChain`. A request passes it from top to bottom; what waits for
- * `next()` goes on from bottom to top, and koa sends the response once the first is done.
+ * The handler chain, in the order of Kubernetes' `DefaultBuildHandlerChain`. A request passes it from top to bottom,
+ * and what follows `next()` runs from bottom to top; koa sends the response when the first is done.
  */
 function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestState> {
   const { groups, version, clock, logger, requestTimeoutMs: maxMs = REQUEST_TIMEOUT_MS } = options;
@@ -170,10 +169,10 @@ function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestSt
   const slices = new TimeSlices();
   const recent = new RecentRoutes();
   const app = new Koa<RequestState>();
-  app.on('error', (error) => logger.info('Cannot send a response', { err: String(error) }, 2));
+  app.on('error', (error) => logger.info('Cannot send response', { err: String(error) }, 2));
 
-  app.use(limitDelivery({ clock, telemetry, maxMs })); // after: the client's time to read begins, refusals included
-  app.use(statusErrors(logger)); // after: makes a Status of what any below throws
+  app.use(limitDelivery({ clock, telemetry, maxMs })); // after: the client's time to read begins, also for refusals
+  app.use(statusErrors(logger)); // after: makes a Status of errors
   app.use(limitHeaders(telemetry)); // 414, 431
   app.use(readRequest);
   app.use((context, next) => {
@@ -195,10 +194,10 @@ function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestSt
   return app;
 }
 
-/** Prometheus' text format, with the parameter by which newer servers say how they spell names. */
+/** Prometheus' text format, with the parameter by which newer servers declare the escaping of names. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
-/** Serves the series of a registry, whatever format is asked for, as the reference does. */
+/** Serves the series of a registry, in the text format whatever the Accept header says, as the reference does. */
 function metricsEndpoint(registry: Registry, clock: Clock): Endpoint {
   const startedAt = String(Math.floor(clock.nowMs() / 1000));
   return async (context) => {

@@ -3,32 +3,29 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { ApiContext, Endpoint } from './http/api-context.ts';
 import type { RequestInfo } from './http/request-info.ts';
 
-/** The probes' paths. */
 const HEALTH_ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
 
-/** One of the paths that probes ask. */
 export type HealthEndpoint = (typeof HEALTH_ENDPOINTS)[number];
 
-/** Something that must be in order for the server to be healthy, alive or ready. */
+/** A condition for the server to be healthy, alive or ready. */
 export interface HealthCheck {
-  /** Part of the path of its own: `/livez/NAME`. */
+  /** Part of its path: `/livez/NAME`. */
   readonly name: string;
-  /** Which endpoints ask it. */
+  /** Endpoints that include it. */
   readonly endpoints: readonly HealthEndpoint[];
-  /** @returns why it is not in order; `undefined` when it is */
+  /** @returns why it fails; `undefined` when it passes */
   check(): string | undefined;
 }
 
-/** What the checks look at. */
 interface ServerChecks {
-  /** The checks of what is served. */
+  /** Checks of the subsystems. */
   readonly own: readonly HealthCheck[];
   readonly isShuttingDown: () => boolean;
 }
 
 /**
- * All checks of a server, in the order in which Kubernetes' servers report them. To respond at all is what the
- * first four ask for: the event loop goes round. Probes know them by these names, and exclude some of them.
+ * All checks of a server, in the order in which Kubernetes' servers report them. The first four pass whenever the
+ * server responds: the event loop runs. Probes exclude some of them by these names.
  */
 export function allChecks({ own, isShuttingDown }: ServerChecks): readonly HealthCheck[] {
   return [
@@ -49,31 +46,31 @@ const ALWAYS_PASSING = [
   'poststarthook/storage-object-count-tracker-hook',
 ];
 
-/** The paths at which probes ask, all together and one by one, as Kubernetes' `healthz` package serves them. */
+/** The paths of probes, for all checks together and for each, as Kubernetes' `healthz` package serves them. */
 export function healthEndpoints(
   checks: readonly HealthCheck[],
   logger: Logger,
 ): ReadonlyMap<string, Endpoint> {
   const paths = new Map<string, Endpoint>();
   for (const endpoint of HEALTH_ENDPOINTS) {
-    const asked = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
-    paths.set(`/${endpoint}`, (context) => respondToAll(context, { endpoint, checks: asked, logger }));
-    for (const check of asked)
+    const included = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    paths.set(`/${endpoint}`, (context) => respondToAll(context, { endpoint, checks: included, logger }));
+    for (const check of included)
       paths.set(`/${endpoint}/${check.name}`, (context) => respondToOne(context, check));
   }
   return paths;
 }
 
-/** Tells no reasons to the public: they go to the log, and to those who may ask for one check alone. */
+/** Withholds reasons from the public: they are logged, and shown to callers who may get a single check. */
 function respondToAll(
   context: ApiContext,
-  asked: {
+  response: {
     readonly endpoint: HealthEndpoint;
     readonly checks: readonly HealthCheck[];
     readonly logger: Logger;
   },
 ): void {
-  const { endpoint, checks, logger } = asked;
+  const { endpoint, checks, logger } = response;
   const excluded = new Set(context.state.query.getAll('exclude'));
   const failures: string[] = [];
   let report = '';
@@ -116,8 +113,8 @@ function writeText(context: ApiContext, text: string, status = 200): void {
 }
 
 /**
- * Whether a request asks for our health as a whole. Refusing such would have the kubelet restart a server that is only
- * busy; their responses cost nothing.
+ * Whether a request is for the overall health. Refusing it would make the kubelet restart a server that is only busy;
+ * its response costs almost nothing.
  */
 export function isProbe({ isResourceRequest, path }: RequestInfo): boolean {
   return !isResourceRequest && HEALTH_ENDPOINTS.some((name) => path === `/${name}`);

@@ -13,20 +13,19 @@ import type { ResourceIdentity } from './resources/conversions.ts';
 import { listOptionsOf, serveDocument, serveGet, serveList, serveWatch } from './resources/serve-resource.ts';
 import type { WatchServer } from './resources/watch-server.ts';
 
-/** What is served in groups, and how. */
 export interface ServedGroups {
   readonly groups: readonly ApiGroup[];
   readonly version: VersionInfo;
   readonly watches: WatchServer;
   readonly recent: RecentRoutes;
-  /** Host and port for discovery to name; the host may be empty. */
+  /** Host and port in discovery; the host may be empty. */
   serverAddress(): string;
 }
 
-/** Paths are matched as they are. */
+/** Paths match exactly. */
 const EXACT = { strict: true, sensitive: true };
 
-/** A body is never read, of whatever type it is. */
+/** A body is never read, whatever its type. */
 const ANY_BODY = ['*/*'];
 
 /** Routes of the groups and their discovery: by GET alone, each in its media types. */
@@ -54,7 +53,7 @@ export function groupRoutes(served: ServedGroups): Router<RequestState> {
       get(`/apis/${groupVersion}`, { produces: DOCUMENT_TYPES }, (context) =>
         writeDocument(context, apiResourceList(groupVersion, apiVersion.resources())),
       );
-      // By any method: a path that leads nowhere is not found, before its method is considered.
+      // For any method: an unknown path is not found before its method is considered.
       if (route) router.all(`/apis/${groupVersion}/*path`, recent.remember(serveRouted(route)));
       else
         for (const resource of apiVersion.resources())
@@ -79,8 +78,8 @@ function serveRouted(route: NonNullable<ApiVersion['route']>): Endpoint {
 const segmentsBehindVersion = memoizeByObject(({ path }: RequestInfo) => splitPath(path).slice(3));
 
 /**
- * Adds the paths of a resource. Namespaced objects are got in their namespace, and listed in it or over all; an empty namespace is
- * all of them, as in Kubernetes.
+ * Adds the paths of a resource. Namespaced objects are got in their namespace, and listed in it or across all; an empty
+ * namespace is all of them, as in Kubernetes.
  */
 function addObjectRoutes(
   get: AddRoute,
@@ -108,13 +107,14 @@ function addObjectRoutes(
 }
 
 /**
- * Serves a GET by the endpoint that the router found for the same path before. Routes never change, and the router costs up to a fifth
- * of a small request's CPU (docs/contributing/dependencies.md): it matches all routes, decodes parameters and composes handlers.
+ * Serves a GET by the endpoint that the router found for the same path before. Routes never change, and the router
+ * takes up to a fifth of a small request's CPU time (docs/contributing/dependencies.md): it matches all routes, decodes
+ * parameters and composes handlers.
  */
 export class RecentRoutes {
   readonly #slotOf = memoize((_path): { found?: FoundRoute } => ({}), { maxEntries: 1024, maxLength: 256 });
 
-  /** To be used before the router. */
+  /** Use it before the router. */
   readonly middleware: Middleware = (context, next) => {
     const found = context.method === 'GET' ? this.#slotOf(context.path).found : undefined;
     if (!found) return next();
@@ -122,7 +122,7 @@ export class RecentRoutes {
     return found.endpoint(context);
   };
 
-  /** The same endpoint, which is remembered for each path that the router calls it for. */
+  /** The same endpoint, cached for each path that the router calls it for. */
   remember(endpoint: Endpoint): Endpoint {
     return (context) => {
       this.#slotOf(context.path).found = { endpoint, params: context.params };
@@ -133,11 +133,14 @@ export class RecentRoutes {
 
 interface FoundRoute {
   readonly endpoint: Endpoint;
-  /** Never changed: requests for the same path share them. */
+  /** Immutable: requests for the same path share them. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Routes of endpoints by their exact paths, for any method; an endpoint whose path ends with a slash serves everything below it, too. */
+/**
+ * Routes of endpoints by their exact paths, for any method; an endpoint whose path ends with a slash serves everything
+ * below it, too.
+ */
 export function endpointRoutes(endpoints: ReadonlyMap<string, Endpoint>): Router<RequestState> {
   const router = new Router<RequestState>(EXACT);
   for (const [path, endpoint] of endpoints)
@@ -146,8 +149,9 @@ export function endpointRoutes(endpoints: ReadonlyMap<string, Endpoint>): Router
 }
 
 /**
- * Responds where no route does: with 405 where one has the path, but not the method. As in Kubernetes, below a group the response
- * is a Status; elsewhere it is the list of all paths, and at `/` and `/debug/` the list of those below them.
+ * Responds where no route does: with 405 where one has the path, but not the method. As in Kubernetes, below a group
+ * the response is a Status; elsewhere it is the list of all paths, and at `/` and `/debug/` the list of those below
+ * them.
  */
 export function unknownPath(
   groups: readonly ApiGroup[],
@@ -170,7 +174,10 @@ export function unknownPath(
   };
 }
 
-/** Where the list of paths is served, and how the listed paths begin; as in Kubernetes, these paths themselves are not in it. */
+/**
+ * Where the list of paths is served, and the prefixes of the listed paths; as in Kubernetes, these paths themselves are
+ * not in it.
+ */
 const INDEX_PATHS: ReadonlyMap<string, string> = new Map([
   ['/', '/'],
   ['/index.html', '/'],

@@ -18,61 +18,60 @@ import { DEFAULT_MAX_STREAMS } from './serving/secure-server.ts';
 import type { NamedCertificateFiles } from './serving/serving-certificates.ts';
 import { CIPHER_SUITE_NAMES, CURVE_NUMBERS, TLS_VERSIONS, type TlsSettings } from './serving/tls-context.ts';
 
-/** Who may come in, and who says so. */
 export const authenticationFlags = {
   authenticationKubeconfig: flag('authentication-kubeconfig', text, {
     default: '',
     description:
-      'Kubeconfig file for the API server that is asked whose a token is and whom to believe; by default as --kubeconfig.',
+      'Kubeconfig file of the API server that reviews tokens and publishes the client CAs; by default as --kubeconfig.',
   }),
   authenticationSkipLookup: flag('authentication-skip-lookup', boolean, {
     default: false,
     description:
-      'Do not learn from the cluster what --client-ca-file and --requestheader-client-ca-file leave open.',
+      'Do not read from the cluster the CAs that --client-ca-file and --requestheader-client-ca-file do not set.',
   }),
   authenticationTolerateLookupFailure: flag('authentication-tolerate-lookup-failure', boolean, {
     default: false,
     description:
-      'Start although the API server refuses to tell whom to believe. Callers may then be taken for anonymous.',
+      'Start even if the API server forbids reading the client CAs. Callers may then be treated as anonymous.',
   }),
   authenticationTokenCacheTtlMs: flag('authentication-token-webhook-cache-ttl', duration, {
     default: 10_000,
-    description: 'For how long it is remembered whose a token is.',
+    description: 'How long reviews of tokens are cached.',
     validate: notNegative,
   }),
   clientCaFile: flag('client-ca-file', text, {
     default: '',
     description:
-      "File with the authorities, in PEM, that sign users' certificates; by default those that the cluster tells of.",
+      "PEM file with the certificate authorities of client certificates; by default the cluster's.",
   }),
   requestheaderClientCaFile: flag('requestheader-client-ca-file', text, {
     default: '',
     description:
-      "File with the authorities, in PEM, that sign the front proxy's certificate; by default the cluster tells of " +
-      'them and of everything that the other --requestheader-… flags say.',
+      "PEM file with the certificate authorities of the front proxy's certificate; by default the cluster's, which also " +
+      'replaces all other --requestheader-… flags.',
   }),
   requestheaderAllowedNames: flag('requestheader-allowed-names', texts, {
     default: [],
-    description: "Common names of the front proxy's certificate; by default any.",
+    description: "Allowed common names of the front proxy's certificate; by default any.",
   }),
   requestheaderUsernameHeaders: flag('requestheader-username-headers', texts, {
     default: ['x-remote-user'],
-    description: 'Headers in which the front proxy names the user; the first that has a value counts.',
+    description: 'Headers with the name of the user; the first that has a value counts.',
     validate: noneEmpty,
   }),
   requestheaderUidHeaders: flag('requestheader-uid-headers', texts, {
     default: [],
-    description: 'Headers in which the front proxy gives the UID of the user, X-Remote-Uid for one.',
+    description: 'Headers with the UID of the user, such as X-Remote-Uid.',
     validate: noneEmpty,
   }),
   requestheaderGroupHeaders: flag('requestheader-group-headers', texts, {
     default: ['x-remote-group'],
-    description: 'Headers in which the front proxy names groups of the user.',
+    description: 'Headers with groups of the user.',
     validate: noneEmpty,
   }),
   requestheaderExtraHeadersPrefix: flag('requestheader-extra-headers-prefix', texts, {
     default: ['x-remote-extra-'],
-    description: 'Beginnings of headers in which the front proxy tells more about the user.',
+    description: 'Prefixes of headers with extra attributes of the user.',
     validate: noneEmpty,
   }),
 };
@@ -81,26 +80,24 @@ function noneEmpty(names: readonly string[]): string | undefined {
   return names.every((name) => name.trim() !== '') ? undefined : 'must not have an empty name';
 }
 
-/** Who may do what, and who says so. */
 export const authorizationFlags = {
   authorizationKubeconfig: flag('authorization-kubeconfig', text, {
     default: '',
-    description:
-      'Kubeconfig file for the API server that is asked who may do what; by default as --kubeconfig.',
+    description: 'Kubeconfig file of the API server that reviews permissions; by default as --kubeconfig.',
   }),
   authorizationAlwaysAllowPaths: flag('authorization-always-allow-paths', texts, {
     default: ['/healthz', '/readyz', '/livez'],
-    description: 'Paths that everybody may ask for; a star at the end stands for whatever follows.',
+    description: 'Paths that every caller may get without authorization; a trailing * matches any suffix.',
     validate: strayStar,
   }),
   authorizationAuthorizedTtlMs: flag('authorization-webhook-cache-authorized-ttl', duration, {
     default: 10_000,
-    description: 'For how long it is remembered that somebody may do something.',
+    description: 'How long decisions that allow a request are cached.',
     validate: notNegative,
   }),
   authorizationUnauthorizedTtlMs: flag('authorization-webhook-cache-unauthorized-ttl', duration, {
     default: 10_000,
-    description: 'For how long it is remembered that somebody may not do something.',
+    description: 'How long decisions that deny a request are cached.',
     validate: notNegative,
   }),
 };
@@ -110,24 +107,24 @@ function strayStar(paths: readonly string[]): string | undefined {
     parsePathRules(paths);
     return undefined;
   } catch {
-    return 'must have no star but at the end of a path';
+    return 'must have * only at the end of a path';
   }
 }
 
-/** Files of certificate and key, and the names that they are for: `CERTFILE,KEYFILE:NAME,*.DOMAIN`; may be repeated. */
+/** Files of certificate and key, and the names to use them for: `CERTFILE,KEYFILE:NAME,*.DOMAIN`; may be repeated. */
 const certificateForNames: FlagKind<readonly NamedCertificateFiles[]> = {
   placeholder: 'namedCertKey',
   parse(text) {
     const [files = '', ...behind] = text.split(':');
     const [certFile = '', keyFile = '', ...more] = files.split(',').map((file) => file.trim());
     if (certFile === '' || keyFile === '' || more.length > 0) {
-      throw new Error('must be the files of certificate and key with a comma between them');
+      throw new Error('must be CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAMES');
     }
     const names = behind
       .join(':')
       .split(',')
       .map((name) => name.trim());
-    if (behind.length > 0 && names.includes('')) throw new Error('must have no empty name');
+    if (behind.length > 0 && names.includes('')) throw new Error('must not have an empty name');
     return [{ certFile, keyFile, names: behind.length > 0 ? names : [] }];
   },
   format: (all) =>
@@ -135,45 +132,44 @@ const certificateForNames: FlagKind<readonly NamedCertificateFiles[]> = {
   join: (lists) => lists.flat(),
 };
 
-/** Where the API is served, and with which certificate. */
 export const servingFlags = {
   bindAddress: flag('bind-address', ipAddress, {
     default: '0.0.0.0',
-    description: 'The IP address to listen on; 0.0.0.0 or :: is every interface, by IPv4 and IPv6.',
+    description: 'The IP address to listen on; 0.0.0.0 or :: for all interfaces, with IPv4 and IPv6.',
   }),
   securePort: flag('secure-port', integer, {
     default: 443,
-    description: 'The port to serve HTTPS on; 0 takes any that is free.',
+    description: 'The port to serve HTTPS on; 0 for any free port.',
     validate: (port) => (port >= 0 && port <= 65_535 ? undefined : 'must be from 0 to 65535'),
   }),
   certDir: flag('cert-dir', text, {
     default: 'apiserver.local.config/certificates',
-    description: 'Where a self-signed certificate is kept when no --tls-cert-file is given.',
+    description: 'Directory of the self-signed certificate, which is used without --tls-cert-file.',
   }),
   tlsCertFile: flag('tls-cert-file', text, {
     default: '',
     description:
-      'File with the certificate to serve with, in PEM, and its intermediates behind it; needs --tls-private-key-file.',
+      'PEM file with the serving certificate, followed by its intermediates; requires --tls-private-key-file.',
   }),
   tlsPrivateKeyFile: flag('tls-private-key-file', text, {
     default: '',
-    description: 'File with its key, in PEM.',
+    description: 'PEM file with the private key of --tls-cert-file.',
   }),
   tlsSniCertKeys: flag('tls-sni-cert-key', certificateForNames, {
     default: [],
     description:
-      'Another certificate and its key, CERTFILE,KEYFILE, for clients that ask for a DNS name that it is made out to, or ' +
-      'for certain names, CERTFILE,KEYFILE:NAME,*.DOMAIN; may be given more than once.',
+      'Another certificate and its key, CERTFILE,KEYFILE, for clients that request one of its DNS names (SNI), or ' +
+      'one of the given names, CERTFILE,KEYFILE:NAME,*.DOMAIN; may be repeated.',
   }),
   tlsMinVersion: flag('tls-min-version', oneOf(...namesOf(TLS_VERSIONS)), {
     default: 'VersionTLS12',
-    description: `The lowest version of TLS to speak: ${namesOf(TLS_VERSIONS).join(', ')}.`,
+    description: `Minimum TLS version: ${namesOf(TLS_VERSIONS).join(', ')}.`,
   }),
   tlsCipherSuites: flag('tls-cipher-suites', texts, {
     default: [],
     description:
-      "Cipher suites of TLS 1.2 to speak, by Go's names, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 for one; " +
-      'those of TLS 1.3 are not chosen among.',
+      "Cipher suites of TLS 1.2, by Go's names, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; " +
+      'those of TLS 1.3 are always enabled.',
     validate: (names) => {
       const unknown = names.find((name) => !CIPHER_SUITE_NAMES.includes(name));
       return unknown === undefined
@@ -183,7 +179,7 @@ export const servingFlags = {
   }),
   tlsCurvePreferences: flag('tls-curve-preferences', texts, {
     default: [],
-    description: `Curves of the TLS key exchange to speak, by Go's numbers, 23 for P-256 and 29 for X25519: any of ${CURVE_NUMBERS.join(', ')}.`,
+    description: `Curves of the TLS key exchange, by Go's numbers, such as 23 for P-256 and 29 for X25519: any of ${CURVE_NUMBERS.join(', ')}.`,
     validate: (numbers) => {
       const unknown = numbers.find((number) => !CURVE_NUMBERS.includes(number));
       return unknown === undefined ? undefined : `"${unknown}" must be one of ${CURVE_NUMBERS.join(', ')}`;
@@ -191,29 +187,28 @@ export const servingFlags = {
   }),
   disableHttp2Serving: flag('disable-http2-serving', boolean, {
     default: false,
-    description: 'Speak HTTP/1.1 alone.',
+    description: 'Serve HTTP/1.1 alone.',
   }),
   http2MaxStreamsPerConnection: flag('http2-max-streams-per-connection', integer, {
     default: 0,
-    description: 'How many requests at once one HTTP/2 connection may carry; 0 for 100.',
+    description: 'Maximum number of concurrent requests of one HTTP/2 connection; 0 for 100.',
     validate: notNegative,
   }),
   maxRequestsInflight: flag('max-requests-inflight', integer, {
     default: 400,
-    description:
-      'How many reading requests may be under way at once; more are told to come again (429). 0 for any number.',
+    description: 'Maximum number of concurrent read-only requests; further ones get 429. 0 for no limit.',
     validate: notNegative,
   }),
   maxMutatingRequestsInflight: flag('max-mutating-requests-inflight', integer, {
     default: 200,
-    description: 'The same for requests by methods that would change things.',
+    description: 'Maximum number of concurrent mutating requests; further ones get 429. 0 for no limit.',
     validate: notNegative,
   }),
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {
     default: 0,
     description:
-      'How long to go on serving after SIGTERM, with /readyz failing, before connections are refused: time for ' +
-      'everybody to learn that requests are to go elsewhere.',
+      'How long to continue serving after SIGTERM, with /readyz failing, before connections are refused: time for ' +
+      'load balancers to remove the endpoint.',
     validate: notNegative,
   }),
 };
@@ -222,11 +217,10 @@ function namesOf<T extends object>(versions: T): (keyof T & string)[] {
   return Object.keys(versions) as (keyof T & string)[];
 }
 
-/** Where and how the API is served. */
 export interface ServingOptions {
-  /** Empty or unspecified for every interface. */
+  /** Empty or unspecified for all interfaces. */
   readonly bindAddress: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly certDir: string;
   /** Both or none. */
@@ -237,26 +231,24 @@ export interface ServingOptions {
   /** 0 for HTTP/1.1 alone. */
   readonly maxStreamsPerConnection: number;
   readonly inFlightLimits: InFlightLimits;
-  /** How long to go on serving, not ready, once asked to end. */
+  /** How long to continue serving, not ready, once shutdown begins. */
   readonly shutdownDelayMs: number;
 }
 
-/** Who callers are. */
 export interface AuthenticationOptions extends DelegatedAuthenticationOptions {
-  /** `undefined` for the same as without authentication. */
+  /** `undefined` for the API server of `--kubeconfig`. */
   readonly kubeconfig: string | undefined;
 }
 
-/** What callers may do. */
 export interface AuthorizationOptions {
-  /** `undefined` for the same as without authorization. */
+  /** `undefined` for the API server of `--kubeconfig`. */
   readonly kubeconfig: string | undefined;
   readonly alwaysAllowed: PathRules;
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
 }
 
-/** What the serving flags say; frozen. */
+/** Frozen. */
 export function servingOptionsOf(values: FlagValues<typeof servingFlags>): ServingOptions {
   return Object.freeze({
     bindAddress: values.bindAddress,
@@ -281,7 +273,7 @@ export function servingOptionsOf(values: FlagValues<typeof servingFlags>): Servi
   });
 }
 
-/** What the authentication flags say; frozen. */
+/** Frozen. */
 export function authenticationOptionsOf(
   values: FlagValues<typeof authenticationFlags>,
 ): AuthenticationOptions {
@@ -302,7 +294,7 @@ export function authenticationOptionsOf(
   });
 }
 
-/** What the authorization flags say; frozen. */
+/** Frozen. */
 export function authorizationOptionsOf(values: FlagValues<typeof authorizationFlags>): AuthorizationOptions {
   return Object.freeze({
     kubeconfig: given(values.authorizationKubeconfig),
@@ -312,7 +304,7 @@ export function authorizationOptionsOf(values: FlagValues<typeof authorizationFl
   });
 }
 
-/** As in Go, an empty text is none. */
+/** As in Go, an empty string is an unset flag. */
 function given(text: string): string | undefined {
   return text === '' ? undefined : text;
 }

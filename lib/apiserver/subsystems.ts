@@ -12,46 +12,44 @@ import type { ApiGroup } from './resources/api-group.ts';
 import type { ServingOptions } from './server-options.ts';
 import { openServingCertificates } from './serving/serving-certificates.ts';
 
-/** What a server takes of a part of a program: what it serves, and what it does meanwhile. */
+/** A part of a program that serves APIs and endpoints, and works in the background. */
 export interface ServedSubsystem extends AsyncDisposable {
   readonly groups: readonly ApiGroup[];
   readonly healthChecks: readonly HealthCheck[];
-  /** What it serves beside the groups, by paths. */
+  /** Served beside the groups, by path. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** Which of these everybody may get; by default none. */
+  /** Endpoints that every caller may get; none by default. */
   readonly openPaths?: readonly string[];
-  /** Which of these people open in browsers, which can send tokens as passwords only; by default none. */
+  /** Endpoints that people open in browsers, which can send tokens only as passwords; none by default. */
   readonly browserPaths?: readonly string[];
 
-  /** Begins its work, once the server listens; comes back at once. */
+  /** Starts the background work, once the server listens; returns at once. */
   start(): void;
 }
 
-/** Where and how subsystems are served, and to whom, as flags say. */
 interface SubsystemServerOptions extends DelegatedAccessOptions {
   readonly serving: ServingOptions;
 }
 
-/** What serving subsystems needs from outside. */
 export interface SubsystemServerEnvironment {
   readonly access: ClusterAccess;
-  /** To the API server that is asked who callers are; by default `access`. */
+  /** Of the API server that reviews tokens; by default `access`. */
   readonly authenticationAccess?: ClusterAccess | undefined;
-  /** To the API server that is asked what callers may do; by default `access`. */
+  /** Of the API server that reviews permissions; by default `access`. */
   readonly authorizationAccess?: ClusterAccess | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: VersionInfo;
   readonly registry: Registry;
-  /** What we call ourselves to these API servers. */
+  /** For requests to these API servers. */
   readonly userAgent: string;
 }
 
 /**
- * Makes one API server of subsystems and starts them. It listens first: a subsystem may take the last file descriptor, and
- * the API server of the cluster needs discovery, ready or not.
+ * Serves subsystems on one API server and starts them. It listens first: a subsystem may take the last file descriptor,
+ * and the API server of the cluster needs discovery, ready or not.
  *
- * @throws when a given file cannot be used or the address cannot be listened at
+ * @throws when a given file cannot be used or it cannot listen on the address
  */
 export async function serveSubsystems(
   subsystems: readonly ServedSubsystem[],

@@ -60,7 +60,7 @@ async function resourceMetricsSubsystem(
   environment: PipelineEnvironment,
 ): Promise<ServedSubsystem> {
   const { client, clock } = environment;
-  const recent = new RecentLists({ clock, rememberMs: options.metricResolutionMs * MAX_LIST_AGE_CYCLES });
+  const recent = new RecentLists({ clock, recentMs: options.metricResolutionMs * MAX_LIST_AGE_CYCLES });
   const slices = new TimeSlices();
   const served: ServedSnapshot = new ServedSnapshot({
     clock,

@@ -89,7 +89,7 @@ describe('startApiServer', () => {
     expect(response.body.toString()).not.to.include('secret');
     expect(logger.lines).to.deep.include({
       level: 'error',
-      message: 'Cannot serve a request',
+      message: 'Cannot serve request',
       fields: { method: 'GET', path: '/apis/lab.example/v1/things', err: 'the secret is 42' },
       verbosity: 0,
     });
@@ -244,7 +244,7 @@ describe('startApiServer', () => {
       () => 'started',
       (error: Error) => error.message,
     );
-    expect(second).to.equal(`Cannot listen at 127.0.0.1:${port}: the address is already in use`);
+    expect(second).to.equal(`Cannot listen on 127.0.0.1:${port}: address already in use`);
   });
 });
 

@@ -22,7 +22,7 @@ describe('debugEndpoint', () => {
       .to.throw()
       .with.property('code', 405);
     expect(() => asked('?nmae=a'))
-      .to.throw('unknown query parameter "nmae": it takes name')
+      .to.throw('unknown query parameter "nmae": supported: name')
       .with.property('code', 400);
   });
 });

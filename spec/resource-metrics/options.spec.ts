@@ -179,13 +179,13 @@ describe('parseOptions', () => {
   });
 
   for (const [argument, message] of [
-    ['--tls-sni-cert-key=/e', 'must be the files of certificate and key with a comma between them'],
-    ['--tls-sni-cert-key=/e,/f:', 'must have no empty name'],
+    ['--tls-sni-cert-key=/e', 'must be CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAMES'],
+    ['--tls-sni-cert-key=/e,/f:', 'must not have an empty name'],
     ['--kubelet-max-response-bytes=1000', 'must be from 1048576 (1 MiB)'],
     ['--tls-min-version=VersionSSL30', 'must be one of VersionTLS10'],
     ['--tls-cipher-suites=RC4', '"RC4" must be one of'],
     ['--tls-curve-preferences=23,X25519', '"X25519" must be one of 23, 24, 25, 29, 4587, 4588, 4589'],
-    ['--authorization-always-allow-paths=/a*b', 'must have no star but at the end of a path'],
+    ['--authorization-always-allow-paths=/a*b', 'must have * only at the end of a path'],
     ['--requestheader-group-headers=a,', 'must not have an empty name'],
     ['--authorization-webhook-cache-authorized-ttl=-1s', 'must not be negative'],
   ] as const) {

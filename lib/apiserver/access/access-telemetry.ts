@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Seconds that Kubernetes' servers count requests to the API server in. */
+/** Buckets, in seconds, that Kubernetes' servers use for requests to the API server. */
 const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 
 const HOUR_S = 3_600;
@@ -12,12 +12,12 @@ const REMAINING_BUCKETS = [
   ...[MONTH_S, 3 * MONTH_S, 6 * MONTH_S, 12 * MONTH_S],
 ];
 
-/** Who decides: the API server about tokens (authn) or about permissions (authz). */
+/** Reviews of tokens (authn) or of permissions (authz). */
 export type ReviewKind = 'authn' | 'authz';
 
-/** Series about who comes in, by the names that Kubernetes' servers have for them; no caller is named in any. */
+/** Series about authentication and authorization, named as in Kubernetes' servers. No label names a caller. */
 export class AccessTelemetry {
-  /** By result. Every request counts here twice, so that these become series only when they are asked for. */
+  /** Counts by result. Every request counts here twice, so series are made only when `/metrics` is read. */
   readonly #authentications = new Map<string, number>();
   readonly #authorizations = new Map<string, number>();
   readonly #tokenLookups: Counter<'status'>;
@@ -39,7 +39,7 @@ export class AccessTelemetry {
       });
     countByResult(
       this.#authentications,
-      'authentication_attempts_total', // Kubernetes' own lacks the ending that Prometheus' linter wants
+      'authentication_attempts_total', // Kubernetes' own name lacks the suffix `_total`
       'Counter of authenticated attempts.',
     );
     countByResult(
@@ -49,7 +49,7 @@ export class AccessTelemetry {
     );
     this.#tokenLookups = new Counter({
       name: 'authentication_token_cache_request_total',
-      help: 'Number of bearer tokens looked up among those that are remembered.',
+      help: 'Number of lookups of bearer tokens in the cache.',
       labelNames: ['status'],
       registers,
     });
@@ -61,7 +61,7 @@ export class AccessTelemetry {
     });
     this.#refusedReviews = new Counter({
       name: 'apiserver_delegated_refused_reviews_total',
-      help: 'Number of requests that were refused because too many waited for the API server to decide, by kind.',
+      help: 'Number of requests that were refused because too many waited for reviews by the API server, by kind.',
       labelNames: ['kind'],
       registers,
     });
@@ -96,7 +96,7 @@ export class AccessTelemetry {
     this.#tokenLookups.inc({ status });
   }
 
-  /** @param remainingMs until the client's certificate expires; negative once it has */
+  /** @param remainingMs until the client's certificate expires; negative if it has expired */
   recordCertificate(remainingMs: number): void {
     this.#remaining.observe(remainingMs / 1000);
   }

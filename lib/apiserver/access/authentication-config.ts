@@ -9,52 +9,51 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type CaBundle, parseCaBundle } from './certificate-chain.ts';
 
-/** Whom to believe, as of one moment; replaced as a whole when it changes. */
+/** Configuration of delegated authentication at one moment; replaced as a whole when it changes. */
 export interface AuthenticationConfig {
-  /** Who signs certificates that users identify themselves with; `undefined` while nobody is known to. */
+  /** Authorities that sign users' certificates; `undefined` while there are none. */
   readonly clientAuthorities: CaBundle | undefined;
   readonly frontProxy: FrontProxyConfig | undefined;
 }
 
-/** The proxy in front of this server that tells in headers on whose behalf it asks. */
+/** The proxy in front of this server that names the user in headers. */
 export interface FrontProxyConfig {
-  /** Who signs its certificate. */
+  /** Authorities that sign its certificate. */
   readonly authorities: CaBundle;
-  /** What its certificate may be called; none for any name. */
+  /** Common names that its certificate may have; empty for any. */
   readonly allowedNames: readonly string[];
   readonly headers: FrontProxyHeaders;
 }
 
-/** Names of headers, in any letters; of those with several names, the first that has a value counts. */
+/** Names of headers, in any case. Where several names are given, the first with a value counts. */
 export interface FrontProxyHeaders {
   readonly username: readonly string[];
-  /** None where uids are not to be believed. */
+  /** Empty to ignore UIDs. */
   readonly uid: readonly string[];
-  /** All of them count. */
+  /** The values of all of them count. */
   readonly group: readonly string[];
-  /** Beginnings; the rest of a name is a key. */
+  /** Prefixes; the rest of a header's name is the key. */
   readonly extraPrefix: readonly string[];
 }
 
-/** What following the cluster's configuration needs from outside. */
 interface ClusterAuthenticationConfigOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether to start though the API server refuses to tell. */
+  /** Whether to start if the API server forbids reading the config map. */
   readonly isFailureTolerated: boolean;
 }
 
-/** The config map in which the API server tells aggregated servers whom to believe. */
+/** The config map in which the API server publishes the configuration of authentication for aggregated servers. */
 const CONFIG_MAP = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 const COLLECTION = `/api/v1/namespaces/${CONFIG_MAP.namespace}/configmaps`;
 
-/** The start waits this long for the first response: serving goes before knowing everybody. */
+/** Bounds how long the first response delays the start: serving early matters more than recognizing every caller. */
 const FIRST_LOOKUP_TIMEOUT_MS = 3_000;
 
 /**
- * Follows what the cluster says of whom to believe. What is missing or cannot be read, or the whole config map when it
- * is deleted, leaves what was known before.
+ * Watches the cluster's configuration of authentication. What is missing or cannot be read, or the whole config map
+ * when it is deleted, leaves the previous configuration in force.
  */
 export class ClusterAuthenticationConfig implements AsyncDisposable {
   readonly #logger: Logger;
@@ -79,9 +78,9 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
   }
 
   /**
-   * Asks once, and goes on following, whether or not the API server is there to respond.
+   * Requests the config map once and then watches it, whether or not the API server responds.
    *
-   * @throws when it responds that it will not tell, unless that is tolerated
+   * @throws when the API server forbids reading it, unless that is tolerated
    */
   static async start(options: ClusterAuthenticationConfigOptions): Promise<ClusterAuthenticationConfig> {
     const config = new ClusterAuthenticationConfig(options);
@@ -110,7 +109,7 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
       const isRefused = error instanceof ApiError && (error.statusCode === 401 || error.statusCode === 403);
       if (isRefused && !isFailureTolerated) {
         throw new Error(
-          'Cannot look up whom to believe; grant role extension-apiserver-authentication-reader of namespace ' +
+          'Cannot read client CA configuration; grant role extension-apiserver-authentication-reader of namespace ' +
             'kube-system, or set --authentication-tolerate-lookup-failure',
           { cause: error },
         );
@@ -138,22 +137,22 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
     else this.#complaint = '';
   }
 
-  /** Once for each kind of trouble in a row. */
+  /** Logs once for each reason in a row. */
   #complain(reason: string): void {
     if (reason === this.#complaint) return;
     this.#complaint = reason;
     const { namespace, name } = CONFIG_MAP;
-    this.#logger.warning('Cannot learn everything about whom to believe; what was known stays', {
+    this.#logger.warning('Cannot refresh client CA configuration; keeping the previous one', {
       configMap: `${namespace}/${name}`,
       reason,
     });
   }
 }
 
-/** The texts of the config map by key; the same ones for as long as none of them changes. */
+/** Values of the config map by key; the same object until one of them changes. */
 type ConfigMapData = Readonly<Record<string, string>>;
 
-/** Keeps of a ConfigMap object what it says. */
+/** Returns the data of a ConfigMap object. */
 export function dataOf(configMap: unknown): ConfigMapData {
   const data = propertyOf(configMap, 'data');
   if (typeof data !== 'object' || data === null) return {};
@@ -161,19 +160,19 @@ export function dataOf(configMap: unknown): ConfigMapData {
 }
 
 /**
- * Reads who signs users' certificates.
+ * Reads the authorities that sign users' certificates.
  *
- * @throws when it does not say, or nothing that can be read
+ * @throws when there are none, or they cannot be read
  */
 export function clientAuthoritiesIn(data: ConfigMapData): CaBundle {
   return parseCaBundle(textAt(data, 'client-ca-file'));
 }
 
 /**
- * Reads who the front proxy is and how it speaks.
+ * Reads the configuration of the front proxy.
  *
  * @returns `undefined` when the cluster has none
- * @throws when what it says cannot be read
+ * @throws when it cannot be read
  */
 export function frontProxyIn(data: ConfigMapData): FrontProxyConfig | undefined {
   const username = namesAt(data, 'requestheader-username-headers');
@@ -199,7 +198,7 @@ function namesAt(data: ConfigMapData, key: string): readonly string[] {
   try {
     return NAMES.parse(JSON.parse(text)).map((name) => name.trim());
   } catch (cause) {
-    throw new Error(`Cannot read ${key}: it is no JSON list of texts`, { cause });
+    throw new Error(`Cannot read ${key}: not a JSON array of strings`, { cause });
   }
 }
 

@@ -4,34 +4,33 @@ import { ANONYMOUS, type User } from '#lib/apiserver/http/api-context.ts';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { memoizeByObject } from '#lib/cache/memoize.ts';
 
-/** What a request says, and proves, about who sent it. */
+/** Credentials of a request. */
 interface Credentials {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values alternately, as they were sent. */
+  /** Alternating names and values, as they were sent. */
   readonly rawHeaders: readonly string[];
-  /** The connection, for the certificate that the client showed; the same object for all its requests. */
+  /** The connection, for the client's certificate; the same object for all requests of the connection. */
   readonly socket: TLSSocket;
-  /** Aborts when nobody waits for the response any more; asked for only where there is something to wait for. */
+  /** Aborts when the client no longer waits for the response. Called only where there is something to wait for. */
   readonly signal?: () => AbortSignal;
 }
 
 /**
- * Tells who a request comes from, without a promise where there is nothing to wait for.
+ * Finds the user of a request; synchronous where there is nothing to wait for.
  *
- * @returns `undefined` when the credentials are not good: the response is a 401
+ * @returns `undefined` when the credentials are invalid: the response is a 401
  */
 export type Authenticator = (credentials: Credentials) => Promise<User | undefined> | User | undefined;
 
-/** Takes everybody for nobody in particular. */
 export const everyoneIsAnonymous: Authenticator = () => ANONYMOUS;
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
 /**
- * Tries one method after the other and takes the first user that one of them finds. Who tries none is anonymous; whose
- * every attempt fails is refused, though a later method may make up for an earlier one that failed.
+ * Tries methods in order and returns the first user that one of them finds. A request without credentials is anonymous.
+ * One whose every attempt fails is refused; an earlier failed attempt does not matter if a later one succeeds.
  *
- * @param onRefused told why, one reason for each attempt
+ * @param onRefused receives one reason for each failed attempt
  */
 export function authenticateInOrder(
   methods: readonly AuthenticationMethod[],
@@ -45,7 +44,7 @@ export function authenticateInOrder(
       return undefined;
     };
     const note = (error: unknown) => {
-      if (error instanceof StatusError) throw error; // the request's time is up
+      if (error instanceof StatusError) throw error; // the request's deadline has passed
       reasons.push(error);
       return undefined;
     };
@@ -77,29 +76,27 @@ function attempt(
   }
 }
 
-/** Everybody is authenticated but whom the front proxy let in without knowing them. */
+/** Adds `system:authenticated` to the groups, unless the front proxy forwards an anonymous user. */
 function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user;
   const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
   return name === ANONYMOUS.name || isSettled ? user : authenticated(user);
 }
 
-/** Of a user that a connection has, one for all its requests. */
+/** Cached by user, as all requests of a connection share one user object. */
 const authenticated = memoizeByObject(
   (user: User): User => ({ ...user, groups: [...user.groups, AUTHENTICATED_GROUP] }),
 );
 
 /**
- * One way to prove who one is.
+ * One way to authenticate.
  *
- * @returns `undefined` when a request does not try this way, and an Error when it does, and the proof is no good; the
- * message says why and never quotes the proof
- * @throws what kept it from finding out, which counts as no good, too
+ * @returns `undefined` when the request has no credentials of this kind, an Error when they are invalid; its message
+ * never quotes them
+ * @throws when they cannot be verified, which counts as invalid
  */
 export type AuthenticationMethod = (credentials: Credentials) => Promise<Identification> | Identification;
 
-/** What comes of one way. */
 export type Identification = User | Error | undefined;
 
-/** What every user belongs to who has proved who they are. */
 const AUTHENTICATED_GROUP = 'system:authenticated';

@@ -6,22 +6,22 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { AuthenticationMethod } from './authenticator.ts';
 import type { ReviewClient } from './review-client.ts';
 
-/** Where a token comes from. */
+/** The sender of a token. */
 interface TokenSender {
   readonly address?: string | undefined;
-  /** Aborts when they do not wait any more. */
+  /** Aborts when the sender no longer waits. */
   readonly signal?: (() => AbortSignal) | undefined;
 }
 
 /**
- * Finds out whose a token is.
+ * Finds the user of a token.
  *
- * @returns `undefined` when it is nobody's
- * @throws when that could not be found out
+ * @returns `undefined` when the token is invalid
+ * @throws when it cannot be verified
  */
 type TokenReviewer = (token: string, sender: TokenSender) => Promise<User | undefined>;
 
-/** Takes who sends a bearer token for whom the reviewer says that it is made out to. */
+/** Authenticates the sender of a bearer token as the user that the reviewer returns for it. */
 export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
   return async ({ headers, socket, signal }) => {
     const token = bearerTokenIn(headers.authorization ?? '');
@@ -32,7 +32,7 @@ export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
   };
 }
 
-/** Another scheme, or a token that is empty, is no attempt; what stands behind a second space is ignored. */
+/** Another scheme, or an empty token, is no attempt; what follows a second space is ignored. */
 function bearerTokenIn(header: string): string | undefined {
   const trimmed = header.trim();
   const schemeEnd = trimmed.indexOf(' ');
@@ -42,22 +42,21 @@ function bearerTokenIn(header: string): string | undefined {
   return token === '' ? undefined : token;
 }
 
-/** What token reviews need from outside. */
 interface TokenReviewOptions {
   readonly client: ReviewClient;
   readonly clock: Clock;
-  /** For how long the API server's word about a good token is taken, without asking it again. */
+  /** How long the API server's response to a valid token is cached. */
   readonly cacheTtlMs: number;
   readonly onLookup?: (status: 'hit' | 'miss') => void;
 }
 
-/** As many as Kubernetes' servers remember. */
+/** As many as Kubernetes' servers cache. */
 const MAX_TOKENS = 4096;
 
-/** Long enough that who tries a bad token over and over costs the API server little. */
+/** Long enough that repeated attempts with a bad token cost the API server little. */
 const REJECTION_TTL_MS = 1_000;
 
-/** A longer one is refused unseen: tokens of service accounts have about 1,000 characters. */
+/** A longer token is refused without a review: tokens of service accounts have about 1,000 characters. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -66,7 +65,7 @@ interface Outcome {
   readonly user: User | undefined;
 }
 
-/** Asks the API server whose a token is, and remembers the response under a digest: tokens themselves are not kept. */
+/** Reviews tokens with the API server and caches the results under digests: tokens themselves are not cached. */
 export function tokenReviewer({ client, clock, cacheTtlMs, onLookup }: TokenReviewOptions): TokenReviewer {
   const cache = new ExpiringCache<Outcome>({ clock, maxEntries: MAX_TOKENS });
   const secret = randomBytes(32);
@@ -76,8 +75,8 @@ export function tokenReviewer({ client, clock, cacheTtlMs, onLookup }: TokenRevi
     const key = createHmac('sha256', secret).update(token).digest('base64');
     onLookup?.(cache.get(key) ? 'hit' : 'miss');
     const { user } = await cache.getOrCompute(key, {
-      compute: async (unwanted) => {
-        const caller = { party: address, signal: unwanted };
+      compute: async (abandoned) => {
+        const caller = { flow: address, signal: abandoned };
         return { user: reviewedUser(await client.review(PATH, reviewOf(token), caller)) };
       },
       lifetimeMs: (outcome) => (outcome.user ? cacheTtlMs : rejectionTtlMs),

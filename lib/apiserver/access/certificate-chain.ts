@@ -13,27 +13,27 @@ import {
 } from '@peculiar/asn1-x509';
 import { memoizeByObject } from '#lib/cache/memoize.ts';
 
-/** Certificate authorities that are believed, as of one moment. */
+/** Trusted certificate authorities at one moment. */
 export interface CaBundle {
   readonly certificates: readonly X509Certificate[];
 }
 
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-/** That of a last one may be cut off itself. */
+/** The marker of the last one may itself be truncated. */
 const BEGINNING = /-----B(?:EGIN CERTIFICATE-----|[A-Z ]*$)/g;
 
 /**
- * Reads authorities from PEM; text between the certificates is allowed.
+ * Parses authorities from PEM; text between the certificates is allowed.
  *
- * @throws when there is none, one cannot be read, or one has no end, as in a file that is being written
+ * @throws when there is none, one cannot be parsed, or one is truncated, as in a file that is being written
  */
 export function parseCaBundle(pem: string): CaBundle {
   const blocks = pem.match(PEM_BLOCK) ?? [];
-  if (blocks.length === 0) throw new Error('Cannot read certificate authorities: there is no certificate');
+  if (blocks.length === 0) throw new Error('Cannot read certificate authorities: no certificate found');
   const begun = pem.match(BEGINNING)?.length ?? 0;
   if (begun !== blocks.length)
     throw new Error(
-      `Cannot read certificate authorities: of ${begun} that begin, ${blocks.length} have an end`,
+      `Cannot read certificate authorities: ${begun - blocks.length} of ${begun} are truncated`,
     );
   return {
     certificates: blocks.map((block, index) => {
@@ -46,10 +46,10 @@ export function parseCaBundle(pem: string): CaBundle {
   };
 }
 
-/** Real ones have 1 to 4 KiB; one that names its user in hundreds of groups may have 10. */
+/** Real ones have 1 to 4 KiB; one that lists its user's hundreds of groups may have 10. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024;
 
-/** Those in use have up to some 20 bytes. */
+/** Those in use have up to about 20 bytes. */
 const MAX_IDENTIFIER_BYTES = 64;
 
 /** A serial number has 20 bytes, a parameter of a key some hundreds. */
@@ -58,25 +58,25 @@ const MAX_INTEGER_BYTES = 2 * 1024;
 const [INTEGER, OBJECT_IDENTIFIER] = [0x02, 0x06];
 const CONSTRUCTED = 0x20;
 const LONG_FORM = 0x80;
-/** The tag's number follows in bytes of its own, which nothing in a certificate needs. */
+/** The tag's number follows in separate bytes, which no field of a certificate uses. */
 const LONG_TAG = 0x1f;
 
 /**
- * Refuses what would take long to decode: texts of identifiers and numbers take the square of their length to write.
+ * Refuses what would take long to decode: writing identifiers and numbers as text takes quadratic time.
  *
- * @param der a value in DER, with all that lies in it; of an extension the value is bytes, and is looked at by itself
- * @throws saying what goes past its bound
+ * @param der a value in DER with all nested values; the bytes of an extension are checked separately
+ * @throws with the bound that is exceeded
  */
 export function refuseExcessive(der: Uint8Array, maxBytes: number = MAX_CERTIFICATE_BYTES): void {
   if (der.length > maxBytes) throw new Error(`certificate has more than ${maxBytes} bytes`);
   for (let position = 0; position < der.length; ) {
     const tag = der[position] ?? 0;
-    if ((tag & LONG_TAG) === LONG_TAG) throw new Error('certificate has a tag that no certificate has');
+    if ((tag & LONG_TAG) === LONG_TAG) throw new Error('certificate has an unsupported tag');
     const { start, length } = contentAt(der, position + 1);
     if (tag === OBJECT_IDENTIFIER && length > MAX_IDENTIFIER_BYTES)
-      throw new Error('certificate has an object identifier that is too long');
+      throw new Error(`certificate has an object identifier of more than ${MAX_IDENTIFIER_BYTES} bytes`);
     if (tag === INTEGER && length > MAX_INTEGER_BYTES)
-      throw new Error('certificate has an integer that is too long');
+      throw new Error(`certificate has an integer of more than ${MAX_INTEGER_BYTES} bytes`);
     position = (tag & CONSTRUCTED) === 0 ? start + length : start;
   }
 }
@@ -86,27 +86,27 @@ function contentAt(der: Uint8Array, position: number): { readonly start: number;
   const first = der[position] ?? 0;
   if (first < LONG_FORM) return { start: position + 1, length: first };
   const bytes = first - LONG_FORM;
-  if (bytes === 0 || bytes > 4) throw new Error('certificate has a length that DER does not know');
+  if (bytes === 0 || bytes > 4) throw new Error('certificate has a length that is not valid DER');
   let length = 0;
   for (let index = 1; index <= bytes; index++) length = length * 256 + (der[position + index] ?? 0);
   return { start: position + 1 + bytes, length };
 }
 
-/** Of those that are decoded: a hundred usages. */
+/** Of those that are decoded: enough for a hundred key usages. */
 const MAX_EXTENSION_BYTES = 1024;
 
-/** What a certificate restricts and Node does not tell of it (RFC 5280, section 4.2). */
+/** Constraints of a certificate that Node does not expose (RFC 5280, section 4.2). */
 interface CertificateConstraints {
-  /** Algorithm of the signature on it, with dots. */
+  /** Algorithm of its signature, as a dotted OID. */
   readonly signatureAlgorithm: string;
-  /** How many intermediates may stand between it and a leaf; `undefined` for any number. */
+  /** Maximum number of intermediates between it and a leaf; `undefined` for no maximum. */
   readonly pathLength: number | undefined;
-  /** Purposes, with dots; `undefined` where every one is allowed. */
+  /** Purposes as dotted OIDs; `undefined` where all are allowed. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasAlternativeNames: boolean;
-  /** Whether it, as an authority, signs for some names only. */
+  /** Whether it is an authority for some names only. */
   readonly hasNameConstraints: boolean;
-  /** Extensions for which a verifier that does not understand them must refuse the certificate. */
+  /** Critical extensions that this verifier does not support; a certificate with any must be refused. */
   readonly unknownCritical: readonly string[];
 }
 
@@ -116,10 +116,10 @@ const UNDERSTOOD: readonly string[] = [
   id_ce_subjectAltName,
   id_ce_nameConstraints,
   id_ce_keyUsage, // enforced by checkIssued
-  id_ce_certificatePolicies, // restricts nothing where no policy is asked for
+  id_ce_certificatePolicies, // restricts nothing where no policy is required
 ];
 
-/** @throws when the certificate is laid out otherwise than RFC 5280 says */
+/** @throws when the certificate does not have the structure of RFC 5280 */
 export const constraintsOf = memoizeByObject(({ raw }: { readonly raw: Uint8Array }) => read(raw));
 
 function read(raw: Uint8Array): CertificateConstraints {
@@ -143,18 +143,18 @@ function read(raw: Uint8Array): CertificateConstraints {
   };
 }
 
-/** For how long a chain is good, by the wall clock. */
+/** Validity of a chain, by the wall clock. */
 export interface ChainValidity {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The purpose of certificates that clients show. */
+/** Extended key usage of client certificates. */
 export const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
 
 const ANY_USAGE = '2.5.29.37.0';
 
-/** Signatures by MD5 or SHA-1 prove nothing any more; Go refuses them, too. */
+/** Signatures by MD5 or SHA-1 are insecure; Go refuses them, too. */
 const BROKEN_ALGORITHMS = [
   '1.2.840.113549.1.1.2', // md2WithRSA
   '1.2.840.113549.1.1.4', // md5WithRSA
@@ -164,20 +164,20 @@ const BROKEN_ALGORITHMS = [
   '1.3.14.3.2.29', // sha1WithRSASignature
 ];
 
-/** A client may send any number of certificates that nearly fit: none makes us work for longer than this. */
+/** Bounds the work for a client that sends many certificates that nearly match. */
 const MAX_SIGNATURE_CHECKS = 50;
 
-/** Checking a signature takes the square of a key's length; Go refuses longer ones in any certificate that is sent, too. */
+/** Checking a signature takes quadratic time in the key's length; Go refuses longer keys, too. */
 const MAX_RSA_KEY_BITS = 8_192;
 
 /**
- * Finds a chain from a leaf to one of the authorities that is good for a purpose: every certificate in it is within
- * its time, is signed by the next one, which is an authority and may sign for that deep a chain, and permits the
- * purpose (RFC 5280, section 6, as far as Go's `x509.Verify` goes).
+ * Finds a chain from a leaf to a trusted authority for one purpose: every certificate is within its validity, is signed
+ * by the next one, which is an authority that allows this path length, and permits the purpose (RFC 5280, section 6, to
+ * the extent of Go's `x509.Verify`).
  *
- * @param chain the leaf, and what else the peer has sent, in any order
- * @returns for how long the chain stays good
- * @throws when there is none; the message says why
+ * @param chain the leaf, then what else the peer sent, in any order
+ * @returns the validity of the chain
+ * @throws when there is no such chain, with the reason
  */
 export function verifyChain(
   chain: readonly X509Certificate[],
@@ -196,8 +196,8 @@ function isKeyTooLong({ publicKey }: X509Certificate): boolean {
 }
 
 /**
- * Looks from the authorities down, so that a signature is only ever checked by the key of an authority, or of one that an
- * authority vouches for: a stranger may send certificates with keys of which each takes 20 ms.
+ * Searches from the authorities down, so that only keys of an authority, or of a certificate that one has signed, check
+ * signatures: an attacker may send certificates with keys that take 20 ms each.
  */
 class PathSearch {
   readonly #intermediates: readonly X509Certificate[];
@@ -227,9 +227,9 @@ class PathSearch {
   }
 
   /**
-   * The validity of the first good chain to a leaf; `undefined` when there is none.
+   * The validity of the first valid chain to a leaf; `undefined` when there is none.
    *
-   * @param path what has been verified so far, the authority last
+   * @param path the verified certificates, from the authority down
    */
   #extend(
     path: readonly [X509Certificate, ...X509Certificate[]],
@@ -252,7 +252,7 @@ class PathSearch {
     return subject.verify(issuer.publicKey);
   }
 
-  /** `undefined` where a certificate may not stand where it does; the reason is kept for the error. */
+  /** `undefined` where the certificate is not valid in this position; the reason is recorded for the error. */
   #validityOf(path: readonly X509Certificate[]): ChainValidity | undefined {
     for (const index of path.keys()) {
       const error = errorAtEnd(path.slice(0, index + 1), this.#usage, this.#nowMs);
@@ -271,7 +271,7 @@ function errorAtEnd(path: readonly X509Certificate[], usage: string, nowMs: numb
   const constraints = constraintsOf(certificate);
   if (!permits(constraints, usage)) return 'certificate specifies an incompatible key usage';
   const [unknown] = constraints.unknownCritical;
-  if (unknown) return `certificate has a critical extension that is not understood: ${unknown}`;
+  if (unknown) return `certificate has an unsupported critical extension: ${unknown}`;
   if (path.length === 1) return undefined;
   return authorityError(certificate, constraints, path.slice(0, -1));
 }
@@ -281,15 +281,17 @@ function authorityError(
   { pathLength, hasNameConstraints }: CertificateConstraints,
   below: readonly X509Certificate[],
 ): string | undefined {
-  if (!authority.ca) return 'certificate is signed by one that is no authority';
+  if (!authority.ca) return 'certificate is signed by a certificate that is not an authority';
   if (pathLength !== undefined && below.length - 1 > pathLength) return 'too many intermediates';
   const signed = below.map(constraintsOf);
   if (signed.some(({ signatureAlgorithm }) => BROKEN_ALGORITHMS.includes(signatureAlgorithm))) {
     return 'certificate is signed by an insecure algorithm';
   }
-  // Names are not compared: whom constraints could keep out is kept out.
+  // Names are not compared: whatever constraints could exclude is refused.
   const isConstrained = hasNameConstraints && signed.some(({ hasAlternativeNames }) => hasAlternativeNames);
-  return isConstrained ? 'authority constrains names, and the certificate has some' : undefined;
+  return isConstrained
+    ? 'authority has name constraints, which are not supported for certificates with alternative names'
+    : undefined;
 }
 
 function permits({ extendedKeyUsages }: CertificateConstraints, usage: string): boolean {

@@ -17,7 +17,7 @@ import {
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
-/** Takes who shows a certificate for whom it is made out to: the common name is the user, organizations are groups. */
+/** Authenticates the holder of a client certificate: the common name is the user, organizations are groups. */
 export function byClientCertificate(
   config: () => AuthenticationConfig,
   { clock, telemetry }: { readonly clock: Clock; readonly telemetry: AccessTelemetry },
@@ -31,7 +31,7 @@ export function byClientCertificate(
   };
 }
 
-/** A connection's certificate is read once, not with every request; `undefined` where it has no name. */
+/** Read once for each connection, not with every request; `undefined` where the certificate has no name. */
 const userOf = memoizeByObject(readUser);
 
 function readUser(certificate: X509Certificate): User | undefined {
@@ -47,12 +47,11 @@ export function commonNameOf(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? '';
 }
 
-/** The organizations of a certificate's subject. */
 export function organizationsOf(certificate: X509Certificate): readonly string[] {
   return subjectValues(certificate, 'O');
 }
 
-/** A connection's certificate is asked for its subject with every request, and reading it takes long. */
+/** Cached: every request needs the subject, and parsing it is slow. */
 const subjectOf = memoizeByObject(
   (certificate: X509Certificate): object => certificate.toLegacyObject().subject ?? {},
 );
@@ -63,13 +62,13 @@ function subjectValues(certificate: X509Certificate, attribute: string): readonl
   return [values].flat().filter((value) => typeof value === 'string');
 }
 
-/** More certificates of one peer are not looked at. */
+/** Further certificates of a peer are ignored. */
 const MAX_CERTIFICATES = 10;
 
-/** For so long a chain that is not good is not looked at again: a user's is tried for the front proxy's with each request. */
+/** How long a chain's error is cached: a user's chain is tried as the front proxy's with each request. */
 const ERROR_KEPT_MS = 10_000;
 
-/** Why a chain is not good, and until when it is not looked at again. */
+/** Why a chain is invalid, and until when that is cached. */
 interface ChainError {
   readonly error: Error;
   readonly fromMs: number;
@@ -77,10 +76,10 @@ interface ChainError {
 }
 
 /**
- * The certificates that a client has shown on its connection.
+ * The certificates that a client sent on its connection.
  *
- * They are verified again whenever the authorities are others than last time, and their time is checked at every
- * request: a connection outlives both.
+ * They are verified again when the authorities change, and their validity is checked at every request: a connection can
+ * outlive both.
  */
 export class PeerChain {
   readonly leaf: X509Certificate;
@@ -93,19 +92,19 @@ export class PeerChain {
   }
 
   /**
-   * Why no authority of the bundle vouches for the client at this moment; `undefined` where one does. It is given, not
-   * thrown: throwing one takes longer than all the rest that a request needs of its client's certificate.
+   * Why the client's chain leads to no authority of the bundle at this moment; `undefined` where it does. Returned, not
+   * thrown: throwing takes longer than all other work on a request's certificate.
    */
   errorBy(authorities: CaBundle, nowMs: number): Error | undefined {
-    let known = this.#verified.get(authorities);
-    if (!known || nowMs < known.fromMs || nowMs > known.toMs) {
-      known = this.#judge(authorities, nowMs);
-      this.#verified.set(authorities, known);
+    let validity = this.#verified.get(authorities);
+    if (!validity || nowMs < validity.fromMs || nowMs > validity.toMs) {
+      validity = this.#verify(authorities, nowMs);
+      this.#verified.set(authorities, validity);
     }
-    return 'error' in known ? known.error : undefined;
+    return 'error' in validity ? validity.error : undefined;
   }
 
-  #judge(authorities: CaBundle, nowMs: number): ChainValidity | ChainError {
+  #verify(authorities: CaBundle, nowMs: number): ChainValidity | ChainError {
     try {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
     } catch (cause) {
@@ -116,8 +115,8 @@ export class PeerChain {
 }
 
 /**
- * The certificates shown on a connection; `undefined` where there are none. They are read once: from the second time
- * on, Node gives the first of them alone.
+ * The certificates sent on a connection; `undefined` where there are none. They are read once: from the second call on,
+ * Node returns the first certificate alone.
  */
 export const peerChainOf = memoizeByObject((socket: TLSSocket): PeerChain | undefined => {
   const leaf = socket.getPeerX509Certificate();

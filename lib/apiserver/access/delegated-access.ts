@@ -21,10 +21,10 @@ import { delegatedAuthorizer } from './delegated-authorizer.ts';
 import { byFrontProxy } from './front-proxy.ts';
 import { ReviewClient } from './review-client.ts';
 
-/** Many times what a review, or the config map of whom to believe, has. */
+/** Many times the size of a review or of the config map. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** Who may come in, and what they may do, as far as flags say and not the cluster. */
+/** Options of delegated authentication and authorization. */
 export interface DelegatedAccessOptions {
   readonly authentication: DelegatedAuthenticationOptions;
   readonly authorization: {
@@ -34,11 +34,10 @@ export interface DelegatedAccessOptions {
   };
 }
 
-/** What delegated access needs from outside. */
 interface DelegatedAccessEnvironment {
-  /** Of the API server that is asked who somebody is. */
+  /** For the API server that reviews tokens. */
   readonly authenticationAccess: ClusterAccess;
-  /** Of the API server that is asked what somebody may do. */
+  /** For the API server that reviews permissions. */
   readonly authorizationAccess: ClusterAccess;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,16 +45,15 @@ interface DelegatedAccessEnvironment {
   readonly registry: Registry;
 }
 
-/** Who decides about every request. */
 interface DelegatedAccess extends AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
 }
 
 /**
- * Lets the cluster's API server say who comes in and what they may do, as every aggregated server does.
+ * Delegates authentication and authorization to the cluster's API server, as every aggregated server does.
  *
- * @throws when a file cannot be used, or the cluster refuses to tell whom to believe
+ * @throws when a file cannot be used, or the cluster forbids reading its configuration of authentication
  */
 export async function startDelegatedAccess(
   { authentication, authorization }: DelegatedAccessOptions,
@@ -64,7 +62,7 @@ export async function startDelegatedAccess(
   await using starting = new AsyncDisposableStack();
   const { authenticationAccess, authorizationAccess, clock, logger, userAgent } = environment;
   const common = { clock, userAgent, maxResponseBytes: MAX_RESPONSE_BYTES };
-  const asked = starting.use(new ApiClient({ ...common, access: authenticationAccess }));
+  const authenticationClient = starting.use(new ApiClient({ ...common, access: authenticationAccess }));
   const decider = starting.use(new ApiClient({ ...common, access: authorizationAccess }));
   const telemetry = new AccessTelemetry(environment.registry);
   const reviews = (client: ApiClient, kind: string, series: ReviewKind) =>
@@ -78,8 +76,8 @@ export async function startDelegatedAccess(
     });
   const { authenticator } = starting.use(
     await startDelegatedAuthentication(authentication, {
-      client: asked,
-      tokenReviews: reviews(asked, 'TokenReview', 'authn'),
+      client: authenticationClient,
+      tokenReviews: reviews(authenticationClient, 'TokenReview', 'authn'),
       clock,
       logger,
       telemetry,
@@ -119,27 +117,28 @@ function countedAuthorizer(authorizer: Authorizer, telemetry: AccessTelemetry): 
     throw error;
   };
   return (attributes) => {
-    // What it knows already it gives without a promise, and never fails at.
+    // Cached decisions come without a promise and never fail.
     const decision = authorizer(attributes);
     return decision instanceof Promise ? decision.then(counted, fail) : counted(decision);
   };
 }
 
-/** Whom to believe, as flags say. */
 export interface DelegatedAuthenticationOptions {
-  /** PEM of who signs users' certificates; where it is not given, the cluster tells. */
+  /** PEM of the authorities that sign users' certificates; by default those of the cluster. */
   readonly clientCaFile: string | undefined;
-  /** PEM of who signs the front proxy's certificate; where it is not given, the cluster tells that and all the rest. */
+  /**
+   * PEM of the authorities that sign the front proxy's certificate; by default the cluster's whole configuration
+   * counts.
+   */
   readonly frontProxyCaFile: string | undefined;
   readonly frontProxyAllowedNames: readonly string[];
   readonly frontProxyHeaders: FrontProxyHeaders;
-  /** Whether the cluster is not to be asked. */
+  /** Whether to leave the cluster's configuration out. */
   readonly skipLookup: boolean;
   readonly tolerateLookupFailure: boolean;
   readonly tokenCacheTtlMs: number;
 }
 
-/** What delegated authentication needs from outside. */
 interface DelegatedAuthenticationEnvironment {
   readonly client: ApiClient;
   readonly tokenReviews: ReviewClient;
@@ -148,18 +147,17 @@ interface DelegatedAuthenticationEnvironment {
   readonly telemetry: AccessTelemetry;
 }
 
-/** An authenticator and what it follows. */
 interface DelegatedAuthentication extends AsyncDisposable {
   readonly authenticator: Authenticator;
 }
 
-/** Refusals are a caller's affair, and anybody can cause any number: they are logged for who looks for them. */
+/** Refusals are the caller's problem, and any caller can cause many: they are logged at a higher verbosity. */
 const REFUSAL_VERBOSITY = 2;
 
 /**
- * Authenticates as aggregated servers do: front proxy, then client certificate, then bearer token, then anonymous.
+ * Authenticates as aggregated servers do: front proxy, client certificate, bearer token, anonymous.
  *
- * @throws when a file cannot be used, or the cluster refuses to tell whom to believe
+ * @throws when a file cannot be used, or the cluster forbids reading its configuration of authentication
  */
 async function startDelegatedAuthentication(
   options: DelegatedAuthenticationOptions,
@@ -180,9 +178,9 @@ async function startDelegatedAuthentication(
         );
   const clientCa = await follow(options.clientCaFile, 'the client CA');
   const frontProxyCa = await follow(options.frontProxyCaFile, 'the front proxy CA');
-  const isAsked = !options.skipLookup && !(clientCa && frontProxyCa);
+  const readsCluster = !options.skipLookup && !(clientCa && frontProxyCa);
   const { tolerateLookupFailure: isFailureTolerated } = options;
-  const cluster = isAsked
+  const cluster = readsCluster
     ? starting.use(await ClusterAuthenticationConfig.start({ client, clock, logger, isFailureTolerated }))
     : undefined;
 

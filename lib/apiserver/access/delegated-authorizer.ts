@@ -25,33 +25,33 @@ import {
 } from './authorizer.ts';
 import type { ReviewClient } from './review-client.ts';
 
-/** What delegated authorization needs from outside. */
 interface DelegatedAuthorizerOptions {
   readonly client: ReviewClient;
   readonly clock: Clock;
   readonly alwaysAllowed: PathRules;
-  /** For how long the API server's decisions are taken, without asking it again. */
+  /** How long the API server's decisions are cached. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
 }
 
-/** Who belongs to this group may do everything in any cluster. */
+/** Members of this group may do everything in any cluster. */
 const ADMINISTRATORS = 'system:masters';
 
-/** As many as Kubernetes' servers remember. */
+/** As many as Kubernetes' servers cache. */
 const MAX_DECISIONS = 8192;
 
-/** Decisions about requests whose attributes are longer are not remembered: only an attacker sends such. */
+/** Decisions for longer attributes are not cached: only attacks have them. */
 const MAX_KEY_LENGTH = 10_000;
 
 const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
 /**
- * Lets the API server decide. Administrators and the always allowed paths need no decision; for everybody else there
- * is none when the API server cannot be asked, whatever it said before the last response's time was over.
+ * Delegates decisions to the API server. Administrators and the always allowed paths need none. Where the API server
+ * does not respond, all other requests fail, whatever it returned before the cache expired.
  *
- * Who may list everything may list what a selector leaves of it, so that is asked first: autoscalers come with
- * a selector each, less often than decisions are remembered, and the API server would be asked about every single request.
+ * A user who may list everything may list any selection of it, so that is reviewed first: each autoscaler has its own
+ * selector, and requests it less often than cached decisions expire, so the API server would get a review for every
+ * request.
  */
 export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Authorizer {
   const { client, clock, alwaysAllowed, authorizedTtlMs, unauthorizedTtlMs } = options;
@@ -61,7 +61,7 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
       compute: async (signal) => {
         const spec = accessReviewSpec(attributes);
         const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
-        return decisionOf(await client.review(PATH, review, { party: attributes.user.name, signal }));
+        return decisionOf(await client.review(PATH, review, { flow: attributes.user.name, signal }));
       },
       lifetimeMs: ({ isAllowed }) => {
         if (lengthOf(attributes) > MAX_KEY_LENGTH) return 0;
@@ -70,17 +70,17 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
       signal: attributes.signal,
     });
   };
-  const ask = async (attributes: Attributes, everything: Attributes | undefined) => {
+  const review = async (attributes: Attributes, everything: Attributes | undefined) => {
     try {
       if (!everything) return await decide(attributes);
       const decision = await decide(everything);
       return decision.isAllowed ? decision : await decide(attributes);
     } catch (cause) {
-      if (cause instanceof StatusError) throw cause; // the request's time is up
+      if (cause instanceof StatusError) throw cause; // the request's deadline has passed
       throw new StatusError(
         500,
         'InternalError',
-        'Internal error occurred: the API server cannot be asked whether this is allowed',
+        'Internal error occurred: cannot get an authorization decision from the API server',
         { details: {}, cause },
       );
     }
@@ -90,14 +90,14 @@ export function delegatedAuthorizer(options: DelegatedAuthorizerOptions): Author
     if (isAlwaysAllowed(attributes.info, alwaysAllowed)) return { isAllowed: true };
     const everything = withoutSelectors(attributes);
     for (const one of [everything, attributes]) {
-      const remembered = one && cache.get(keyOf(one));
-      if (remembered?.isAllowed) return remembered;
+      const cached = one && cache.get(keyOf(one));
+      if (cached?.isAllowed) return cached;
     }
-    return ask(attributes, everything);
+    return review(attributes, everything);
   };
 }
 
-/** What a decision goes by. Requests for the same URL have one and the same info, and connections one user. */
+/** Key of cached decisions. Requests for one URL share one info object, and those of one connection one user. */
 function keyOf({ user, info }: Attributes): string {
   return `${infoKeyOf(info)} ${userKeyOf(user)}`;
 }
@@ -107,7 +107,7 @@ const userKeyOf = memoizeByObject(({ name, uid, groups, extra }: User) =>
   JSON.stringify([name, uid, groups, extra]),
 );
 
-/** `undefined` where there are none. */
+/** @returns `undefined` where there are none */
 function withoutSelectors({ info, ...caller }: Attributes): Attributes | undefined {
   if (!info.isResourceRequest || lengthOfSelectors(info) === 0) return undefined;
   return { ...caller, info: unselected(info) };
@@ -133,14 +133,14 @@ function lengthOfSelectors({ selectors }: ResourceRequestInfo): number {
   return selectors.field.text.length + selectors.label.text.length;
 }
 
-/** One condition of a selector as `authorization.k8s.io/v1` writes it. */
+/** One requirement of a selector, as in `authorization.k8s.io/v1`. */
 interface SelectorRequirement {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   readonly values?: readonly string[];
 }
 
-/** The `spec` of a SubjectAccessReview about a request; what is empty is left out, as in Go. */
+/** The `spec` of a SubjectAccessReview about a request; empty fields are left out, as in Go. */
 export function accessReviewSpec({ user, info }: Attributes): Readonly<Record<string, unknown>> {
   return {
     ...requestAttributes(info),
@@ -150,7 +150,7 @@ export function accessReviewSpec({ user, info }: Attributes): Readonly<Record<st
   };
 }
 
-/** The part of it that is about the request, and not about its user. */
+/** The attributes of the request, without its user. */
 function requestAttributes(info: RequestInfo): Readonly<Record<string, unknown>> {
   return info.isResourceRequest
     ? { resourceAttributes: resourceAttributes(info) }
@@ -168,7 +168,7 @@ function resourceAttributes(info: ResourceRequestInfo): Readonly<Record<string, 
   };
 }
 
-/** A selector that cannot be read narrows nothing: its request is decided on as if it had none, and refused later. */
+/** A selector that cannot be parsed restricts nothing: its request is reviewed without it, and refused later. */
 function requirementsOf<Requirement>({
   parsed,
 }: SentSelector<{ readonly requirements: readonly Requirement[] }>): readonly Requirement[] {
@@ -187,7 +187,7 @@ const OPERATORS: Readonly<Record<LabelOperator, SelectorRequirement['operator'] 
   notin: 'NotIn',
   exists: 'Exists',
   '!': 'DoesNotExist',
-  gt: undefined, // has no word in reviews
+  gt: undefined, // reviews have no operator for this
   lt: undefined,
 };
 

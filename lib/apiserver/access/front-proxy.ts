@@ -5,8 +5,8 @@ import type { AuthenticationMethod } from './authenticator.ts';
 import { commonNameOf, peerChainOf } from './client-certificate.ts';
 
 /**
- * Believes what the front proxy says in headers. That it is the front proxy, its certificate proves, by an authority
- * that signs for nobody else: a user's certificate of the same name is no such proof.
+ * Trusts the headers of the front proxy. Its certificate must be signed by an authority for front proxies alone: a
+ * user's certificate of the same name is no proof.
  */
 export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): AuthenticationMethod {
   return ({ rawHeaders, socket }) => {
@@ -18,9 +18,7 @@ export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): 
     const name = commonNameOf(chain.leaf);
     const { allowedNames, headers } = frontProxy;
     if (allowedNames.length > 0 && !allowedNames.includes(name)) {
-      return new Error(
-        `the front proxy's certificate is called "${name}", which is not among the allowed names`,
-      );
+      return new Error(`common name "${name}" of the front proxy's certificate is not allowed`);
     }
     return userIn(new RequestHeaders(rawHeaders), headers);
   };
@@ -44,7 +42,7 @@ function userIn(headers: RequestHeaders, names: FrontProxyHeaders): User | undef
   };
 }
 
-/** Keys that no header name could hold come percent-encoded. */
+/** Keys are percent-encoded where they have characters that header names cannot have. */
 function decodeKey(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -53,12 +51,12 @@ function decodeKey(text: string): string {
   }
 }
 
-/** Reads headers one by one, as they were sent: Node's own object joins those of one name by commas. */
+/** Reads headers one by one as they were sent: Node's own object joins those of one name by commas. */
 export class RequestHeaders {
-  /** Names in small letters. */
+  /** Names in lower case. */
   readonly #fields: readonly (readonly [name: string, value: string])[];
 
-  /** @param raw names and values alternately */
+  /** @param raw alternating names and values */
   constructor(raw: readonly string[]) {
     const fields: (readonly [string, string])[] = [];
     for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -67,7 +65,7 @@ export class RequestHeaders {
     this.#fields = fields;
   }
 
-  /** The first value of the first of several names that has one that is not empty. */
+  /** The first value that is not empty, in the order of the names. */
   first(names: readonly string[]): string | undefined {
     for (const name of names) {
       const value = this.#fields.find(([key]) => key === name.toLowerCase())?.[1];
@@ -76,14 +74,14 @@ export class RequestHeaders {
     return undefined;
   }
 
-  /** All values of several names that are not empty, name by name. */
+  /** All values that are not empty, in the order of the names. */
   all(names: readonly string[]): readonly string[] {
     return names.flatMap((name) =>
       this.#fields.filter(([key, value]) => key === name.toLowerCase() && value !== '').map(([, v]) => v),
     );
   }
 
-  /** All headers whose names begin in one of several ways, by the rest of their names, in small letters. */
+  /** All headers whose names have one of several prefixes, by the rest of the name in lower case. */
   *withPrefix(prefixes: readonly string[]): Generator<readonly [rest: string, value: string], void, void> {
     for (const prefix of prefixes) {
       for (const [name, value] of this.#fields) {
@@ -93,7 +91,7 @@ export class RequestHeaders {
   }
 }
 
-/** Node reads headers as Latin-1, one character a byte; Kubernetes means UTF-8. */
+/** Node decodes headers as Latin-1, one character a byte; Kubernetes uses UTF-8. */
 function utf8Of(value: string): string {
   return /[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
 }

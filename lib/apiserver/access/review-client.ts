@@ -8,52 +8,50 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { Backoff } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** How many reviews there may be; of both, half for one party that is alone. */
+/** Numbers of reviews; one client alone may have half of each. */
 interface ReviewLimits {
-  /** Under way at once, each on a connection to the API server. */
+  /** Concurrent, each on a connection to the API server. */
   readonly underWay: number;
-  /** Waiting until fewer are. */
+  /** Waiting for one of these. */
   readonly waiting: number;
 }
 
-/** A review takes milliseconds: these are thousands in a second. */
+/** A review takes milliseconds: these are thousands a second. */
 const DEFAULT_REVIEW_LIMITS: ReviewLimits = { underWay: 32, waiting: 1_000 };
 const RETRY_AFTER_SECONDS = 1;
 
-/** What a review client needs from outside. */
 interface ReviewClientOptions {
   readonly client: Pick<ApiClient, 'postJson'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What is asked for, as log lines name it: `TokenReview`. */
+  /** As log lines name it: `TokenReview`. */
   readonly kind: string;
-  /** Told of every response: its HTTP status, or `<error>` where none came. */
+  /** Called for every response with its HTTP status, or `<error>` where there is none. */
   readonly onResponse?: (code: string, durationMs: number) => void;
-  /** A number in [0, 1), so that not all servers come back at once. */
+  /** A number in [0, 1), so that not all servers retry at once. */
   readonly random?: () => number;
   readonly limits?: ReviewLimits;
-  /** Called for each review that may not even wait. */
+  /** Called for each review that is refused because too many wait. */
   readonly onRefused?: () => void;
 }
 
-/** For whom something is reviewed. */
 interface ReviewCaller {
-  /** Who is to wait if there are many reviews for the same. */
-  readonly party: string;
-  /** Aborts when nobody waits for the result any more. */
+  /** As in API Priority and Fairness: a flow with many reviews waits before others do. */
+  readonly flow: string;
+  /** Aborts when the caller no longer needs the result. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long one response may take, as in Kubernetes' servers. */
+/** Timeout of one response, as in Kubernetes' servers. */
 const TIMEOUT_MS = 10_000;
-/** Attempts, the first included. */
+/** Including the first. */
 const MAX_ATTEMPTS = 5;
 const BACKOFF = { initialMs: 500, maxMs: 2_500 };
 const LOST_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 /**
- * Asks the API server for its judgement. What failed for a passing reason is asked again: a connection that was closed
- * while it lay idle, an API server that is busy or just starting.
+ * Sends reviews to the API server. Transient failures are retried: a connection that was closed while idle, an API
+ * server that is busy or starting.
  */
 export class ReviewClient {
   readonly #options: ReviewClientOptions;
@@ -66,24 +64,24 @@ export class ReviewClient {
     this.#permits = new FairSemaphore(limits.underWay, { maxWaiting: limits.waiting });
     this.#failures = new FailureLog({
       logger,
-      failing: `Cannot get a response to a ${kind}; callers are refused meanwhile`,
-      recovered: `${kind}s get responses again`,
+      failing: `Cannot get ${kind} response from the API server; refusing callers meanwhile`,
+      recovered: `${kind}s succeed again`,
     });
   }
 
   /**
-   * Asks for a review. One that has been sent is waited for, though nobody wants it any more: to break it off would cost a
-   * connection, which costs more, and its result may be remembered.
+   * Sends a review. Once sent, it is awaited even if the caller leaves: to abort it would cost a connection, which is
+   * more expensive, and its result may be cached.
    *
-   * @throws what kept the API server from responding; its message never quotes the review
+   * @throws what prevented a response; the message never quotes the review
    * @throws {StatusError} 429 when too many wait
    */
-  async review(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
+  async review(path: string, review: unknown, { flow, signal }: ReviewCaller): Promise<unknown> {
     const { clock, random = Math.random } = this.#options;
     const backoff = new Backoff({ ...BACKOFF, random });
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await this.#ask(path, review, { party, signal });
+        const response = await this.#send(path, review, { flow, signal });
         this.#failures.succeed();
         return response;
       } catch (error) {
@@ -100,24 +98,24 @@ export class ReviewClient {
     }
   }
 
-  async #ask(path: string, review: unknown, { party, signal }: ReviewCaller): Promise<unknown> {
+  async #send(path: string, review: unknown, { flow, signal }: ReviewCaller): Promise<unknown> {
     const { client, clock, onResponse } = this.#options;
-    using _permit = await this.#acquire(party, signal);
+    using _permit = await this.#acquire(flow, signal);
     const startedAtMs = clock.monotonicMs();
-    const told = (code: string) => onResponse?.(code, clock.monotonicMs() - startedAtMs);
+    const report = (code: string) => onResponse?.(code, clock.monotonicMs() - startedAtMs);
     try {
       const response = await client.postJson(path, review, { timeoutMs: TIMEOUT_MS });
-      told('201');
+      report('201');
       return response;
     } catch (error) {
-      told(error instanceof ApiError ? `${error.statusCode}` : '<error>');
+      report(error instanceof ApiError ? `${error.statusCode}` : '<error>');
       throw error;
     }
   }
 
-  async #acquire(party: string, signal: AbortSignal | undefined): Promise<Disposable> {
+  async #acquire(flow: string, signal: AbortSignal | undefined): Promise<Disposable> {
     try {
-      return await this.#permits.acquire(party, signal);
+      return await this.#permits.acquire(flow, signal);
     } catch (error) {
       if (!(error instanceof QueueFullError)) throw error;
       this.#options.onRefused?.();

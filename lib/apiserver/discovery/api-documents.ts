@@ -21,16 +21,16 @@ import {
   versionOperations,
 } from './operations.ts';
 
-/** What one OpenAPI 3 document is about: everything directly at one path of discovery. */
+/** Contents of one OpenAPI 3 document: all that is directly at one path of discovery. */
 export interface ApiDocument {
-  /** Where it is served below `/openapi/v3/`: `apis/metrics.k8s.io/v1beta1`. */
+  /** Its path below `/openapi/v3/`: `apis/metrics.k8s.io/v1beta1`. */
   readonly name: string;
   readonly operations: readonly Operation[];
-  /** All that it could refer to. */
+  /** All schemas that it could refer to. */
   readonly schemas: Schemas;
 }
 
-/** The documents about everything that a server has, by name. */
+/** Documents of all groups, by name. */
 export function apiDocuments(groups: readonly ApiGroup[]): readonly ApiDocument[] {
   const schemas = DISCOVERY_SCHEMAS;
   return [
@@ -51,20 +51,20 @@ function versionDocument(group: ApiGroup, version: ApiVersion): ApiDocument {
   };
 }
 
-/** What every kind of Kubernetes is made of, with its every field, whether or not it is served here. */
+/** The types that every kind of Kubernetes uses, with every field, whether or not it is served here. */
 export const META_SCHEMAS: Schemas = {
   [META_SCHEMA.quantity]: {
     description:
-      'An amount: a decimal number with a decimal suffix (n, u, m, k, M, G, T, P, E), a binary one (Ki, Mi, Gi, Ti, Pi, Ei) ' +
-      'or an exponent. Written here with the largest suffix that leaves a whole number.',
+      'A quantity: a decimal number with a decimal suffix (n, u, m, k, M, G, T, P, E), a binary one (Ki, Mi, Gi, Ti, Pi, Ei) ' +
+      'or an exponent. The canonical form has the largest suffix that leaves an integer.',
     oneOf: [{ type: 'string' }, { type: 'number' }],
   },
   [META_SCHEMA.duration]: {
-    description: 'A length of time: numbers with units (h, m, s, ms, us, ns), as in 1m30s or 14.997s.',
+    description: 'A duration: numbers with units (h, m, s, ms, us, ns), as in 1m30s or 14.997s.',
     type: 'string',
   },
   [META_SCHEMA.time]: {
-    description: 'A moment in UTC, in whole seconds, as RFC 3339 writes it.',
+    description: 'A time in UTC, in whole seconds, in RFC 3339 format.',
     type: 'string',
     format: 'date-time',
   },
@@ -72,24 +72,24 @@ export const META_SCHEMAS: Schemas = {
   ...LIST_META.definition,
   [META_SCHEMA.managedFields]: objectOf('Which fields a manager of an object has set.', {
     properties: {
-      apiVersion: text('The version of the API that the fields are named in.'),
-      fieldsType: text('How the fields are told: always FieldsV1.'),
+      apiVersion: text('The API version that the names of the fields belong to.'),
+      fieldsType: text('The format of the fields: always FieldsV1.'),
       fieldsV1: reference(META_SCHEMA.fields, 'The fields that the manager has set.'),
-      manager: text('Who manages the fields.'),
+      manager: text('The name of the manager.'),
       operation: text('How the fields were set: Apply or Update.'),
-      subresource: text('Through which subresource the fields were set; empty for the object itself.'),
+      subresource: text('The subresource that the fields were set through; empty for the object itself.'),
       time: reference(META_SCHEMA.time, 'When the manager last changed which fields it has set.'),
     },
   }),
-  [META_SCHEMA.ownerReference]: objectOf('An object that another one belongs to and goes away with.', {
+  [META_SCHEMA.ownerReference]: objectOf('An owner of the object, which is removed with it.', {
     required: ['apiVersion', 'kind', 'name', 'uid'],
     properties: {
       apiVersion: text('The API group and version of the owner.'),
       blockOwnerDeletion: flag(
-        'Whether the owner stays until this object is gone, when it is deleted in the foreground.',
+        'Whether foreground deletion of the owner waits until this object is removed.',
       ),
-      controller: flag('Whether the owner controls this object; at most one does.'),
-      kind: text('What the owner is.'),
+      controller: flag('Whether the owner is the controller of this object; at most one is.'),
+      kind: text('The kind of the owner.'),
       name: text('The name of the owner.'),
       uid: text('The UID of the owner.'),
     },
@@ -99,9 +99,9 @@ export const META_SCHEMAS: Schemas = {
 };
 
 /**
- * The schemas of the given names, and those that they refer to, and so on; sorted by name.
+ * The schemas of the given names and all that they refer to, sorted by name.
  *
- * @throws when one refers to a schema that there is not: the description of a resource is incomplete
+ * @throws when one refers to a missing schema: the description of a resource is incomplete
  */
 export function referredSchemas(names: Iterable<string>, schemas: Schemas): Schemas {
   const found = new Set<string>();
@@ -109,7 +109,7 @@ export function referredSchemas(names: Iterable<string>, schemas: Schemas): Sche
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (found.has(name)) continue;
     const schema = getOwn(schemas, name);
-    if (!schema) throw new Error(`Cannot describe the API: there is no schema ${name}`);
+    if (!schema) throw new Error(`Cannot describe the API: schema ${name} not found`);
     found.add(name);
     pending.push(...referencesIn(schema));
   }

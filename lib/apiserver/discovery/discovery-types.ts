@@ -14,14 +14,14 @@ import type { ApiGroup, ServedResource } from '#lib/apiserver/resources/api-grou
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
 
-/** The names of the schemas that discovery responds with. */
+/** Names of the schemas of discovery. */
 export const DISCOVERY_SCHEMA = {
   group: `${META}.APIGroup`,
   groupList: `${META}.APIGroupList`,
   resourceList: `${META}.APIResourceList`,
 } as const;
 
-/** A group, and where it is served if that is told. */
+/** A group, and where it is served if discovery names that. */
 export interface DiscoveredGroup {
   readonly group: ApiGroup;
   /** Host and port; the host may be empty. */
@@ -39,7 +39,7 @@ const GROUP_VERSION = new MessageType<string>({
     }),
     version: field(TEXT, {
       number: 2,
-      description: 'The version alone, as in v1beta1.',
+      description: 'The version, as in v1beta1.',
       of: (groupVersion) => groupVersion.slice(groupVersion.indexOf('/') + 1),
     }),
   },
@@ -47,16 +47,16 @@ const GROUP_VERSION = new MessageType<string>({
 
 const SERVER_ADDRESS = new MessageType<string>({
   name: `${META}.ServerAddressByClientCIDR`,
-  description: 'Where clients of a network reach the server.',
+  description: 'The address of the server for clients in one network.',
   fields: {
     clientCIDR: field(TEXT, {
       number: 1,
-      description: 'The network that the clients are in.',
+      description: 'The network of the clients, in CIDR notation.',
       of: () => '0.0.0.0/0',
     }),
     serverAddress: field(TEXT, {
       number: 2,
-      description: 'The address for them: host, or host and port.',
+      description: 'The address for these clients: host, or host and port.',
       of: (address) => address,
     }),
   },
@@ -65,31 +65,31 @@ const SERVER_ADDRESS = new MessageType<string>({
 /** The response to `/apis/GROUP`. */
 export const API_GROUP = new MessageType<DiscoveredGroup>({
   name: DISCOVERY_SCHEMA.group,
-  description: 'A group of the API, and its versions.',
+  description: 'An API group and its versions.',
   ...ofKind('APIGroup'),
   fields: {
     name: field(TEXT, { number: 1, description: 'The name of the group.', of: ({ group }) => group.name }),
     versions: field(manyOf(GROUP_VERSION, ATOMIC), {
       number: 2,
-      description: 'Its versions.',
+      description: 'The versions of the group.',
       of: versionsOf,
     }),
     preferredVersion: field(GROUP_VERSION, {
       number: 3,
-      description: 'The version to use if there is a choice.',
+      description: 'The preferred version of the group.',
       isOptional: true,
       of: (discovered) => versionsOf(discovered)[0],
     }),
     serverAddressByClientCIDRs: field(manyOf(SERVER_ADDRESS, ATOMIC), {
       number: 4,
-      description: 'Where clients reach the server, by the networks that they are in.',
+      description: 'Addresses of the server, by the network of the client.',
       isOptional: true,
       of: ({ serverAddress }) => (serverAddress === undefined ? [] : [serverAddress]),
     }),
   },
 });
 
-/** The response to `/apis`: every group, and where it is served. */
+/** The response to `/apis`: every group, with the address of its server. */
 export const API_GROUP_LIST = new MessageType<readonly DiscoveredGroup[]>({
   name: DISCOVERY_SCHEMA.groupList,
   description: 'The groups of the API.',
@@ -114,31 +114,35 @@ const VERBS: ValueType<readonly string[]> = {
 
 const API_RESOURCE = new MessageType<ServedResource>({
   name: `${META}.APIResource`,
-  description: 'A resource, and what can be done with it.',
+  description: 'A resource and its verbs.',
   fields: {
-    name: field(TEXT, { number: 1, description: 'Its name in paths.', of: ({ name }) => name }),
+    name: field(TEXT, {
+      number: 1,
+      description: 'The plural name of the resource, as in paths.',
+      of: ({ name }) => name,
+    }),
     singularName: field(TEXT, {
       number: 6,
-      description: 'What one of its objects is called.',
+      description: 'The singular name of the resource.',
       of: ({ singularName }) => singularName,
     }),
     namespaced: field(FLAG, {
       number: 2,
-      description: 'Whether its objects are in namespaces.',
+      description: 'Whether the resource is namespaced.',
       of: ({ isNamespaced }) => isNamespaced,
     }),
-    group: absent(8, text('The preferred group of the resource, if it is not that of the list.'), ''),
-    version: absent(9, text('The preferred version of the resource, if it is not that of the list.'), ''),
+    group: absent(8, text('The preferred group of the resource; empty for the group of the list.'), ''),
+    version: absent(9, text('The preferred version of the resource; empty for the version of the list.'), ''),
     kind: field(TEXT, { number: 3, description: 'The kind of its objects.', of: ({ kind }) => kind }),
-    verbs: field(VERBS, { number: 4, description: 'What can be done with it.', of: verbsOf }),
+    verbs: field(VERBS, { number: 4, description: 'The supported verbs.', of: verbsOf }),
     shortNames: field(manyOf(TEXT, ATOMIC), {
       number: 5,
-      description: 'What it may also be called.',
+      description: 'Short names of the resource.',
       isOptional: true,
       of: ({ shortNames = [] }) => shortNames,
     }),
-    categories: absent(7, listOf('Groups of resources that it belongs to, such as all.', ANY_TEXT, ATOMIC)),
-    storageVersionHash: absent(10, text('Changes with the version that its objects are stored in.'), ''),
+    categories: absent(7, listOf('Categories that the resource belongs to, such as all.', ANY_TEXT, ATOMIC)),
+    storageVersionHash: absent(10, text('A hash of the version that objects are stored in.'), ''),
   },
 });
 
@@ -167,14 +171,13 @@ export const API_RESOURCE_LIST = new MessageType<DiscoveredVersion>({
   },
 });
 
-/** The schemas of all of these. */
 export const DISCOVERY_SCHEMAS: Schemas = Object.fromEntries(
   [API_GROUP, API_GROUP_LIST, GROUP_VERSION, API_RESOURCE, API_RESOURCE_LIST, SERVER_ADDRESS].flatMap(
     ({ definition }) => Object.entries(definition),
   ),
 );
 
-/** What can be done with a resource. */
+/** Verbs that a resource supports. */
 export function verbsOf(resource: ServedResource): readonly string[] {
   if (resource.type === 'document') return ['get'];
   return resource.watch ? ['get', 'list', 'watch'] : ['get', 'list'];

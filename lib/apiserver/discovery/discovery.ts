@@ -14,7 +14,7 @@ import {
 import type { ApiGroup, ApiVersion, ServedResource } from '#lib/apiserver/resources/api-group.ts';
 import { API_GROUP, API_GROUP_LIST, API_RESOURCE_LIST, verbsOf } from './discovery-types.ts';
 
-/** Serves `/apis`: the list of groups, or with all that is in them where the client knows that form. */
+/** Serves `/apis`: the list of groups, or aggregated discovery where the client accepts it. */
 export function serveGroups(groups: readonly ApiGroup[], serverAddress: () => string): Endpoint {
   return (context) => {
     if (negotiate(context.get('Accept'), AGGREGATED_ONLY)?.conversion)
@@ -23,7 +23,7 @@ export function serveGroups(groups: readonly ApiGroup[], serverAddress: () => st
   };
 }
 
-/** The aggregator asks for this again and again with the hash of what it has. */
+/** The aggregator polls this with the hash of its copy. */
 async function serveAggregated(context: ApiContext, groups: readonly ApiGroup[]): Promise<void> {
   const document = apiGroupDiscoveryList(groups);
   const hash = `"${contentHash(goJson(document.fields()))}"`;
@@ -41,7 +41,7 @@ async function serveAggregated(context: ApiContext, groups: readonly ApiGroup[])
 }
 
 /**
- * The response to `/apis`: every group, and where it is served. Kubernetes leaves out its version, here alone.
+ * The response to `/apis`. Kubernetes leaves out its `apiVersion`, here alone.
  *
  * @param serverAddress host and port; the host may be empty
  */
@@ -50,25 +50,25 @@ function apiGroupList(groups: readonly ApiGroup[], serverAddress: string): Docum
   return documentOf(discovered, API_GROUP_LIST, { kind: 'APIGroupList', apiVersion: '' });
 }
 
-/** The response to `/apis/GROUP`: its versions. */
+/** The response to `/apis/GROUP`. */
 export function apiGroup(group: ApiGroup): Document {
   return documentOf({ group }, API_GROUP, { kind: 'APIGroup', apiVersion: 'v1' });
 }
 
-/** The response to `/apis/GROUP/VERSION`: its resources. */
+/** The response to `/apis/GROUP/VERSION`. */
 export function apiResourceList(groupVersion: string, resources: readonly ServedResource[]): Document {
   const type = { kind: 'APIResourceList', apiVersion: 'v1' };
   return documentOf({ groupVersion, resources }, API_RESOURCE_LIST, type);
 }
 
-/** What a client must ask for to get the discovery of all groups at once, and what it is told that it got. */
+/** The conversion by which a client requests aggregated discovery, and the type of its response. */
 const AGGREGATED_DISCOVERY: Conversion = {
   group: 'apidiscovery.k8s.io',
   version: 'v2',
   kind: 'APIGroupDiscoveryList',
 };
 
-/** Nothing but the aggregated form: a client that mentions it anywhere gets it. */
+/** Allows the aggregated form alone: a client that mentions it anywhere gets it. */
 const AGGREGATED_ONLY: Restrictions = {
   allowsConversion: (_format, conversion) =>
     conversion?.group === AGGREGATED_DISCOVERY.group &&
@@ -76,13 +76,13 @@ const AGGREGATED_ONLY: Restrictions = {
     conversion.kind === AGGREGATED_DISCOVERY.kind,
 };
 
-/** Every group with every version and resource, in one document. */
+/** Aggregated discovery: every group with every version and resource. */
 export function apiGroupDiscoveryList(groups: readonly ApiGroup[]): Document {
   const { group, version, kind } = AGGREGATED_DISCOVERY;
   return documentOf(groups, GROUP_LIST, { kind, apiVersion: `${group}/${version}` });
 }
 
-/** Resources by the name before a slash. */
+/** Resources by the part of their names before a slash. */
 interface Nested {
   readonly name: string;
   /** `undefined` where only its subresources are served. */
@@ -99,7 +99,7 @@ function nested(resources: readonly ServedResource[]): readonly Nested[] {
   }));
 }
 
-/** Group and version are left empty: those of the document's part that this stands in. */
+/** Group and version are empty: those of the enclosing part of the document count. */
 const RESPONSE_KIND = new MessageType<ServedResource>({
   fields: {
     group: field(TEXT, { number: 1, of: () => '' }),

@@ -8,14 +8,13 @@ import { type ApiDocument, apiDocuments } from './api-documents.ts';
 import { openApiV2 } from './openapi-v2.ts';
 import { type ApiInfo, openApiV3 } from './openapi-v3.ts';
 
-/** The path below which the documents in OpenAPI 3 are. */
+/** Path of the documents in OpenAPI 3. */
 export const OPENAPI_V3_ROOT = '/openapi/v3/';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** What is smaller is not worth compressing. */
+/** Compressing less saves nothing. */
 const GZIP_FROM_BYTES = 1400;
 
-/** Serves everything in OpenAPI 2. */
 export function openApiV2Endpoint(documents: OpenApiDocuments): Endpoint {
   return (context) => {
     context.vary('Accept-Encoding');
@@ -26,14 +25,14 @@ export function openApiV2Endpoint(documents: OpenApiDocuments): Endpoint {
   };
 }
 
-/** Serves the list of the documents in OpenAPI 3. */
+/** Serves the index of the documents in OpenAPI 3. */
 export function openApiV3IndexEndpoint(documents: OpenApiDocuments): Endpoint {
   return (context) => serveContent(context, documents.v3Index());
 }
 
 /**
- * Serves the documents in OpenAPI 3. With the current hash in the address they may be kept for ever; with a wrong
- * one the client is led to the current one. To a document that there is not the response is empty.
+ * Serves the documents in OpenAPI 3. With the current hash in the URL, clients may cache them forever; a wrong hash is
+ * redirected to the current one. The response to an unknown document is empty.
  */
 export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): Endpoint {
   return (context) => {
@@ -42,15 +41,15 @@ export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): En
     if (!content) return respondEmpty(context, 200);
     context.vary('Accept');
     if (!acceptsJson(context)) return refuse(context);
-    const asked = context.state.query.get('hash');
-    if (asked && asked !== content.hash) {
+    const requested = context.state.query.get('hash');
+    if (requested && requested !== content.hash) {
       context.set('Location', v3Address(name, content.hash));
       context.set('ETag', `"${content.hash}"`);
       respondEmpty(context, 301);
-      context.set('Content-Type', content.mediaType); // of what is there, as the reference says
+      context.set('Content-Type', content.mediaType); // of existing documents, as in the reference
       return;
     }
-    if (asked) {
+    if (requested) {
       context.set('Cache-Control', 'public, immutable');
       context.set('Expires', new Date(clock.nowMs() + YEAR_MS).toUTCString());
     }
@@ -58,7 +57,7 @@ export function openApiV3Endpoint(documents: OpenApiDocuments, clock: Clock): En
   };
 }
 
-/** Whether any clause of the Accept header names JSON, or has a wildcard that includes it. */
+/** Whether any clause of the Accept header is JSON, or a wildcard that includes it. */
 function acceptsJson(context: ApiContext): boolean {
   return parseAccept(context.get('Accept') || '*/*').some(
     ({ type, subtype }) =>
@@ -76,14 +75,13 @@ function respondEmpty(context: ApiContext, status: number): void {
   context.remove('Content-Type');
 }
 
-/** What the documents describe. */
 export interface DescribedApi {
   readonly groups: readonly ApiGroup[];
   readonly info: ApiInfo;
   readonly clock: Clock;
 }
 
-/** The API's description, made when it is first requested and again when what is served has changed. */
+/** The API's description, built on the first request and again when the served resources change. */
 export class OpenApiDocuments {
   readonly #api: DescribedApi;
   #edition: Edition | undefined;
@@ -92,20 +90,19 @@ export class OpenApiDocuments {
     this.#api = api;
   }
 
-  /** Everything in OpenAPI 2. */
   v2(): Content {
     const edition = this.#current();
     return edition.content('v2', () => openApiV2(edition.documents, this.#api.info));
   }
 
-  /** @returns `undefined` when there is no such document */
+  /** @returns `undefined` for an unknown document */
   v3(name: string): Content | undefined {
     const edition = this.#current();
     const document = edition.documents.find((one) => one.name === name);
     return document && edition.content(`v3/${name}`, () => openApiV3(document, this.#api.info));
   }
 
-  /** Where the documents in OpenAPI 3 are; the addresses have their hashes. */
+  /** The paths of the documents in OpenAPI 3, with their hashes. */
   v3Index(): Content {
     const edition = this.#current();
     const entryOf = ({ name }: ApiDocument) => [
@@ -123,7 +120,7 @@ export class OpenApiDocuments {
   }
 }
 
-/** One state of what is described, with the JSON that was made of it. */
+/** One state of the described API, with the JSON built from it. */
 class Edition {
   readonly documents: readonly ApiDocument[];
   readonly #resources: readonly (readonly ServedResource[])[];
@@ -156,7 +153,7 @@ class Edition {
   }
 }
 
-/** The path of a document in OpenAPI 3, by which a client that has it need not ask again. */
+/** The path of a document in OpenAPI 3; its hash lets a client skip documents that it has. */
 function v3Address(name: string, hash: string): string {
   return `/openapi/v3/${name}?hash=${hash}`;
 }

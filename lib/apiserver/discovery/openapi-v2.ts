@@ -5,7 +5,7 @@ import { type ApiDocument, referredSchemas } from './api-documents.ts';
 import type { ApiInfo } from './openapi-v3.ts';
 import type { Operation } from './operations.ts';
 
-/** All documents as the one that OpenAPI 2 has. */
+/** Merges all documents into the single one of OpenAPI 2. */
 export function openApiV2(documents: readonly ApiDocument[], info: ApiInfo): JsonObject {
   const operations = documents.flatMap((document) => document.operations);
   const byPath = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -54,7 +54,7 @@ function pathItem(operation: Operation, shared: ReadonlyMap<Parameter, string>):
   };
 }
 
-/** The parameters that several operations have, under names that hold a hash of what they are. */
+/** Parameters that several operations share, under names with a hash of their content. */
 function sharedParameters(operations: readonly Operation[]): ReadonlyMap<Parameter, string> {
   const uses = Map.groupBy(
     operations.flatMap(({ parameters }) => parameters),
@@ -71,17 +71,17 @@ function shortHash(value: JsonObject): string {
   return createHash('sha256').update(goJson(value)).digest('base64url').slice(0, 8);
 }
 
-function parameterToV2({ name, in: place, description, required, schema }: Parameter): JsonObject {
+function parameterToV2({ name, in: position, description, required, schema }: Parameter): JsonObject {
   return {
-    ...(schema as JsonObject), // stands in the parameter itself here
+    ...(schema as JsonObject), // part of the parameter itself here
     description: description ?? '',
     name,
-    in: place ?? '',
+    in: position ?? '',
     ...(required !== undefined && { required }),
   };
 }
 
-/** OpenAPI 2 knows no initial values of references, and one type where there are alternatives. */
+/** OpenAPI 2 supports no default values of references, and one type where there are alternatives. */
 function toV2(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(toV2);
   if (typeof value !== 'object' || value === null) return value;

@@ -3,13 +3,11 @@ import { SCHEMAS_PATH } from '#lib/apiserver/encoding/schema.ts';
 import { type ApiDocument, referredSchemas } from './api-documents.ts';
 import type { Operation } from './operations.ts';
 
-/** What documents say of the server itself. */
 export interface ApiInfo {
   readonly title: string;
   readonly version: string;
 }
 
-/** A document in OpenAPI 3. */
 export function openApiV3({ operations, schemas }: ApiDocument, info: ApiInfo): JsonObject {
   const byPath = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {

@@ -11,17 +11,17 @@ import type {
   ServedResource,
 } from '#lib/apiserver/resources/api-group.ts';
 
-/** What can be got at a path, in no version of OpenAPI yet. All of it is got by GET. */
+/** A GET of a path, for any version of OpenAPI. */
 export interface Operation {
   /** With parameters in braces. */
   readonly path: string;
   readonly id: string;
   readonly tag: string;
   readonly description: string;
-  /** Media types, as requests may have them; nothing is read. */
+  /** Media types of requests; bodies are not read. */
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** The name of the schema of the response. */
+  /** Name of the schema of the response. */
   readonly schema: string;
   /** By name. */
   readonly parameters: readonly Parameter[];
@@ -58,7 +58,7 @@ export function versionOperation(): Operation {
       path: '/version/',
       id: 'getCodeVersion',
       tag: 'version',
-      description: 'Tell the version of the server.',
+      description: 'Get the version of the server.',
       schema: VERSION_SCHEMA,
     }),
     consumes: ['application/json'],
@@ -198,55 +198,44 @@ function sorted(parameters: readonly Parameter[]): readonly Parameter[] {
   return parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The parameter by which people ask for indentation. */
 const PRETTY = queryParameter(
   'pretty',
   'string',
-  'Whether JSON is indented. By default only for curl, wget and browsers.',
+  'Whether JSON is indented. By default, only for curl, wget and browsers.',
 );
 
-/** The namespace in a path. */
-export const NAMESPACE = pathParameter('namespace', 'The namespace that the objects are in.');
+export const NAMESPACE = pathParameter('namespace', 'The namespace of the objects.');
 
-/** The name in a path. */
 function objectName(kind: string): Parameter {
   return pathParameter('name', `The name of the ${kind}.`);
 }
 
-/** What a list can be asked with, besides {@link PRETTY}. */
+/** Parameters of a list, besides {@link PRETTY}. */
 const LIST_PARAMETERS: readonly Parameter[] = [
   queryParameter(
     'allowWatchBookmarks',
     'boolean',
-    'Whether a watch may also send its version without a change (BOOKMARK).',
+    'Whether a watch also sends events of type BOOKMARK, with a version alone.',
   ),
-  queryParameter(
-    'continue',
-    'string',
-    'Where the page before this one ended: the continue field of its metadata.',
-  ),
-  queryParameter(
-    'fieldSelector',
-    'string',
-    'Which objects are listed, by metadata.name and metadata.namespace.',
-  ),
-  queryParameter('labelSelector', 'string', 'Which objects are listed, by their labels.'),
+  queryParameter('continue', 'string', 'The token of the page: metadata.continue of the previous page.'),
+  queryParameter('fieldSelector', 'string', 'Selects objects by metadata.name and metadata.namespace.'),
+  queryParameter('labelSelector', 'string', 'Selects objects by their labels.'),
   queryParameter(
     'limit',
     'integer',
-    'How many objects a page has at most. By default everything is on one page.',
+    'Maximum number of objects of a page. By default, one page has all objects.',
   ),
   queryParameter(
     'resourceVersion',
     'string',
-    'How new the response must be. What is served here is always the latest.',
+    'Minimum or exact version of the response. The latest version is always served.',
   ),
-  queryParameter('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+  queryParameter('resourceVersionMatch', 'string', 'How resourceVersion is matched: Exact or NotOlderThan.'),
   queryParameter(
     'sendInitialEvents',
     'boolean',
-    'Whether a watch begins with the objects that there are, then a bookmark.',
+    'Whether a watch begins with all existing objects, followed by a bookmark.',
   ),
-  queryParameter('timeoutSeconds', 'integer', 'After how long a watch ends.'),
-  queryParameter('watch', 'boolean', 'Whether to go on with the changes, as a stream of events.'),
+  queryParameter('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
+  queryParameter('watch', 'boolean', 'Whether to watch: to stream changes as events.'),
 ];

@@ -1,11 +1,11 @@
 import { objectOf, type Schemas, text } from '#lib/apiserver/encoding/schema.ts';
 
-/** What `/version` tells, in the order given: `version.Info` of Kubernetes. */
+/** Response of `/version`, in the order given: `version.Info` of Kubernetes. */
 export interface VersionInfo {
-  /** Those of the Kubernetes API that is served, not of this program. */
+  /** Of the Kubernetes API that is served, not of this program. */
   readonly major: string;
   readonly minor: string;
-  /** Which Kubernetes the server behaves as, and from which on it works with others. */
+  /** The Kubernetes version that the server emulates, and the minimum that it is compatible with. */
   readonly emulationMajor?: string;
   readonly emulationMinor?: string;
   readonly minCompatibilityMajor?: string;
@@ -15,16 +15,14 @@ export interface VersionInfo {
   readonly gitCommit: string;
   readonly gitTreeState: string;
   readonly buildDate: string;
-  /** What the program runs on, under the name that clients read it by. */
+  /** The runtime, in the field that clients read. */
   readonly goVersion: string;
   readonly compiler: string;
   readonly platform: string;
 }
 
-/** The name of its schema. */
 export const VERSION_SCHEMA = 'io.k8s.apimachinery.pkg.version.Info';
 
-/** How it is described. */
 export const VERSION_SCHEMAS: Schemas = {
   [VERSION_SCHEMA]: objectOf('Which version of the server this is.', {
     required: [
@@ -39,18 +37,18 @@ export const VERSION_SCHEMAS: Schemas = {
       'platform',
     ],
     properties: {
-      buildDate: text('When it was built.'),
-      compiler: text('What it was built with.'),
-      emulationMajor: text('The major version of Kubernetes that it behaves as.'),
-      emulationMinor: text('The minor version of Kubernetes that it behaves as.'),
+      buildDate: text('When the program was built.'),
+      compiler: text('The compiler that built it.'),
+      emulationMajor: text('The major version of Kubernetes that it emulates.'),
+      emulationMinor: text('The minor version of Kubernetes that it emulates.'),
       gitCommit: text('The commit that it was built from.'),
-      gitTreeState: text('Whether that commit was changed before it was built.'),
-      gitVersion: text('Its version.'),
-      goVersion: text('What it runs on.'),
-      major: text('The major version of Kubernetes that its API belongs to.'),
-      minCompatibilityMajor: text('The major version of Kubernetes that it can work with at least.'),
-      minCompatibilityMinor: text('The minor version of Kubernetes that it can work with at least.'),
-      minor: text('The minor version of Kubernetes that its API belongs to.'),
+      gitTreeState: text('Whether the tree had changes beside that commit.'),
+      gitVersion: text('The version of the program.'),
+      goVersion: text('The runtime that it runs on.'),
+      major: text('The major version of the Kubernetes API that it serves.'),
+      minCompatibilityMajor: text('The minimum major version of Kubernetes that it is compatible with.'),
+      minCompatibilityMinor: text('The minimum minor version of Kubernetes that it is compatible with.'),
+      minor: text('The minor version of the Kubernetes API that it serves.'),
       platform: text('The operating system and processor that it runs on.'),
     },
   }),

@@ -1,31 +1,30 @@
 import { goJson, goJsonText, type JsonObject } from './json.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
-/** A whole response in Kubernetes' object model, in no encoding yet. */
+/** A whole response in Kubernetes' object model, not encoded yet. */
 export interface Document {
   /** Empty where Kubernetes leaves it out. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** Everything but kind and apiVersion, in the order in which it is published. */
+  /** All fields but kind and apiVersion, in the order of publication. */
   fields(): JsonObject;
-  /** The same as JSON on one line, without the braces around it. */
+  /** The same as JSON on one line, without the enclosing braces. */
   membersText(): string;
-  /** Writes the same to the document's protobuf message. */
+  /** Writes the same fields to the document's protobuf message. */
   writeFields(message: ProtobufWriter): void;
 }
 
-/** How a document is encoded. */
 export interface Encoding {
   readonly format: 'json' | 'yaml' | 'protobuf';
-  /** Whether JSON is indented; the other formats know no difference. */
+  /** Whether JSON is indented; ignored in other formats. */
   readonly isPretty: boolean;
 }
 
 /**
- * Encodes a document as Kubernetes' own serializers do, as text where the format is one: JSON ends with a line break unless it is
- * indented.
+ * Encodes a document as Kubernetes' own serializers do, as a string where the format is text. JSON ends with a line
+ * break unless it is indented.
  *
- * @returns a promise for YAML, whose package is loaded when it is first needed
+ * @returns a promise for YAML, whose package is loaded on first use
  */
 export function encodeDocument(
   document: Document,
@@ -60,13 +59,13 @@ interface Type {
   readonly kind: string;
 }
 
-/** Puts a message into the envelope of Kubernetes' protobuf: `k8s\0` and a `runtime.Unknown`. */
+/** Wraps a message into the envelope of Kubernetes' protobuf: `k8s\0` and a `runtime.Unknown`. */
 export function runtimeUnknown(type: Type, message: Buffer): Buffer {
   const { head, tail } = envelope(type, message.length);
   return Buffer.concat([head, message, tail]);
 }
 
-/** What {@link runtimeUnknown} puts before a message of so many bytes, and behind it. */
+/** The bytes of {@link runtimeUnknown} before and after a message of a given length. */
 export function envelope(
   { apiVersion, kind }: Type,
   messageBytes: number,

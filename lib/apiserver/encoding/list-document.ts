@@ -3,15 +3,15 @@ import { type Document, documentJson, type Encoding, encodeDocument, runtimeUnkn
 import { goJson, type JsonObject } from './json.ts';
 import { GrowingBuffer, ProtobufWriter, spareBuffer } from './protobuf-writer.ts';
 
-/** A whole response that may have many items, the last of its fields. */
+/** A whole response with many items as its last field. */
 export interface ListDocument<Item> {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Everything else but kind and apiVersion. */
+  /** All other fields but kind and apiVersion. */
   head(): JsonObject;
   readonly itemsField: 'items' | 'rows';
   readonly items: readonly Item[];
-  /** What is published where there are none. */
+  /** The value of the items' field where there are none. */
   readonly whenEmpty: readonly [] | null;
   itemFields(item: Item): JsonObject;
   writeHead(message: ProtobufWriter): void;
@@ -19,7 +19,6 @@ export interface ListDocument<Item> {
   writeItem(message: ProtobufWriter, item: Item): void;
 }
 
-/** The document of all its items. */
 export function wholeDocument<Item>(list: ListDocument<Item>): Document {
   const { items, itemsField, whenEmpty } = list;
   const fields = () => ({
@@ -39,10 +38,9 @@ export function wholeDocument<Item>(list: ListDocument<Item>): Document {
 }
 
 /**
- * Encodes what encoding the {@link wholeDocument} gives, item by item, between which others go on; long ones one
- * after the other.
+ * Encodes what encoding the {@link wholeDocument} gives, item by item in time slices; one long list at a time.
  *
- * @param signal asked for only where it takes long
+ * @param signal called only where it takes long
  * @throws the signal's reason when it aborts meanwhile
  */
 export function encodeListDocument<Item>(
@@ -91,17 +89,17 @@ async function encodeProtobuf<Item>(
   return bytes;
 }
 
-/** @param empty a document of which one field is an empty sequence: where the items are to be */
+/** @param empty a document in which one field is an empty sequence: the position of the items */
 function yamlFrame(empty: string, itemsField: string): Frame {
-  const place = `\n${empty}`.indexOf(`\n${itemsField}: []\n`);
-  const end = place + `${itemsField}:`.length;
+  const position = `\n${empty}`.indexOf(`\n${itemsField}: []\n`);
+  const end = position + `${itemsField}:`.length;
   return { before: `${empty.slice(0, end)}\n`, between: '', after: empty.slice(end + ' []\n'.length) };
 }
 
 /**
- * Encodes one of many things: one that cannot be encoded, because it holds what nobody foresaw, costs itself alone.
+ * Encodes one of many items, so that one with unexpected content is left out alone.
  *
- * @returns `undefined` where encoding it throws
+ * @returns `undefined` where encoding throws
  */
 export function attempt<Encoded>(encode: () => Encoded): Encoded | undefined {
   try {
@@ -111,18 +109,18 @@ export function attempt<Encoded>(encode: () => Encoded): Encoded | undefined {
   }
 }
 
-/** What stands around the items of a text. */
+/** The text around the items. */
 interface Frame {
   readonly before: string;
   readonly between: string;
   readonly after: string;
 }
 
-/** In which slices something long is encoded, and until when. */
+/** Time slices of a long encoding, and its abort signal. */
 export interface EncodingPace {
   readonly slices: TimeSlices;
   readonly signal?: AbortSignal | undefined;
-  /** How many objects that are encoded for programs take as long as an item. */
+  /** Number of objects in a format for programs that take as long to encode as one item. */
   readonly objectsPerItem?: number | undefined;
 }
 
@@ -130,7 +128,7 @@ const OBJECTS_AN_ITEM = 10;
 const OBJECTS_A_YAML_ITEM = 40;
 
 /**
- * Encodes a text of at least one item, item by item, between which others go on. An item that cannot be encoded is left out.
+ * Encodes a text of at least one item, item by item in time slices. Items that cannot be encoded are left out.
  *
  * @throws the signal's reason when it aborts meanwhile
  */
@@ -157,7 +155,7 @@ export async function encodeLongText<Item>(
   return bytes;
 }
 
-/** @param empty an object in JSON on one line, of which the last field is an empty list: where the items are to be */
+/** @param empty a JSON object on one line, whose last field is an empty array: the position of the items */
 function plainJsonFrame(empty: string): Frame {
   return { before: empty.slice(0, -']}'.length), between: ',', after: ']}' };
 }
@@ -168,7 +166,7 @@ export function indentedJsonFrame(empty: string): Frame {
   return { before: `${before}\n    `, between: ',\n    ', after: '\n  ]\n}' };
 }
 
-/** An item, indented by two spaces a level, as it stands in an {@link indentedJsonFrame}. */
+/** An item, indented by two spaces a level, as it appears in an {@link indentedJsonFrame}. */
 export function indentItem(json: string): string {
   return json.replaceAll('\n', '\n    ');
 }

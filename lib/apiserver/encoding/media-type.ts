@@ -1,58 +1,58 @@
 import { memoize } from '#lib/cache/memoize.ts';
 import type { Encoding } from './document.ts';
 
-/** The formats in the order of preference, with their media types. */
+/** Formats in order of preference, with their media types. */
 export const MEDIA_TYPES = {
   json: 'application/json',
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
 
-/** What whole documents are served in. */
+/** Media types of whole documents. */
 export const DOCUMENT_TYPES: readonly string[] = Object.values(MEDIA_TYPES);
 
-/** What lists are served in; a client that asks for a stream may get a list all the same. */
+/** Media types of lists; a client that requests a stream may get a list instead. */
 export const LIST_TYPES: readonly string[] = [
   ...DOCUMENT_TYPES,
   `${MEDIA_TYPES.json};stream=watch`,
   `${MEDIA_TYPES.protobuf};stream=watch`,
 ];
 
-/** Another kind that the client asks for instead of the resource's own: `as=Table;v=v1;g=meta.k8s.io`. */
+/** Another kind that the client requests instead of the resource's own: `as=Table;v=v1;g=meta.k8s.io`. */
 export interface Conversion {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** What an endpoint lets clients ask for beyond the format. */
+/** Parameters of media types that an endpoint allows, beyond the format. */
 export interface Restrictions {
   allowsConversion(format: Encoding['format'], conversion: Conversion | undefined): boolean;
-  /** Whether `sv=` may name this version; none by default. */
+  /** Whether `sv=` may be this version; none by default. */
   allowsServerVersion?(version: string): boolean;
 }
 
-/** endpoints that respond with one kind only. */
+/** For endpoints with one kind of response. */
 export const NO_CONVERSION: Restrictions = { allowsConversion: (_format, conversion) => !conversion };
 
-/** What server and client agree on. */
+/** Result of content negotiation. */
 export interface Representation {
   readonly format: Encoding['format'];
   readonly conversion: Conversion | undefined;
-  /** Whether the media type itself asked for indentation. */
+  /** Whether the media type itself requests indentation. */
   readonly isPretty: boolean;
 }
 
 const FORMATS: readonly Encoding['format'][] = ['json', 'yaml', 'protobuf'];
 
-/** The formats in which events can follow one another. */
+/** Formats of streams of events. */
 export const STREAM_FORMATS: readonly Encoding['format'][] = ['json', 'protobuf'];
 
 /**
- * Finds the representation that an Accept header asks for, as `negotiation.NegotiateMediaTypeOptions` does:
- * the first clause that fits a format and whose parameters the endpoint allows.
+ * Finds the representation for an Accept header, as `negotiation.NegotiateMediaTypeOptions` does: the first clause that
+ * matches a format and whose parameters the endpoint allows.
  *
- * @returns `undefined` when nothing fits: 406
+ * @returns `undefined` when none matches: 406
  */
 export function negotiate(
   header: string,
@@ -101,17 +101,17 @@ interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** A longer header is refused before it is read; kubectl's has 150 bytes. */
+/** A longer header is refused before it is parsed; kubectl's has 150 bytes. */
 export const MAX_ACCEPT_BYTES = 8 * 1024;
 
-/** Go's `sort.Sort` inserts up to so many; the order of more is its own affair there. */
+/** Go's `sort.Sort` uses insertion sort up to this length; the order of longer lists is unspecified there. */
 const MAX_INSERTED = 12;
 
 /**
- * Reads an Accept header in the order in which Kubernetes tries its clauses: by its goautoneg, a concrete type
- * goes before a wildcard whatever their qualities are, and clauses that make no sense are passed over.
+ * Parses an Accept header in the order in which Kubernetes tries its clauses: by its goautoneg, a concrete type
+ * precedes a wildcard whatever their qualities are, and invalid clauses are ignored.
  *
- * @returns nothing of a header beyond the bound
+ * @returns no clauses for a header beyond the bound
  */
 export const parseAccept = memoize(readAccept, { maxEntries: 128, maxLength: 512 });
 
@@ -126,8 +126,8 @@ function readAccept(header: string): readonly MediaRange[] {
 }
 
 /**
- * Puts each clause before those at the end that it beats. The relation is not transitive, so that the order of steps
- * counts: it is that of Go.
+ * Moves each clause before the preceding ones that it beats. The relation is not transitive, so the order of steps
+ * matters: it is Go's.
  */
 function inserted(ranges: readonly MediaRange[]): readonly MediaRange[] {
   const sorted: MediaRange[] = [];
@@ -145,7 +145,7 @@ function beats(a: MediaRange, b: MediaRange): boolean {
   );
 }
 
-/** Concrete ones first, then by quality: an order for any number of clauses, in which equal ones stay as they come. */
+/** Concrete types first, then by quality. Equal clauses retain their order, for any number of clauses. */
 function compare(a: MediaRange, b: MediaRange): number {
   return wildcards(a) - wildcards(b) || b.quality - a.quality;
 }

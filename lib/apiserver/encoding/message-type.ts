@@ -4,12 +4,12 @@ import type { ProtobufWriter } from './protobuf-writer.ts';
 import { objectOf, reference, type Schema, type Schemas } from './schema.ts';
 import type { ValueType } from './value-types.ts';
 
-/** A field of messages made of `Of`. */
+/** A field of messages for values of type `Of`. */
 export interface MessageField<Of> {
   readonly number: number;
-  /** Whether JSON has it though it is empty. */
+  /** Whether JSON has it even if it is empty. */
   readonly isRequired: boolean;
-  /** Where it never is. */
+  /** Where it is always left out. */
   readonly isAbsent?: 'everywhere' | 'in JSON';
   readonly schema: Schema;
   /** @returns `undefined` where JSON leaves it out */
@@ -20,7 +20,7 @@ export interface MessageField<Of> {
 }
 
 /**
- * Describes a field. What `of` returns `undefined` for is left out in every format; what is optional and empty is
+ * Describes a field. A field for which `of` returns `undefined` is left out in every format; an optional empty one is
  * left out in JSON alone, as in Kubernetes.
  */
 export function field<Of, Value>(
@@ -59,9 +59,9 @@ export function field<Of, Value>(
 }
 
 /**
- * A field that is described, but that nothing served here has: JSON leaves it out.
+ * A field that is described, but that no object here has: JSON leaves it out.
  *
- * @param empty what protobuf has all the same, where Kubernetes' message knows no absence
+ * @param empty the value in protobuf, where Kubernetes' message cannot leave the field out
  */
 export function absent(number: number, schema: Schema, empty?: '' | 0): MessageField<unknown> {
   return {
@@ -78,19 +78,18 @@ export function absent(number: number, schema: Schema, empty?: '' | 0): MessageF
   };
 }
 
-/** What a type of messages is. */
 interface MessageTypeOptions<Of> {
   /** The name of its schema; without one it is not described. */
   readonly name?: string;
   readonly description?: string;
-  /** In the order in which JSON has them, by their names. */
+  /** By name, in the order of JSON. */
   readonly fields: Readonly<Record<string, MessageField<Of>>>;
   /** Properties of the schema that are written elsewhere, such as `kind`. */
   readonly properties?: Schemas;
   readonly extensions?: JsonObject;
 }
 
-/** A type of messages: how they are written in every format, and described, all from one list of fields. */
+/** A message type: encodings in every format and the schema, from one list of fields. */
 export class MessageType<Of> implements ValueType<Of> {
   readonly item: Schema;
   readonly #options: MessageTypeOptions<Of>;
@@ -125,7 +124,7 @@ export class MessageType<Of> implements ValueType<Of> {
     return `{${this.membersText(of)}}`;
   }
 
-  /** The JSON without the braces around it. */
+  /** The JSON without the enclosing braces. */
   membersText(of: Of): string {
     let text = '';
     for (const { head, field } of this.#fields) {
@@ -147,7 +146,7 @@ export class MessageType<Of> implements ValueType<Of> {
     return reference(this.#options.name ?? '', description, {});
   }
 
-  /** Its schema, by its name. */
+  /** Its schema, by name. */
   get definition(): Schemas {
     const { name = '', description = '', fields, properties, extensions = {} } = this.#options;
     const own = Object.entries(fields).map(([key, { schema }]) => [key, schema] as const);
@@ -157,7 +156,7 @@ export class MessageType<Of> implements ValueType<Of> {
   }
 }
 
-/** A whole response made of one message. */
+/** A whole response that consists of one message. */
 export function documentOf<Of>(
   of: Of,
   messageType: MessageType<Of>,

@@ -1,26 +1,26 @@
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const FIRST_CAPACITY_BYTES = 512;
-/** In a length of one byte, and in time. */
+/** Fits in a length of one byte, and is fast. */
 const MAX_SHORT_LENGTH = 48;
-/** Of 2^53 and below. */
+/** For values up to 2^53. */
 const MAX_VARINT_BYTES = 8;
 
 /**
- * Bytes and texts written behind one another. One long text put together of as many takes four times as long to be encoded,
- * for strings are put together only when somebody looks at them.
+ * Appends bytes and strings. One long string concatenated from as many parts takes four times as long to encode, since
+ * strings are flattened only when they are read.
  */
 export class GrowingBuffer {
-  /** What is written into, with capacity to spare. */
+  /** The buffer, with spare capacity. */
   protected bytes: Buffer;
   protected written = 0;
 
-  /** @param bytes to begin with; they are replaced by more when they do not suffice */
+  /** @param bytes initial buffer; replaced by a larger one when it is full */
   constructor(bytes: Buffer) {
     this.bytes = bytes;
   }
 
-  /** How many bytes have been written so far. */
+  /** Bytes written so far. */
   get length(): number {
     return this.written;
   }
@@ -36,14 +36,14 @@ export class GrowingBuffer {
     this.written += value.length;
   }
 
-  /** A copy of everything written so far; what is written next begins again in the same buffer. */
+  /** Returns a copy of everything written so far and begins again in the same buffer. */
   finish(): Buffer {
     const copy = Buffer.from(this.bytes.subarray(0, this.written));
     this.written = 0;
     return copy;
   }
 
-  /** Gives the buffer to {@link spareBuffer}; nobody may write any more. */
+  /** Returns the buffer to {@link spareBuffer}; do not write afterwards. */
   release(): void {
     const isLargest = this.bytes.length > (spare?.length ?? 0);
     if (isLargest && this.bytes.length <= MAX_RETAINED_BYTES) spare = this.bytes;
@@ -57,26 +57,26 @@ export class GrowingBuffer {
   }
 }
 
-/** UTF-8 of one UTF-16 unit at most. */
+/** UTF-8 bytes of one UTF-16 unit, at most. */
 const BYTES_PER_UNIT = 3;
 
 let spare: Buffer | undefined;
 
-/** What is longer is rare: it is not held until the next one comes. */
+/** A longer buffer is rare and is not retained for reuse. */
 const MAX_RETAINED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Writes the wire format of Protocol Buffers into one growing buffer.
  *
- * Objects are encoded by the ten thousand after every scrape, which is why this is not a writer that collects a
- * chunk for each string: a nested message is written in place and its length is filled in afterwards.
+ * Tens of thousands of objects are encoded after every scrape, so this writer does not collect a chunk for each string:
+ * a nested message is written in place and its length is filled in afterwards.
  */
 export class ProtobufWriter extends GrowingBuffer {
   constructor(bytes: Buffer = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES)) {
     super(bytes);
   }
 
-  /** @param value an integer of at least 0 and at most 2^53 */
+  /** @param value an integer from 0 to 2^53 */
   uint(field: number, value: number): void {
     this.#varint(field * 8 + VARINT);
     this.#varint(value);
@@ -92,7 +92,7 @@ export class ProtobufWriter extends GrowingBuffer {
     this.#withLength(() => this.text(value));
   }
 
-  /** Nearly every string is one of these, and to write it byte by byte takes less than to call the encoder. */
+  /** Writes nearly every string, faster than a call of the encoder. */
   #shortAscii(value: string): boolean {
     const { length } = value;
     this.reserve(1 + length);
@@ -100,14 +100,14 @@ export class ProtobufWriter extends GrowingBuffer {
     this.bytes[at++] = length;
     for (let index = 0; index < length; index++) {
       const code = value.charCodeAt(index);
-      if (code > 0x7f) return false; // what was written so far is written over
+      if (code > 0x7f) return false; // what was written so far is overwritten
       this.bytes[at++] = code;
     }
     this.written = at;
     return true;
   }
 
-  /** What goes before so many bytes, which the caller adds itself. */
+  /** Writes the header of a field of so many bytes, which the caller appends. */
   bytesHead(field: number, length: number): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
     this.#varint(length);
@@ -119,7 +119,7 @@ export class ProtobufWriter extends GrowingBuffer {
     this.#withLength(write);
   }
 
-  /** Writes all of something, or nothing where that throws. */
+  /** Writes all of something, or nothing if that throws. */
   attempt(write: () => void): void {
     const length = this.written;
     try {
@@ -129,7 +129,7 @@ export class ProtobufWriter extends GrowingBuffer {
     }
   }
 
-  /** Leaves one byte for the length, which nearly always suffices, and moves the content where it does not. */
+  /** Reserves one byte for the length, which nearly always suffices, and otherwise moves the content. */
   #withLength(write: () => void): void {
     this.reserve(1);
     const lengthAt = this.written++;
@@ -141,7 +141,7 @@ export class ProtobufWriter extends GrowingBuffer {
       this.bytes.copyWithin(lengthAt + lengthBytes, lengthAt + 1, this.written);
     }
     this.written = lengthAt;
-    this.#putVarint(contentLength); // has its bytes already; to reserve here could lose the content behind it
+    this.#putVarint(contentLength); // has its bytes already; reserving here could lose the content after it
     this.written += contentLength;
   }
 
@@ -169,11 +169,11 @@ function varintBytes(value: number): number {
 const FIRST_SPARE_BYTES = 256 * 1024;
 
 /**
- * The buffer that somebody has released, or a new one. Blocks are encoded by the dozen after every scrape: a buffer of
- * its own for each would be as much garbage again, of a kind that the collector is slow to find.
+ * The released buffer, or a new one. Dozens of blocks are encoded after every scrape: a new buffer for each would
+ * double the garbage, of a kind that the collector is slow to find.
  */
 export function spareBuffer(): Buffer {
   const bytes = spare ?? Buffer.allocUnsafe(FIRST_SPARE_BYTES);
-  spare = undefined; // others may write meanwhile
+  spare = undefined; // another writer may be active meanwhile
   return bytes;
 }

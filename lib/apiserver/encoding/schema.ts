@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** A schema as OpenAPI 3 has it. */
+/** A schema in OpenAPI 3. */
 export type Schema = JsonObject;
 
-/** Schemas by their names. */
+/** Schemas by name. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** Where the schemas of a document stand. */
+/** JSON pointer to the schemas of a document. */
 export const SCHEMAS_PATH = '#/components/schemas/';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** The names under which schemas of served kinds refer to what all kinds are made of. */
+/** Names of schemas that all kinds refer to. */
 export const META_SCHEMA = {
   duration: `${META}.Duration`,
   fields: `${META}.FieldsV1`,
@@ -23,35 +23,41 @@ export const META_SCHEMA = {
   time: `${META}.Time`,
 } as const;
 
-/** A text. */
 export function text(description: string): Schema {
   return { description, type: 'string' };
 }
 
-/** True or false. */
 export function flag(description: string): Schema {
   return { description, type: 'boolean' };
 }
 
-/** A whole number of 64 bits. */
+/** A 64-bit integer. */
 export function wholeNumber(description: string): Schema {
   return { description, type: 'integer', format: 'int64' };
 }
 
-/** Several of a kind. @param extensions how they are merged, in Kubernetes' `x-` fields */
+/**
+ * An array.
+ *
+ * @param extensions merge rules, in Kubernetes' `x-` fields
+ */
 export function listOf(description: string, items: Schema, extensions: JsonObject = {}): Schema {
   return { description, type: 'array', items, ...extensions };
 }
 
-/** Values of a kind by any names. */
+/** An object with arbitrary names. */
 export function mapOf(description: string, additionalProperties: Schema): Schema {
   return { description, type: 'object', additionalProperties };
 }
 
-/** The values inside of lists and maps of texts. */
+/** Values of arrays and maps of strings. */
 export const ANY_TEXT: Schema = { type: 'string', default: '' };
 
-/** Another schema of the document. @param initial what it begins with; `undefined` where it may be missing */
+/**
+ * Refers to another schema of the document.
+ *
+ * @param initial default value; `undefined` where the field is optional
+ */
 export function reference(name: string, description?: string, initial?: JsonValue): Schema {
   return {
     ...(description !== undefined && { description }),
@@ -60,7 +66,7 @@ export function reference(name: string, description?: string, initial?: JsonValu
   };
 }
 
-/** An object with fields; texts and flags that are required begin empty. */
+/** An object with fields; required strings and booleans default to empty. */
 export function objectOf(
   description: string,
   fields: {
@@ -84,10 +90,10 @@ export function objectOf(
   };
 }
 
-/** The two fields by which every object of Kubernetes tells what it is. */
+/** The two fields that name the type of every Kubernetes object. */
 export const TYPE_META: Schemas = {
   apiVersion: text('The API group and version of this object, as in apps/v1.'),
-  kind: text('What this object is, as in Pod.'),
+  kind: text('The kind of this object, as in Pod.'),
 };
 
 /** Marks the schema of a whole kind. */
@@ -102,15 +108,15 @@ function initialOf({ type }: Schema): JsonObject {
   return type === 'boolean' ? { default: false } : {};
 }
 
-/** A parameter of an operation, as OpenAPI 3 has it. */
+/** A parameter of an operation, in OpenAPI 3. */
 export type Parameter = JsonObject & { readonly name: string };
 
-/** A parameter behind the `?`. */
+/** A query parameter. */
 export function queryParameter(name: string, type: string, description: string): Parameter {
   return { name, in: 'query', description, schema: { type, uniqueItems: true } };
 }
 
-/** What stands in braces in a path. */
+/** A path parameter. */
 export function pathParameter(name: string, description: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string', uniqueItems: true } };
 }

@@ -16,17 +16,17 @@ import {
   wholeNumber,
 } from './schema.ts';
 
-/** How values of one type are written in every format, and described. */
+/** How values of one type are encoded in every format, and described. */
 export interface ValueType<Value> {
   json(value: Value): JsonValue;
-  /** The same as text on one line. */
+  /** As JSON text on one line. */
   text(value: Value): string;
-  /** Writes the value as a field of a message; a list as one field for each of its values. */
+  /** Writes the value as a field of a message; an array as one field for each of its values. */
   write(message: ProtobufWriter, number: number, value: Value): void;
   /** Whether JSON leaves it out where it is optional; by default, never. */
   isEmpty?(value: Value): boolean;
   schema(description: string): Schema;
-  /** Its schema inside of lists and maps. */
+  /** Its schema in arrays and maps. */
   readonly item: Schema;
 }
 
@@ -48,7 +48,7 @@ export const FLAG: ValueType<boolean> = {
   item: { type: 'boolean' },
 };
 
-/** Of at least 0. */
+/** At least 0. */
 export const WHOLE_NUMBER: ValueType<number> = {
   json: (value) => value,
   text: String,
@@ -58,7 +58,7 @@ export const WHOLE_NUMBER: ValueType<number> = {
   item: { type: 'integer', format: 'int64' },
 };
 
-/** A moment in milliseconds since the epoch, as `metav1.Time`; `null` for none, which protobuf has as an empty message. */
+/** Milliseconds since the epoch, as `metav1.Time`; `null` for none, which protobuf has as an empty message. */
 export const TIME: ValueType<number | null> = {
   json: (timeMs) => (timeMs === null ? null : formatTimestamp(timeMs)),
   text: (timeMs) => (timeMs === null ? 'null' : `"${formatTimestamp(timeMs)}"`),
@@ -78,7 +78,7 @@ export const QUANTITY: ValueType<string> = {
   item: reference(META_SCHEMA.quantity, undefined, {}),
 };
 
-/** @param extensions how several are merged, in Kubernetes' `x-` fields */
+/** @param extensions merge rules, in Kubernetes' `x-` fields */
 export function manyOf<Value>(
   type: ValueType<Value>,
   extensions: JsonObject = {},
@@ -99,7 +99,7 @@ export function manyOf<Value>(
   };
 }
 
-/** JSON has `null` where there is none; protobuf has nothing. */
+/** JSON has `null` where there is no value; protobuf leaves the field out. */
 export function orNull<Value>(type: ValueType<Value>): ValueType<Value | null> {
   return {
     json: (value) => (value === null ? null : type.json(value)),
@@ -112,12 +112,12 @@ export function orNull<Value>(type: ValueType<Value>): ValueType<Value | null> {
   };
 }
 
-/** Texts by name, such as labels. */
+/** Strings by name, such as labels. */
 export type Texts = Readonly<Record<string, string>>;
 
 /**
- * Texts by name, sorted by it. In a JSON object names that are whole numbers come first and by their value, as in every
- * object of JavaScript.
+ * Strings sorted by name. In a JSON object, names that are integers come first and in numeric order, as in every
+ * JavaScript object.
  */
 export const TEXTS: ValueType<Texts> = {
   json: (texts) => Object.fromEntries(sortedEntries(texts)),
@@ -143,11 +143,14 @@ export const TEXTS: ValueType<Texts> = {
   item: mapOf('', ANY_TEXT),
 };
 
-/** One for all: the buffer of each would be retained with its bytes, which are fewer. */
+/** Shared: a buffer of its own would be retained with each value's bytes, which are fewer. */
 const sharedWriter = new ProtobufWriter();
 
-/** A type whose values are shared by many messages and never change: what each is encoded to is cached with it, for one field. */
-export function keptOf<Value extends object>(type: ValueType<Value>): ValueType<Value> {
+/**
+ * A type whose values are shared by many messages and are immutable: the encoding of each is cached with it, for one
+ * field.
+ */
+export function sharedType<Value extends object>(type: ValueType<Value>): ValueType<Value> {
   const bytesOf = memoizeByObject((value: Value, number: number) => {
     type.write(sharedWriter, number, value);
     return sharedWriter.finish();

@@ -2,11 +2,11 @@ import { type ScalarTag, stringify, type Tags } from 'yaml';
 import type { JsonValue } from './json.ts';
 
 /**
- * Writes YAML that the API server's clients read as the same value: keys sorted, sequences no deeper than their key, and quoted what
- * go-yaml or YAML 1.1 takes for something else than a string. Folds, quotes and the order of keys with digits may be other than
- * go-yaml's.
+ * Encodes YAML that the API server's clients decode to the same value: keys are sorted, sequences are not indented, and
+ * strings that go-yaml or YAML 1.1 would decode as another type are quoted. Folds, quotes and the order of keys with
+ * digits may differ from go-yaml's.
  *
- * Import this file when there is YAML to write: the package takes memory, and nearly no client requests YAML.
+ * Import this file on demand: the package takes memory, and few clients request YAML.
  */
 export function writeYaml(value: JsonValue): string {
   return stringify(value, {
@@ -18,7 +18,7 @@ export function writeYaml(value: JsonValue): string {
   });
 }
 
-/** Those of the version, but for merge keys, as which `<<` would be written without quotes, and with strings of our own. */
+/** Those of the version without merge keys, as which `<<` would be unquoted, and with our own strings. */
 function customTags(tags: Tags): Tags {
   return tags
     .filter((tag) => tag !== 'merge' && (typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge'))
@@ -29,7 +29,7 @@ function isStringTag(tag: Tags[number]): tag is ScalarTag {
   return typeof tag === 'object' && tag.tag === 'tag:yaml.org,2002:str';
 }
 
-/** As the package does, but for strings that it writes without quotes, or as they are, and others read differently. */
+/** As the package does, but quotes strings that other parsers decode differently. */
 function stringifyOf({ stringify: usual }: ScalarTag): NonNullable<ScalarTag['stringify']> {
   return (item, ...rest) => {
     const text = String(item.value);
@@ -37,9 +37,9 @@ function stringifyOf({ stringify: usual }: ScalarTag): NonNullable<ScalarTag['st
   };
 }
 
-/** Numbers of go-yaml, which leaves underscores out of them. */
+/** Numbers of go-yaml, which ignores underscores in them. */
 const NUMBER = /^[-+]?(?:0[bBoOxX]|\.?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?$)/;
-/** Breaks lines in YAML 1.1, or may not be in a document as it is. */
+/** Breaks lines in YAML 1.1, or must be escaped in a document. */
 const UNPRINTABLE = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 function isMisread(text: string): boolean {

@@ -4,38 +4,34 @@ import type { RequestInfo } from './request-info.ts';
 import type { RequestDeadline, RequestEnd } from './request-lifetime.ts';
 import type { ResponseBody } from './response-body.ts';
 
-/** What middleware knows of a request; each adds its own part before it calls the next. */
+/** State of a request; each middleware adds its part before it calls the next. */
 export interface RequestState {
   end: RequestEnd;
   query: URLSearchParams;
   info: RequestInfo;
   user: User;
   deadline: RequestDeadline;
-  /** For long work; one for the whole server. */
+  /** For long work; shared by the whole server. */
   slices: TimeSlices;
-  /** What is held of the response; without it, until it is known who asks, responses are short. */
-  held?: HeldResponse;
-  /** How long a response must be to be compressed; none is where this is not set. */
+  /** Memory of the response. Unset until the caller is authenticated; responses are short until then. */
+  buffered?: BufferedResponse;
+  /** Minimum length of a response to compress; unset for no compression. */
   gzipFromBytes?: number;
-  /** Whether the response is a stream of events, which ends when its watch does. */
+  /** Whether the response is a stream of events, which ends with its watch. */
   isEventStream?: boolean;
-  /** What the body is to be made of. */
+  /** Input of the response's body. */
   body?: ResponseBody;
 }
 
-/** A request on its way through the middleware. */
 export type ApiContext = ParameterizedContext<RequestState>;
 
-/**
- * Middleware of koa. One that only checks returns `next()` itself, without a promise of its own; an error that it throws becomes
- * the response.
- */
+/** Middleware of koa. One that only checks returns `next()` directly; an error that it throws becomes the response. */
 export type Middleware = (context: ApiContext, next: Next) => Promise<void> | void;
 
-/** Serves what is at a path: writes the response into the context. */
+/** Serves one path: writes the response into the context. */
 export type Endpoint = (context: ApiContext) => Promise<void> | void;
 
-/** Who a request comes from. */
+/** An authenticated user. */
 export interface User {
   readonly name: string;
   readonly uid: string;
@@ -43,7 +39,7 @@ export interface User {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The user that callers are who show no credentials. */
+/** The user of requests without credentials. */
 export const ANONYMOUS: User = {
   name: 'system:anonymous',
   uid: '',
@@ -51,14 +47,15 @@ export const ANONYMOUS: User = {
   extra: {},
 };
 
-/** One response's part of what is held. */
-export interface HeldResponse extends Disposable {
+/** Memory that one response takes until its client has read it. */
+export interface BufferedResponse extends Disposable {
   /**
-   * Waits until so many bytes may be held. Who holds some already does not wait: it corrects how many they are.
+   * Waits until so many bytes are available. A response that has some already does not wait: this corrects their
+   * number.
    *
-   * @throws {StatusError} 429 where that takes too long, 504 where the client has gone
+   * @throws {StatusError} 429 where that takes too long, 504 where the client has left
    */
-  hold(bytes: number): Promise<void> | void;
-  /** The response is complete: from now on its client is what it waits for. */
+  reserve(bytes: number): Promise<void> | void;
+  /** Marks the response as complete: from now on it waits for its client to read. */
   deliver(): void;
 }

@@ -3,8 +3,8 @@ import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { badRequest } from './status-error.ts';
 
 /**
- * Reads a query as Go's `url.ParseQuery` does for Kubernetes' servers: what has a semicolon in it, or is encoded
- * wrongly, counts for nothing.
+ * Parses a query as Go's `url.ParseQuery` does for Kubernetes' servers: parts with a semicolon or invalid encoding are
+ * ignored.
  */
 export function parseQuery(querystring: string): URLSearchParams {
   const query = new URLSearchParams();
@@ -22,13 +22,13 @@ function decode(text: string): string | undefined {
   return percentDecode(text.replaceAll('+', ' '));
 }
 
-/** A truth value of a query as Kubernetes reads it: only its absence, `false` and `0` are false. */
+/** Parses a boolean as Kubernetes does: only an absent value, `false` and `0` are false. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
 /**
- * A whole number of a query, as Go's `strconv.ParseInt` reads it.
+ * Parses an integer as Go's `strconv.ParseInt` does.
  *
  * @returns 0 where the query does not have it
  * @throws {StatusError} 400 with Go's message
@@ -45,30 +45,30 @@ export function parseCount(value: string | null): number {
 }
 
 /**
- * Decodes a part of a URL as Go does: whatever bytes it stands for. Those that are no UTF-8 become U+FFFD, which no
- * name and no label has, so that what they stand in is looked for and refused instead of left out.
+ * Decodes a part of a URL as Go does, to arbitrary bytes. Invalid UTF-8 becomes U+FFFD, which no name and no label
+ * contains, so that the value is looked up and refused instead of ignored.
  *
- * @returns `undefined` where a percent sign has no two hexadecimal digits behind it
+ * @returns `undefined` where a percent sign is not followed by two hexadecimal digits
  */
 export function percentDecode(text: string): string | undefined {
   if (/%(?![\da-f]{2})/i.test(text)) return undefined;
   return text.includes('%') ? decodeBytes(text) : text;
 }
 
-/** What the API server's clients put into any query. */
+/** Parameters that the API server's clients add to any query. */
 const OF_ALL: ReadonlySet<string> = new Set(['pretty', 'timeout']);
 const MAX_SHOWN_LENGTH = 100;
 
 /**
- * Refuses a query with a parameter that means nothing: misspelt, it would select everything.
+ * Refuses a query with an unknown parameter: if it is misspelt, ignoring it would select everything.
  *
- * @throws {StatusError} 400 that names the first of these, and those that there are
+ * @throws {StatusError} 400 with the first unknown parameter and the supported ones
  */
-export function refuseUnknownParameters(query: URLSearchParams, known: readonly string[]): void {
+export function refuseUnknownParameters(query: URLSearchParams, supported: readonly string[]): void {
   for (const name of query.keys()) {
-    if (known.includes(name) || OF_ALL.has(name)) continue;
+    if (supported.includes(name) || OF_ALL.has(name)) continue;
     const shown = JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH));
-    const there = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
+    const there = supported.length === 0 ? 'none is supported' : `supported: ${supported.join(', ')}`;
     throw badRequest(`unknown query parameter ${shown}: ${there}`);
   }
 }

@@ -8,12 +8,12 @@ import { isTrue } from './query-values.ts';
 import { badRequest } from './status-error.ts';
 
 /**
- * What a request is about, told from method, path and query alone: the attributes that authorization is decided
- * by and that dispatching goes by (`request.RequestInfo` of Kubernetes).
+ * Attributes of a request that authorization and dispatching depend on, derived from method, path and query alone
+ * (`request.RequestInfo` of Kubernetes).
  */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 
-/** A request for a path that is not laid out as a resource's. */
+/** A request for a path that does not have the structure of a resource's. */
 interface NonResourceRequestInfo {
   readonly isResourceRequest: false;
   /** Decoded. */
@@ -30,19 +30,19 @@ export interface ResourceRequestInfo {
   readonly verb: string;
   readonly apiGroup: string;
   readonly apiVersion: string;
-  /** Empty for what has no namespace, and for all namespaces. */
+  /** Empty for cluster-scoped resources, and for all namespaces. */
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
   /** Empty for collections, unless a field selector names one object. */
   readonly name: string;
-  /** Of a request for several objects; none of any other. */
+  /** Of a request for several objects; empty for any other. */
   readonly selectors: RequestSelectors;
-  /** The path behind version and namespace: resource, name, subresource and whatever follows. */
+  /** The path after version and namespace: resource, name, subresource and the rest. */
   readonly parts: readonly string[];
 }
 
-/** HTTP/2 lets a client take any word for a method. */
+/** HTTP/2 lets a client send any token as a method. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -90,9 +90,9 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   };
 }
 
-/** The segments of a path; slashes at either end count for nothing, doubled ones inside make an empty segment. */
+/** The segments of a path; leading and trailing slashes are ignored, doubled ones inside make an empty segment. */
 export function splitPath(path: string): readonly string[] {
-  // By hand: a pattern for what precedes the end takes the square of the length of a run of slashes elsewhere.
+  // Not a regular expression: one for what precedes the end takes quadratic time for a run of slashes elsewhere.
   let start = 0;
   let end = path.length;
   while (path[start] === '/') start++;
@@ -107,7 +107,7 @@ function splitNamespace(segments: readonly string[]): { namespace: string; parts
   return { namespace, parts: isNamespaceItself ? segments : segments.slice(2) };
 }
 
-/** A collection is listed or watched, never got; deleting it is a verb of its own. */
+/** A collection is listed or watched, never got; deleting it has a verb of its own. */
 function collectionVerb(
   verb: string,
   query: URLSearchParams,
@@ -118,39 +118,36 @@ function collectionVerb(
   return { verb: isTrue(query.get('watch')) ? 'watch' : 'list', name: nameSelected(selectors) };
 }
 
-/** The one name that a field selector admits, if it can stand in a path. */
+/** The one name that a field selector admits, if it is valid in a path. */
 function nameSelected({ field: { parsed } }: RequestSelectors): string {
-  if (parsed instanceof SelectorError) return ''; // refused when the list's options are read
+  if (parsed instanceof SelectorError) return ''; // refused when the list's options are parsed
   const name = parsed.exactValue('metadata.name') ?? '';
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
 }
 
-/** A selector as it was sent, and what it says; read once for everybody who looks at it. */
+/** A selector as it was sent, and parsed; parsed once for all readers. */
 export interface SentSelector<Selector> {
   readonly text: string;
-  /** The error, where it cannot be read: who may not list at all is not told of it. */
+  /** The error, where it cannot be parsed: a caller who may not list does not get it. */
   readonly parsed: Selector | SelectorError;
 }
 
-/** The selectors of a request for several objects. */
+/** Selectors of a request for several objects. */
 export interface RequestSelectors {
   readonly label: SentSelector<LabelSelector>;
   readonly field: SentSelector<FieldSelector>;
 }
 
-/** How long a selector may be. */
 const MAX_SELECTOR_BYTES = 16 * 1024;
 
-/** How many requirements it may have. */
 const MAX_REQUIREMENTS = 500;
 
-/** The selectors of a request that has none. */
 export const NO_SELECTORS: RequestSelectors = {
   label: read('labelSelector', '', parseLabelSelector),
   field: read('fieldSelector', '', parseFieldSelector),
 };
 
-/** @throws {StatusError} 400 for a selector that is longer, or has more requirements, than any client has need of */
+/** @throws {StatusError} 400 for a selector beyond the bounds */
 export function readSelectors(query: URLSearchParams): RequestSelectors {
   const [label, field] = [query.get('labelSelector'), query.get('fieldSelector')];
   return {
@@ -165,11 +162,11 @@ function read<Selector extends { readonly requirements: readonly unknown[] }>(
   parse: (text: string) => Selector,
 ): SentSelector<Selector> {
   if (Buffer.byteLength(text) > MAX_SELECTOR_BYTES) {
-    throw badRequest(`invalid ${name}: must have no more than ${MAX_SELECTOR_BYTES} bytes`);
+    throw badRequest(`invalid ${name}: must have at most ${MAX_SELECTOR_BYTES} bytes`);
   }
   const parsed = understood(() => parse(text));
   if (!(parsed instanceof SelectorError) && parsed.requirements.length > MAX_REQUIREMENTS) {
-    throw badRequest(`invalid ${name}: must have no more than ${MAX_REQUIREMENTS} requirements`);
+    throw badRequest(`invalid ${name}: must have at most ${MAX_REQUIREMENTS} requirements`);
   }
   return { text, parsed };
 }

@@ -3,12 +3,11 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { timedOut } from './status-error.ts';
 
-/** Nobody hears it; made once, for an error takes as long to make as much of a request does. */
+/** Never sent. Shared, since creating an error takes as long as much of a request does. */
 const OVER = timedOut();
 
 /**
- * How long a request may take. Most are served at once and never start the timer: it runs from when the signal
- * is first asked for.
+ * Deadline of a request. Most are served at once and never start the timer: it runs from the first use of the signal.
  */
 export class RequestDeadline implements Disposable {
   readonly #clock: Clock;
@@ -21,16 +20,16 @@ export class RequestDeadline implements Disposable {
     this.#durationMs = durationMs;
   }
 
-  /** Aborts when the time is up or the request is over. */
+  /** Aborts when the deadline passes or the request is over. */
   get signal(): AbortSignal {
     this.#running ??= this.#start();
     return this.#running.expiry.signal;
   }
 
   /**
-   * Waits for a result, where it is not there yet.
+   * Waits for a result, if it is a promise.
    *
-   * @throws {StatusError} 504 when the time is up first
+   * @throws {StatusError} 504 when the deadline passes first
    */
   async wait<T>(result: T | Promise<T>): Promise<T> {
     return result instanceof Promise ? await raceAbort(result, this.signal) : result;
@@ -54,14 +53,14 @@ export class RequestDeadline implements Disposable {
 }
 
 /**
- * Tells when nobody waits for a response any more: it has left, or its client has gone. A client may go at any
- * moment, so that who asks late is told at once.
+ * End of a request: the response has been sent, or the client has left. A client may leave at any moment, so a listener
+ * that is added late is called at once.
  */
 export class RequestEnd {
   #isOver = false;
   readonly #listeners: (() => void)[] = [];
 
-  /** To be made before anything is waited for. */
+  /** Create it before anything is awaited. */
   constructor(response: Pick<ServerResponse, 'once'>) {
     response.once('close', () => {
       this.#isOver = true;
@@ -69,7 +68,7 @@ export class RequestEnd {
     });
   }
 
-  /** Calls the listener once, when the request is over; now, if it is. */
+  /** Calls the listener once, when the request is over; immediately, if it is. */
   whenOver(listener: () => void): void {
     if (this.#isOver) listener();
     else this.#listeners.push(listener);

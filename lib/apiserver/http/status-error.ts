@@ -4,14 +4,14 @@ import { LIST_META } from '#lib/apiserver/encoding/object-meta.ts';
 import { manyOf, TEXT, WHOLE_NUMBER } from '#lib/apiserver/encoding/value-types.ts';
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 
-/** One of several causes of a failure, each about one field of what was sent. */
+/** One of several causes of a failure, each about one field of the request. */
 export interface StatusCause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
-/** Facts for programs about a failure. */
+/** Machine-readable facts about a failure. */
 interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -20,12 +20,12 @@ interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** A failure that the client is told of as a `metav1.Status`. */
+/** A failure that is returned to the client as a `metav1.Status`. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
-  /** The HTTP status, too. */
+  /** Also the HTTP status. */
   readonly code: number;
-  /** One of Kubernetes' `metav1.StatusReason`; empty for an error of a backend that has none. */
+  /** A `metav1.StatusReason` of Kubernetes; empty for an error of a backend that has none. */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
@@ -42,7 +42,6 @@ export class StatusError extends Error {
   }
 }
 
-/** The failure as a response. */
 export function statusDocument(error: StatusError): Document {
   return documentOf(error, STATUS, { kind: 'Status', apiVersion: 'v1' });
 }
@@ -82,19 +81,19 @@ const STATUS = new MessageType<StatusError>({
   },
 });
 
-/** A resource, by the names that messages call it. */
+/** Names of a resource in messages. */
 interface GroupResource {
   /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
 }
 
-/** 400: the request makes no sense as it is. */
+/** 400: the request is invalid. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
-/** 401: who is asking cannot be told. */
+/** 401: the caller cannot be identified. */
 export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
@@ -102,7 +101,7 @@ export function unauthorized(): StatusError {
 /**
  * 403: the caller may not do this.
  *
- * @param resource `undefined` for a path that is no resource's
+ * @param resource `undefined` for a path that is not a resource's
  * @param reason a whole sentence about caller and action
  */
 export function forbidden(
@@ -116,21 +115,21 @@ export function forbidden(
   });
 }
 
-/** 404: there is no object of this name. */
+/** 404: no object has this name. */
 export function notFound(resource: GroupResource, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${qualified(resource)} ${goQuote(name)} not found`, {
     details: { name, group: resource.group, kind: resource.resource },
   });
 }
 
-/** 404: the path leads into a served group, but to no resource of it. */
+/** 404: the path is in a served group, but matches none of its resources. */
 export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {
     details: {},
   });
 }
 
-/** 405: the path leads to something, but not by this method. */
+/** 405: the path does not support this method. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(
     405,
@@ -140,7 +139,7 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 405: the resource is there, but does not do this. */
+/** 405: the resource does not support this action. */
 export function notSupported(resource: GroupResource, action: string): StatusError {
   return new StatusError(
     405,
@@ -150,28 +149,28 @@ export function notSupported(resource: GroupResource, action: string): StatusErr
   );
 }
 
-/** 406 with the message that go-restful gives before Kubernetes negotiates anything. */
+/** 406 with the message of go-restful, which precedes Kubernetes' own negotiation. */
 export function notProducible(available: readonly string[]): StatusError {
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message, { details: {} });
 }
 
-/** 406: what is asked for cannot be made of this. */
+/** 406: the response is not available in the requested form. */
 export function notAcceptable(message: string): StatusError {
   return new StatusError(406, 'NotAcceptable', message);
 }
 
-/** 410: it was there, but is not known any more. */
+/** 410: the requested version or token is no longer available. */
 export function expired(message: string): StatusError {
   return new StatusError(410, 'Expired', message);
 }
 
-/** 415: the request says that it has a body of a kind that is not read here, as go-restful words it. */
+/** 415: the request declares a body of an unsupported type, in the words of go-restful. */
 export function unsupportedMediaType(): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
 }
 
-/** 422: options that are well-formed, but not together. */
+/** 422: options that are valid by themselves, but not together. */
 export function invalidOptions(causes: readonly StatusCause[]): StatusError {
   const errors = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const all = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
@@ -180,14 +179,14 @@ export function invalidOptions(causes: readonly StatusCause[]): StatusError {
   });
 }
 
-/** 429: too much is going on; come again. */
+/** 429: too many requests; the client should retry. */
 export function tooManyRequests(retryAfterSeconds: number): StatusError {
   return new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.', {
     details: { retryAfterSeconds },
   });
 }
 
-/** 500: our own error. What went wrong is for our log alone: it may quote what callers must not see. */
+/** 500: an internal error. The cause is for our log alone: it may quote what callers must not see. */
 export function internalError(cause: unknown): StatusError {
   const message = 'This request caused apiserver to panic. Look in the logs for details.';
   return new StatusError(500, 'InternalError', message, { details: {}, cause });

@@ -20,7 +20,7 @@ import {
 } from './status-error.ts';
 
 /**
- * Agrees with the client on a representation.
+ * Negotiates the representation.
  *
  * @throws {StatusError} 406 when there is none
  */
@@ -42,13 +42,16 @@ export function writeDocument(context: ApiContext, document: Document): Promise<
   return writeBody(context, encodeDocument(document, encoding), encoding.format);
 }
 
-/** So many characters at most are sent as text, which Node puts into one piece with the headers: bytes are copied once more. */
+/**
+ * Up to this length a body is sent as a string, which Node writes in one piece with the headers; bytes are copied once
+ * more.
+ */
 const MAX_TEXT_LENGTH = 4096;
 
-/** What is smaller crosses a cluster's network faster than it is compressed; Kubernetes' servers do the same. */
+/** Smaller bodies cross a cluster's network faster than they are compressed; as in Kubernetes' servers. */
 const GZIP_FROM_BYTES = 128 * 1024;
 
-/** Responds with what is encoded already; its pieces are put together once all middleware has run. */
+/** Responds with an encoded body; its pieces are joined once all middleware has run. */
 export function writeBody(
   context: ApiContext,
   body: string | Buffer | ResponseBody | Promise<string>,
@@ -62,14 +65,17 @@ export function writeBody(
   else context.state.body = body;
 }
 
-/** Headers that go with text are written as UTF-8 like it, which would make other bytes of what a client sent, and gets back. */
+/**
+ * Whether all headers are ASCII: headers that are sent with a string are encoded as UTF-8 like it, which would change
+ * the bytes of those that return what the client sent.
+ */
 function maySendText({ res }: ApiContext, body: string): boolean {
   return body.length <= MAX_TEXT_LENGTH && PLAIN.test(String(res.getHeader('Audit-Id')));
 }
 
 const PLAIN = /^[ -~]*$/;
 
-/** Responds with a failure; where the client takes no format of ours it gets indented JSON, as in Kubernetes. */
+/** Responds with a failure; in indented JSON where the client accepts no supported format, as in Kubernetes. */
 export function writeStatus(context: ApiContext, failure: StatusError): Promise<void> | void {
   const agreed = negotiate(context.get('Accept'), NO_CONVERSION);
   const encoding: Encoding = agreed
@@ -88,14 +94,14 @@ function isForHumans(context: ApiContext): boolean {
 const TRUE_WORDS = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const HUMAN_AGENTS = ['curl', 'Wget', 'Mozilla/5.0'];
 
-/** Whether JSON is to be indented: when `?pretty` says so, or when it says nothing and a human seems to read. */
+/** Whether JSON is indented: by `?pretty`, or, without it, when the client seems to be a person's. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
-  const asked = query.get('pretty');
-  if (asked) return TRUE_WORDS.has(asked);
+  const requested = query.get('pretty');
+  if (requested) return TRUE_WORDS.has(requested);
   return HUMAN_AGENTS.some((agent) => userAgent.startsWith(agent));
 }
 
-/** The media types of a route. */
+/** Media types of a route. */
 export interface RouteMediaTypes {
   readonly produces: readonly string[];
   /** Of bodies, though none is read; by default the same. */
@@ -103,8 +109,8 @@ export interface RouteMediaTypes {
 }
 
 /**
- * @throws {StatusError} in go-restful's order: 405 for other methods, 415 for a body that is said to be of another
- * kind, 406 where the client takes nothing of what is produced
+ * @throws {StatusError} in go-restful's order: 405 for other methods, 415 for a body of another declared type, 406
+ * where the client accepts none of the produced types
  */
 export function requireGet(context: ApiContext, { produces, consumes = produces }: RouteMediaTypes): void {
   const { method, headers } = context.req;
@@ -114,15 +120,15 @@ export function requireGet(context: ApiContext, { produces, consumes = produces 
 }
 
 /**
- * Whether a route that produces these media types fits an Accept header at all. This is go-restful's test,
- * which comes before Kubernetes' own: it knows neither qualities nor parameters, nor any wildcard but the full one.
+ * Whether a route that produces these media types matches an Accept header. This is go-restful's test, which precedes
+ * Kubernetes' own: it ignores qualities and parameters, and supports no wildcard but the full one.
  */
 export function canProduce(accept: string, mediaTypes: readonly string[]): boolean {
   if (accept === '') return true;
   return mentioned(accept).some((mediaType) => mediaType === '*/*' || mediaTypes.includes(mediaType));
 }
 
-/** Whether a route reads bodies of the kind that a Content-Type header names. */
+/** Whether a route accepts bodies of a Content-Type. */
 export function canConsume(contentType: string, mediaTypes: readonly string[]): boolean {
   if (contentType === '' || mediaTypes.includes('*/*')) return true;
   return mentioned(contentType).some((mediaType) => mediaTypes.includes(mediaType));
@@ -133,7 +139,7 @@ const mentioned = memoize(
   { maxEntries: 128, maxLength: 512 },
 );
 
-/** Bytes that stay the same for a while, for clients to keep. */
+/** Bytes that clients can cache. */
 export interface Content {
   readonly mediaType: string;
   readonly body: Buffer;
@@ -142,14 +148,14 @@ export interface Content {
   readonly modifiedAtMs: number;
 }
 
-/** Responds with content, with the part of it that is asked for, or with 304 where the client has it already. */
+/** Responds with content, with the requested range of it, or with 304 where the client has it already. */
 export function serveContent(context: ApiContext, content: Content): void {
   const { mediaType, body, hash, modifiedAtMs } = content;
   context.set('ETag', `"${hash}"`);
   context.set('Last-Modified', new Date(modifiedAtMs).toUTCString());
-  context.status = 200; // what freshness is told of
+  context.status = 200; // required by koa's `fresh`
   if (context.fresh) {
-    context.remove('Last-Modified'); // the hash says it better
+    context.remove('Last-Modified'); // the hash is the better validator
     context.status = 304;
     return;
   }
@@ -175,7 +181,7 @@ interface Range {
   readonly end: number;
 }
 
-/** @returns `undefined` for all of it, which is also the response to several ranges at once */
+/** @returns `undefined` for all of it, also for several ranges at once */
 function readRange(header: string, length: number): Range | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
@@ -184,7 +190,7 @@ function readRange(header: string, length: number): Range | 'unsatisfiable' | un
   return start > end || start >= length ? 'unsatisfiable' : { start, end };
 }
 
-/** The hash by which Kubernetes' servers name a version of a document: SHA-512 in upper case. */
+/** The hash by which Kubernetes' servers identify a version of a document: SHA-512 in upper case. */
 export function contentHash(content: string | Buffer): string {
   return createHash('sha512').update(content).digest('hex').toUpperCase();
 }

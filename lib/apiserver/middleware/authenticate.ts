@@ -6,9 +6,9 @@ import type { Authenticator } from '#lib/apiserver/access/authenticator.ts';
 import { isProbe } from '#lib/apiserver/health.ts';
 import { ANONYMOUS, type ApiContext, type Middleware, type User } from '#lib/apiserver/http/api-context.ts';
 import { StatusError, unauthorized } from '#lib/apiserver/http/status-error.ts';
-import type { KnownFor } from '#lib/apiserver/serving/connection-gate.ts';
+import type { ReservationKind } from '#lib/apiserver/serving/connection-gate.ts';
 
-/** Finds out who a request comes from, and responds with 401 where its credentials are not good. */
+/** Finds the user of a request, and responds with 401 where its credentials are invalid. */
 export function authenticate(authenticator: Authenticator): Middleware {
   return ({ req, state }, next) => {
     const proceed = (user: User | undefined) => {
@@ -26,15 +26,15 @@ export function authenticate(authenticator: Authenticator): Middleware {
   };
 }
 
-/** The same object for all requests of one connection; that of HTTP/2's requests is another one for each. */
+/** The same object for all requests of one connection; the socket of HTTP/2's requests is a new proxy for each. */
 function connectionOf(request: IncomingMessage | Http2ServerRequest): TLSSocket {
   const session = 'stream' in request ? request.stream.session : undefined;
   return (session?.socket ?? request.socket) as TLSSocket; // nothing else is listened for
 }
 
-/** Tells where somebody asks from who has proved who they are, and where probes come from: these have places reserved. */
+/** Reports the addresses of authenticated users and of probes: connections are reserved for them. */
 export function recogniseAddress(
-  note: (address: string | undefined, knownFor: KnownFor) => void,
+  note: (address: string | undefined, kind: ReservationKind) => void,
 ): Middleware {
   return (context, next) => {
     const { info, user } = context.state;
@@ -44,12 +44,13 @@ export function recogniseAddress(
   };
 }
 
-/** What a browser shows with its form, and may take credentials again for. */
+/** Browsers show this in their form, and reuse credentials for the same realm. */
 const CHALLENGE = 'Basic realm="A token as the password, any user name", charset="UTF-8"';
 
 /**
- * Lets browsers open some paths with a token: they can send it only as the password of a form of theirs. On these paths a
- * password is taken for a bearer token, and who is not let in without one, or with one, is asked for one.
+ * Lets browsers open some paths with a token: they can send it only as the password of a form of theirs. On these paths
+ * a password counts as a bearer token, and callers who are refused without one, or with an invalid one, get a
+ * challenge.
  */
 export function signInBrowsers(paths: readonly string[]): Middleware {
   const signedIn = new Set(paths);
@@ -61,7 +62,7 @@ export function signInBrowsers(paths: readonly string[]): Middleware {
       await next();
     } catch (error) {
       if (!(error instanceof StatusError) || (error.code !== 401 && error.code !== 403)) throw error;
-      // Who comes by another way, such as a certificate, would get nowhere with a password.
+      // A caller with other credentials, such as a certificate, gains nothing by a password.
       if (error.code === 403 && token === undefined && context.state.user.name !== ANONYMOUS.name)
         throw error;
       context.set('WWW-Authenticate', CHALLENGE);
@@ -73,7 +74,7 @@ export function signInBrowsers(paths: readonly string[]): Middleware {
 
 const BASIC = 'basic ';
 
-/** The password of the scheme Basic, whose user name ends at the first colon. */
+/** The password of the scheme Basic; the user name ends at the first colon. */
 function passwordIn(header: string): string | undefined {
   if (header.slice(0, BASIC.length).toLowerCase() !== BASIC) return undefined;
   const text = Buffer.from(header.slice(BASIC.length), 'base64').toString('utf8');

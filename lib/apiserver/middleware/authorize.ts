@@ -54,7 +54,7 @@ function describeRefusal({ user, info }: Attributes): string {
   return `${subject} resource ${what} in API group ${goQuote(apiGroup)} ${where}`;
 }
 
-/** Kubernetes does so because the sentence quotes what the caller sent. */
+/** As Kubernetes does, since the sentence quotes what the caller sent. */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,8 +1,8 @@
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import {
+  bufferedBytes,
   COUNTED_FROM_BYTES,
   gzip,
-  heldBytes,
   lengthOf,
   type ResponseBody,
   sentBody,
@@ -11,14 +11,15 @@ import type { ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.
 import type { Clock } from '#lib/time/clock.ts';
 
 /**
- * So many short responses may wait for their clients to take them, which takes milliseconds. Each holds 10 kB, and a client
- * that takes none may ask for 100 on each of its connections. Long ones are counted by what they hold.
+ * Maximum number of short responses that clients have not read, which takes them milliseconds. Each takes 10 kB, and a
+ * client that reads none may request 100 on each of its connections. Long responses are bounded by their memory.
  */
 const MAX_UNREAD = 2_000;
 
 /**
- * Cuts off who does not take a response within the time that a request may last, be it a refusal: it would count as under
- * way for good. While too many wait to be taken, the oldest is cut off at once. Streams of events look after that themselves.
+ * Cuts off clients that do not read a response, even a refusal, within the timeout of a request: it would count as in
+ * progress forever. When there are too many unread responses, the oldest is cut off at once. Streams of events have
+ * their own bound.
  */
 export function limitDelivery({
   clock,
@@ -58,18 +59,18 @@ export function limitDelivery({
 }
 
 /**
- * Puts the pieces of a response together, and compresses long ones for those who take that, off the event loop. A long
- * response waits until it may be held, and goes to its client in pieces, as fast as they are taken.
+ * Concatenates the pieces of a response, and compresses long ones off the event loop for clients that accept that. A
+ * long response waits for memory, and is sent in pieces, as fast as its client reads.
  */
 export const finishBody: Middleware = async (context, next) => {
   await next();
   const { state } = context;
   const encoded = state.body ?? wholeBody(context.body);
   if (!encoded) return;
-  const waiting = state.held?.hold(heldBytes(encoded));
+  const waiting = state.buffered?.reserve(bufferedBytes(encoded));
   if (waiting) await waiting;
   const { gzipFromBytes = Number.POSITIVE_INFINITY } = state;
-  const isCompressed = lengthOf(encoded) > gzipFromBytes && takesGzip(context.get('Accept-Encoding'));
+  const isCompressed = lengthOf(encoded) > gzipFromBytes && acceptsGzip(context.get('Accept-Encoding'));
   if (isCompressed) await sendCompressed(context, encoded);
   else sendPieces(context, encoded.pieces);
 };
@@ -84,10 +85,10 @@ async function sendCompressed(context: ApiContext, encoded: ResponseBody): Promi
 function sendPieces(context: ApiContext, pieces: ResponseBody['pieces']): void {
   const { body, length } = sentBody(pieces);
   if (body !== context.body) {
-    context.body = body; // to set it gives it a type, which some responses are to have none of
+    context.body = body; // setting it sets a type, which some responses must not have
     context.length = length;
   }
-  context.state.held?.deliver();
+  context.state.buffered?.deliver();
 }
 
 function wholeBody(body: unknown): ResponseBody | undefined {
@@ -96,12 +97,12 @@ function wholeBody(body: unknown): ResponseBody | undefined {
 
 const ZERO = /^0(?:\.0*)?$/;
 
-/** Whether a client says gzip, and not that it takes none of it; as in Kubernetes, a star is not enough. */
-export function takesGzip(header: string): boolean {
-  return header.split(',').some(saysGzip);
+/** Whether a client accepts gzip with a quality above 0; as in Kubernetes, `*` does not count. */
+export function acceptsGzip(header: string): boolean {
+  return header.split(',').some(isGzipAccepted);
 }
 
-function saysGzip(clause: string): boolean {
+function isGzipAccepted(clause: string): boolean {
   const [coding = '', ...parameters] = clause.split(';');
   if (coding.trim() !== 'gzip') return false;
   return parameters.every((parameter) => {

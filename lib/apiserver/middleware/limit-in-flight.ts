@@ -3,14 +3,14 @@ import type { Middleware } from '#lib/apiserver/http/api-context.ts';
 import { tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { RequestKind, ServingTelemetry } from '#lib/apiserver/serving/serving-telemetry.ts';
 
-/** How many requests may be under way at once. */
+/** Maximum numbers of concurrent requests. */
 export interface InFlightLimits {
   readonly reading: number;
-  /** Of the methods that change things: none does here, but each costs a refusal. */
+  /** Of the methods that change objects: none does here, but each costs a refusal. */
   readonly mutating: number;
 }
 
-/** What Kubernetes' servers allow by default. */
+/** Defaults of Kubernetes' servers. */
 export const DEFAULT_IN_FLIGHT_LIMITS: InFlightLimits = { reading: 400, mutating: 200 };
 
 const READING_VERBS = ['get', 'list', 'watch'];
@@ -18,8 +18,8 @@ const EXEMPT_GROUP = 'system:masters';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Responds with 429 to requests beyond a limit. A request counts until its response has left; watches do not count, nor
- * do probes and administrators, who must always get a response. Counters, and no semaphore: nothing waits.
+ * Responds with 429 to requests beyond a limit. A request counts until its response has been sent. Watches do not
+ * count, nor do probes and administrators, who must always get a response. Not a semaphore: nothing waits.
  */
 export function limitInFlight(limits: InFlightLimits, telemetry: ServingTelemetry): Middleware {
   const counts = { readOnly: 0, mutating: 0 };

@@ -9,7 +9,7 @@ import { memoize } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** Reads from path and query what the request is about, and gives the path the one form that routes match. */
+/** Derives the request's attributes from path and query, and normalizes the path for routing. */
 export const readRequest: Middleware = (context, next) => {
   const { state } = context;
   const { method, url = '' } = context.req;
@@ -20,16 +20,16 @@ export const readRequest: Middleware = (context, next) => {
   return next();
 };
 
-/** A selector, or a query, may have a hundred parts in 256 characters, and then takes 10 kB, as an error does, too. */
+/** A selector or a query may have a hundred parts in 256 characters, and then takes 10 kB, as does an error. */
 const MAX_PARTS = 10;
 
-/** 2,000 autoscalers ask for 4,000 URLs in every cycle, each of which takes 1.4 kB. */
+/** 2,000 autoscalers request 4,000 URLs in every cycle, each of which takes 1.4 kB. */
 const readGet = memoize((_url, context: ApiContext) => readUrl(context), {
   ...{ maxEntries: 4096, maxLength: 256, isSmall },
 });
 
 interface ReadUrl {
-  /** Never changed: requests for the same URL share it. */
+  /** Immutable: requests for the same URL share it. */
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly routedPath: string;
@@ -51,8 +51,8 @@ function readUrl({ method, path, querystring }: ApiContext): ReadUrl {
 }
 
 /**
- * The path as routes are matched with it: encoded again, for they decode parameters; as in Kubernetes, slashes at the end of a
- * path in a group make no difference.
+ * The path as routes match it: encoded again, since routes decode parameters. As in Kubernetes, trailing slashes of a
+ * path in a group are ignored.
  */
 function routedPathOf(decoded: string): string {
   const isTrimmed = decoded.endsWith('/') && /^\/(?:apis|version)\//.test(decoded);
@@ -66,16 +66,18 @@ function decodePath(path: string): string {
   return decoded;
 }
 
-/** How long a request's path with its query may be; selectors at their bound fit in, each byte of them encoded. */
+/** Of path and query; selectors at their bound fit, with each byte of them encoded. */
 const MAX_URL_BYTES = 128 * 1024;
 
-/** How long the path alone may be: what is denied is asked the API server for, and quoted. Real ones have a few hundred bytes. */
+/**
+ * Of the path alone: for refused requests it is sent to the API server, and quoted. Real ones have a few hundred bytes.
+ */
 const MAX_PATH_BYTES = 8 * 1024;
 
-/** How long each header may be that is parsed for anybody; real ones have less than a thousand bytes. */
+/** Of each header that is parsed for any caller; real ones have less than a thousand bytes. */
 const MAX_PARSED_BYTES = MAX_ACCEPT_BYTES;
 
-/** What is looked into of every request, beside what tells whose it is. */
+/** Headers that are parsed for every request, beside credentials. */
 const PARSED_HEADERS = [
   'Accept',
   'Accept-Encoding',
@@ -89,8 +91,8 @@ const PARSED_HEADERS = [
 ].map((name) => ({ name, key: name.toLowerCase() }));
 
 /**
- * Responds with 431 and 414 to requests with more to read than any client has need of, before anything of it is read; and
- * with 400 to those without a path.
+ * Responds with 431 and 414 to requests with more to parse than any client needs, before any of it is parsed; and with
+ * 400 to those without a path.
  */
 export function limitHeaders(telemetry: ServingTelemetry): Middleware {
   return (context, next) => {
@@ -105,13 +107,13 @@ export function limitHeaders(telemetry: ServingTelemetry): Middleware {
   };
 }
 
-/** HTTP/1.1 lets clients send whole URLs, and HTTP/2 any text where the scheme is not that of HTTP. */
+/** HTTP/1.1 lets clients send whole URLs, and HTTP/2 any string if the scheme is not HTTP's. */
 function hasPath(context: ApiContext): boolean {
   if (context.req.url?.startsWith('/')) return true;
   try {
     return Boolean(context.path);
   } catch {
-    return false; // no URL
+    return false; // not a URL
   }
 }
 

@@ -6,9 +6,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 
 /**
- * Gives every request a deadline: that of its `timeout` parameter, unless that is longer than the server's. It is over, too,
- * when the client has gone: nobody waits for the response any more. The `timeout` of a watch is not looked at, for a
- * watch lasts as long as its `timeoutSeconds` say.
+ * Sets the deadline of a request: its `timeout` parameter, or the server's if that is earlier. The request is also over
+ * when the client has left. The `timeout` of a watch is ignored: a watch lasts for its `timeoutSeconds`.
  */
 export function requestDeadline({
   clock,
@@ -20,26 +19,26 @@ export function requestDeadline({
   return async ({ state }, next) => {
     const { info, query } = state;
     const isWatch = info.isResourceRequest && info.verb === 'watch';
-    const asked = isWatch ? null : query.get('timeout');
-    const askedMs = asked ? readTimeoutMs(asked) : 0;
-    using deadline = new RequestDeadline(clock, askedMs > 0 ? Math.min(askedMs, maxMs) : maxMs);
+    const requested = isWatch ? null : query.get('timeout');
+    const requestedMs = requested ? readTimeoutMs(requested) : 0;
+    using deadline = new RequestDeadline(clock, requestedMs > 0 ? Math.min(requestedMs, maxMs) : maxMs);
     state.deadline = deadline;
     state.end.whenOver(() => deadline[Symbol.dispose]());
     await next();
   };
 }
 
-function readTimeoutMs(asked: string): number {
-  const askedMs = parseDurationMs(asked);
-  if (askedMs !== undefined) return askedMs;
-  throw badRequest(`invalid timeout specified in the request URL - ${describeError(asked)}`);
+function readTimeoutMs(requested: string): number {
+  const requestedMs = parseDurationMs(requested);
+  if (requestedMs !== undefined) return requestedMs;
+  throw badRequest(`invalid timeout specified in the request URL - ${describeError(requested)}`);
 }
 
 const AMOUNT = /^(?:\d+(?:\.\d*)?|\.\d+)/;
 const UNIT = /^[^.\d]+/;
 const UNITS = ['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'];
 
-/** Says in the words of Go's `time.ParseDuration` why a text is no duration. */
+/** The message of Go's `time.ParseDuration` for an invalid duration. */
 function describeError(text: string): string {
   let rest = text.replace(/^[+-]/, '');
   while (rest !== '') {

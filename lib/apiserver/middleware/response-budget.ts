@@ -1,48 +1,47 @@
 import {
   ANONYMOUS,
   type ApiContext,
-  type HeldResponse,
+  type BufferedResponse,
   type Middleware,
 } from '#lib/apiserver/http/api-context.ts';
 import { timedOut, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What a gate is made with. */
 interface DeliveryGateOptions {
-  /** How many bytes of responses may be held at once, until their clients have taken them. */
+  /** Maximum bytes of responses that clients have not read yet. */
   readonly maxBytes: number;
   readonly clock: Clock;
-  /** Told of each response that is refused, or cut off for another. */
+  /** Called for each response that is refused, or cut off for another. */
   readonly onRefused: () => void;
 }
 
-/** What a server may hold of responses that nobody else gets, and of what is on its way into sockets. */
-export const DEFAULT_MAX_HELD_BYTES = 64 * 1024 * 1024;
+/** Memory of responses that are made for one client, and of what is on its way into sockets. */
+export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
-/** While others wait, a client may take so long to read: most take milliseconds. */
-const PATIENCE_MS = 2_000;
-/** How long a response waits before its client is told to come again. */
+/** How long a client may take to read while others wait: most take milliseconds. */
+const CONTENDED_READ_MS = 2_000;
+/** How long a response waits for memory before its client gets 429. */
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
-class Entry implements HeldResponse {
-  readonly party: string;
+class Entry implements BufferedResponse {
+  readonly client: string;
   readonly cutOff: () => void;
   bytes = 0;
-  /** Since when its client may read. */
+  /** When its client could begin to read. */
   deliveringSinceMs: number | undefined;
   isOver = false;
   waiting: { readonly bytes: number; readonly timer: Disposable; end(error?: Error): void } | undefined;
   readonly #gate: DeliveryGate;
 
-  constructor(gate: DeliveryGate, party: string, cutOff: () => void) {
+  constructor(gate: DeliveryGate, client: string, cutOff: () => void) {
     this.#gate = gate;
-    this.party = party;
+    this.client = client;
     this.cutOff = cutOff;
   }
 
-  hold(bytes: number): Promise<void> | void {
-    return this.#gate.hold(this, bytes);
+  reserve(bytes: number): Promise<void> | void {
+    return this.#gate.reserve(this, bytes);
   }
 
   deliver(): void {
@@ -55,41 +54,41 @@ class Entry implements HeldResponse {
 }
 
 /**
- * Bounds what responses hold together. Beyond that they wait, those of whom the least is held for first; and while any
- * waits, who takes longer to read than others is cut off where the most is held for them. So one that reads nothing keeps
- * itself out, and nobody else.
+ * Bounds the memory of responses. Beyond the bound responses wait, first those of the client with the least memory.
+ * While any waits, slow readers of the client with the most memory are cut off, so a client that reads nothing blocks
+ * only itself.
  *
- * Not a `FairSemaphore`: sizes are known late and corrected, one response that is longer than the bound goes alone, and responses that are
- * not read are cut off for others.
+ * Not a `FairSemaphore`: sizes are discovered late and corrected, one response longer than the bound is admitted alone,
+ * and unread responses are cut off for others.
  */
 export class DeliveryGate {
   readonly #options: DeliveryGateOptions;
-  readonly #bytesByParty = new Map<string, number>();
+  readonly #bytesByClient = new Map<string, number>();
   /** In the order in which they began. */
   readonly #delivering = new Set<Entry>();
   readonly #waiting = new Set<Entry>();
-  #heldBytes = 0;
-  #patience: Disposable | undefined;
+  #bufferedBytes = 0;
+  #cutOffTimer: Disposable | undefined;
 
   constructor(options: DeliveryGateOptions) {
     this.#options = options;
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes;
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
   }
 
   get waitingCount(): number {
     return this.#waiting.size;
   }
 
-  /** @param cutOff ends the response in the middle, and with it what is held of it */
-  enter(party: string, cutOff: () => void): HeldResponse {
-    return new Entry(this, party, cutOff);
+  /** @param cutOff aborts the response and frees its memory */
+  enter(client: string, cutOff: () => void): BufferedResponse {
+    return new Entry(this, client, cutOff);
   }
 
-  /** See {@link HeldResponse}, as for those below. */
-  hold(entry: Entry, bytes: number): Promise<void> | void {
+  /** For this and the methods below, see {@link BufferedResponse}. */
+  reserve(entry: Entry, bytes: number): Promise<void> | void {
     if (entry.isOver) throw timedOut();
     if (bytes === 0 || entry.bytes > 0 || (this.#waiting.size === 0 && this.#hasCapacity(bytes))) {
       this.#setBytes(entry, bytes);
@@ -126,24 +125,24 @@ export class DeliveryGate {
     if (entry.isOver) return;
     entry.isOver = true;
     this.#delivering.delete(entry);
-    if (this.#waiting.has(entry)) entry.waiting?.end(timedOut()); // nobody hears it
+    if (this.#waiting.has(entry)) entry.waiting?.end(timedOut()); // never sent
     this.#setBytes(entry, 0);
     this.#admitWaiting();
   }
 
-  /** What is longer than the bound goes alone. */
+  /** A response longer than the bound is admitted alone. */
   #hasCapacity(bytes: number): boolean {
-    return this.#heldBytes === 0 || this.#heldBytes + bytes <= this.#options.maxBytes;
+    return this.#bufferedBytes === 0 || this.#bufferedBytes + bytes <= this.#options.maxBytes;
   }
 
   #setBytes(entry: Entry, bytes: number): void {
     const change = bytes - entry.bytes;
     if (change === 0) return;
     entry.bytes = bytes;
-    this.#heldBytes += change;
-    const ofParty = (this.#bytesByParty.get(entry.party) ?? 0) + change;
-    if (ofParty > 0) this.#bytesByParty.set(entry.party, ofParty);
-    else this.#bytesByParty.delete(entry.party);
+    this.#bufferedBytes += change;
+    const ofClient = (this.#bytesByClient.get(entry.client) ?? 0) + change;
+    if (ofClient > 0) this.#bytesByClient.set(entry.client, ofClient);
+    else this.#bytesByClient.delete(entry.client);
   }
 
   #admitWaiting(): void {
@@ -153,29 +152,29 @@ export class DeliveryGate {
       this.#setBytes(next, next.waiting.bytes);
       next.waiting.end();
     }
-    if (this.#waiting.size === 0) this.#endPatience();
+    if (this.#waiting.size === 0) this.#cancelCutOff();
   }
 
-  /** The first of those for whom the least is held; the others wait for it, however little they need. */
+  /** The first response of the client with the least memory; the others wait for it, however little they need. */
   #nextWaiting(): Entry | undefined {
     let [next, least]: [Entry | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const entry of this.#waiting) {
-      const held = this.#bytesByParty.get(entry.party) ?? 0;
-      if (held < least) [next, least] = [entry, held];
+      const buffered = this.#bytesByClient.get(entry.client) ?? 0;
+      if (buffered < least) [next, least] = [entry, buffered];
     }
     return next;
   }
 
-  /** Cuts off who has had the time to read, for as long as others wait; and comes back when the next will have. */
+  /** While responses wait, cuts off clients that had enough time to read; sets a timer for the next one. */
   #cutOffSlow(): void {
-    this.#endPatience();
+    this.#cancelCutOff();
     const { clock, onRefused } = this.#options;
     while (this.#waiting.size > 0) {
       const slowest = this.#slowestOfMost();
-      if (!slowest) return; // what is held is still being made
+      if (!slowest) return; // all memory belongs to responses that are still being made
       const hadMs = clock.monotonicMs() - (slowest.deliveringSinceMs ?? 0);
-      if (hadMs < PATIENCE_MS) {
-        this.#patience = clock.startTimer(PATIENCE_MS - hadMs, () => this.#cutOffSlow());
+      if (hadMs < CONTENDED_READ_MS) {
+        this.#cutOffTimer = clock.startTimer(CONTENDED_READ_MS - hadMs, () => this.#cutOffSlow());
         return;
       }
       onRefused();
@@ -184,34 +183,34 @@ export class DeliveryGate {
     }
   }
 
-  /** The oldest of those that are being read, of whom the most is held for. */
+  /** The oldest response of the client with the most memory, among those that clients are reading. */
   #slowestOfMost(): Entry | undefined {
     let [slowest, most] = [undefined as Entry | undefined, 0];
     for (const entry of this.#delivering) {
-      const held = this.#bytesByParty.get(entry.party) ?? 0;
-      if (held > most) [slowest, most] = [entry, held];
+      const buffered = this.#bytesByClient.get(entry.client) ?? 0;
+      if (buffered > most) [slowest, most] = [entry, buffered];
     }
     return slowest;
   }
 
-  #endPatience(): void {
-    this.#patience?.[Symbol.dispose]();
-    this.#patience = undefined;
+  #cancelCutOff(): void {
+    this.#cutOffTimer?.[Symbol.dispose]();
+    this.#cutOffTimer = undefined;
   }
 }
 
-/** Counts the memory of a response for the user of its request, or for the client's address where the user is anonymous. */
+/** Counts the memory of a response for its user, or for the client's address where the user is anonymous. */
 export function accountResponse(gate: DeliveryGate): Middleware {
   return (context, next) => {
     const { state, res } = context;
-    const held = gate.enter(partyOf(context), () => res.destroy());
-    state.held = held;
-    state.end.whenOver(() => held[Symbol.dispose]());
+    const buffered = gate.enter(clientOf(context), () => res.destroy());
+    state.buffered = buffered;
+    state.end.whenOver(() => buffered[Symbol.dispose]());
     return next();
   };
 }
 
-function partyOf({ req, state }: ApiContext): string {
+function clientOf({ req, state }: ApiContext): string {
   const { name } = state.user;
   return name === ANONYMOUS.name ? `address ${req.socket.remoteAddress}` : `user ${name}`;
 }

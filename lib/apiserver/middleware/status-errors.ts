@@ -6,14 +6,14 @@ import { writeStatus } from '#lib/apiserver/http/write-response.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 
 /**
- * Gives every response the headers that all have, and makes a Status of whatever later middleware throws. An error other than a
- * StatusError is our own: it is logged, and the response says no more than that there was one.
+ * Sets the headers of every response, and makes a Status of errors from later middleware. An error that is not a
+ * StatusError is internal: it is logged, and the response has no details.
  */
 export function statusErrors(logger: Logger): Middleware {
   const fail = (context: ApiContext, error: unknown) => {
     if (error instanceof StatusError) return writeStatus(context, error);
     const { method, path } = context;
-    logger.error('Cannot serve a request', error, { method, path });
+    logger.error('Cannot serve request', error, { method, path });
     return writeStatus(context, internalError(error));
   };
   return async (context, next) => {
@@ -31,7 +31,7 @@ export function statusErrors(logger: Logger): Middleware {
 
 const NO_QUERY = new URLSearchParams();
 
-/** The API server's are UUIDs; longer ones than this are not sent back. */
+/** The API server's are UUIDs; a longer one is not returned. */
 const MAX_AUDIT_ID_LENGTH = 256;
 
 function auditIdOf(context: ApiContext): string {

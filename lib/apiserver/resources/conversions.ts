@@ -20,14 +20,14 @@ const META_GROUP = 'meta.k8s.io';
 const META_VERSIONS = ['v1', 'v1beta1'];
 const CONVERSIONS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 
-/** A kind of `meta.k8s.io` that a client may ask for instead of the resource's own. */
+/** A kind of `meta.k8s.io` that a client may request instead of the resource's own. */
 export interface MetaConversion {
   readonly kind: (typeof CONVERSIONS)[number];
   /** `meta.k8s.io/v1` or `meta.k8s.io/v1beta1` */
   readonly apiVersion: string;
 }
 
-/** What get and list of objects may be asked for; a Table cannot be written in protobuf. */
+/** Conversions of a get and a list; a Table has no protobuf. */
 export const OBJECT_RESTRICTIONS: Restrictions = {
   allowsConversion: (format, conversion) =>
     !conversion ||
@@ -37,27 +37,27 @@ export const OBJECT_RESTRICTIONS: Restrictions = {
 
 /** @returns `undefined` for what no object can be converted to */
 export function toMetaConversion({ group, version, kind }: Conversion): MetaConversion | undefined {
-  const known = CONVERSIONS.find((one) => one === kind);
-  if (!known || group !== META_GROUP || !META_VERSIONS.includes(version)) return undefined;
-  return { kind: known, apiVersion: `${group}/${version}` };
+  const supported = CONVERSIONS.find((one) => one === kind);
+  if (!supported || group !== META_GROUP || !META_VERSIONS.includes(version)) return undefined;
+  return { kind: supported, apiVersion: `${group}/${version}` };
 }
 
 function isMeta(conversion: Conversion): boolean {
   return toMetaConversion(conversion) !== undefined;
 }
 
-/** Which group and version a resource is served in. */
+/** Group, version and resource of objects. */
 export interface ResourceIdentity {
   readonly group: string;
   readonly version: string;
 }
 
-/** How Kubernetes' servers call a type in messages: by the Go package that is named for the group. */
+/** Kubernetes' servers name a type in messages by the Go package that is named for the group. */
 export function goTypeName(group: string, kind: string): string {
   return `*${group.split('.')[0]}.${kind}`;
 }
 
-/** What is converted. */
+/** Input of a conversion. */
 interface ConvertedList extends ResourceIdentity {
   readonly resource: Pick<ObjectResource, 'kind' | 'listKind' | 'columns'>;
   readonly metadata: ListMeta;
@@ -65,10 +65,10 @@ interface ConvertedList extends ResourceIdentity {
 }
 
 /**
- * Makes of a list what the client asked for instead.
+ * Converts a list to what the client requested.
  *
- * @param query says what the rows of a Table carry
- * @throws {StatusError} 406 for what a list cannot become, 400 for a query that says nothing about rows
+ * @param query determines what the rows of a Table include
+ * @throws {StatusError} 406 for an unsupported conversion, 400 for an invalid query
  */
 export function convertList(
   { resource, group, version, metadata, items }: ConvertedList,
@@ -94,22 +94,22 @@ export function convertList(
   }
 }
 
-/** What has nothing but metadata: `metav1.PartialObjectMetadata`, and bookmarks of every kind. */
+/** A type with metadata alone: `metav1.PartialObjectMetadata`, and bookmarks of every kind. */
 const METADATA_ALONE = new MessageType<ObjectMeta>({
   fields: { metadata: field(OBJECT_META, { number: 1, of: (object) => object }) },
 });
 
-/** A response that is nothing but metadata. */
+/** A response with metadata alone. */
 export function metadataDocument(metadata: ObjectMeta, type: TypeMeta): Document {
   return documentOf(metadata, METADATA_ALONE, type);
 }
 
-/** An object's metadata as a response of its own. */
+/** An object's metadata as a response. */
 export function partialObjectMetadata(object: ServedObject, apiVersion: string): Document {
   return metadataDocument(object, { kind: 'PartialObjectMetadata', apiVersion });
 }
 
-/** The metadata of every object of a list. In JSON each tells its kind, in protobuf none does. */
+/** The metadata of every object of a list. In JSON each has its kind, in protobuf none does. */
 function partialObjectMetadataList(
   items: readonly ServedObject[],
   { apiVersion, metadata }: { readonly apiVersion: string; readonly metadata: ListMeta },
@@ -127,36 +127,36 @@ function partialObjectMetadataList(
   };
 }
 
-/** An object's metadata as it stands inside other responses. */
+/** An object's metadata as a part of other responses. */
 function partialObjectMetadataJson(object: ServedObject, apiVersion: string): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion, ...METADATA_ALONE.json(object) };
 }
 
-/** What each row carries of its object. */
+/** What each row includes of its object. */
 export type IncludedObject = '' | 'None' | 'Metadata' | 'Object';
 
-/** What a Table is made of. */
+/** Input of a Table. */
 interface TableContent {
   /** `meta.k8s.io/v1` or `meta.k8s.io/v1beta1` */
   readonly apiVersion: string;
   readonly metadata: ListMeta;
   readonly columns: readonly TableColumn[];
-  /** Whether the columns are described: in a watch only at first; by default where there are rows. */
+  /** Whether columns are described: in a watch only at first; by default where there are rows. */
   readonly describesColumns?: boolean;
   readonly items: readonly ServedObject[];
-  /** Of the objects themselves. */
+  /** Type of the objects themselves. */
   readonly itemType: TypeMeta;
   readonly include: IncludedObject;
 }
 
 /**
- * Prints objects as a Table. One without rows has no columns either: the reference tells from the first object which
- * there are.
+ * Prints objects as a Table. One without rows has no columns either: the reference derives columns from the first
+ * object.
  */
 export function tableDocument(content: TableContent): ListDocument<ServedObject> {
   const { apiVersion, metadata, columns, items, describesColumns = items.length > 0 } = content;
   const refuse = () => {
-    throw new Error('Cannot write a Table in protobuf: its cells can hold anything');
+    throw new Error('Cannot encode a Table in protobuf: its cells may have any type');
   };
   return {
     kind: 'Table',
@@ -174,7 +174,7 @@ export function tableDocument(content: TableContent): ListDocument<ServedObject>
   };
 }
 
-/** @throws {StatusError} 400 for a word that says nothing about rows */
+/** @throws {StatusError} 400 for an unknown value */
 export function parseIncludeObject(query: URLSearchParams): IncludedObject {
   const text = query.get('includeObject') ?? '';
   if (text === '' || text === 'None' || text === 'Metadata' || text === 'Object') return text;

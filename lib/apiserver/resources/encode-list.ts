@@ -19,35 +19,34 @@ import {
 import { isWhole, type Selection, selectedObjects } from './selection.ts';
 import type { ServedObject } from './served-object.ts';
 
-/** Objects as they are sent to who lists them. */
+/** Objects of a list, with their type. */
 export interface ObjectList extends ResourceIdentity {
   readonly resource: Pick<ObjectResource, 'kind' | 'listKind' | 'columns'>;
   readonly metadata: ListMeta;
   readonly selection: Selection;
 }
 
-/** What encoding a list may need of its request. */
 interface ListRequest {
   readonly query: URLSearchParams;
-  /** Asked for only where it takes long. */
+  /** Called only where it takes long. */
   readonly signal: () => AbortSignal;
   readonly slices: TimeSlices;
 }
 
 /**
- * Encodes a list, or what the client wants made of it. In JSON on one line and in protobuf, which programs ask for, it is put
- * together of what its blocks are kept in; all else is encoded again each time.
+ * Encodes a list, or the requested conversion of it. JSON on one line and protobuf, which programs request, are joined
+ * from the cached encodings of blocks; all else is encoded for each request.
  */
 export async function encodeList(
   list: ObjectList,
   { format, isPretty, conversion }: Representation,
   { query, signal, slices }: ListRequest,
 ): Promise<ResponseBody> {
-  const asked = conversion && toMetaConversion(conversion);
+  const target = conversion && toMetaConversion(conversion);
   const shared = blockFormatOf({ format, isPretty, conversion });
-  if (asked || !shared) {
-    const document = asked
-      ? convertList({ ...list, items: selectedObjects(list.selection) }, asked, query)
+  if (target || !shared) {
+    const document = target
+      ? convertList({ ...list, items: selectedObjects(list.selection) }, target, query)
       : listDocument(list);
     return { pieces: [await encodeListDocument(document, { format, isPretty }, { slices, signal })] };
   }
@@ -56,15 +55,15 @@ export async function encodeList(
   for (const { block } of selection) blocks.push(await encodeBlock(block, shared, slices));
   const frame = FRAMES[shared];
   if (!selection.every(isWhole)) return { pieces: frame(list, itemsOf(selection, blocks)) };
-  const whole = blocks.filter(({ bytes }) => bytes.length > 0);
+  const encodedBlocks = blocks.filter(({ bytes }) => bytes.length > 0);
   const pieces = frame(
     list,
-    whole.map(({ bytes }) => bytes),
+    encodedBlocks.map(({ bytes }) => bytes),
   );
-  return { pieces, gzipped: () => gzipOnce(whole, pieces) };
+  return { pieces, gzipped: () => gzipOnce(encodedBlocks, pieces) };
 }
 
-/** In which format a list is put together of blocks that others have, too; `undefined` where it is encoded for one request. */
+/** The format in which a list is joined from shared blocks; `undefined` where it is encoded for one request. */
 export function blockFormatOf({ format, isPretty, conversion }: Representation): BlockFormat | undefined {
   if (conversion || format === 'yaml' || (format === 'json' && isPretty)) return undefined;
   return format;
@@ -72,7 +71,7 @@ export function blockFormatOf({ format, isPretty, conversion }: Representation):
 
 const [COMMA, END] = [Buffer.from(','), Buffer.from(']}\n')];
 
-/** What stands around the items of a list, and between them. */
+/** The bytes before, between and after the items of a list. */
 const FRAMES: Readonly<
   Record<BlockFormat, (list: ObjectList, items: readonly Buffer[]) => readonly Buffer[]>
 > = { json: jsonList, protobuf: protobufList };
@@ -117,17 +116,17 @@ function typeOf({ resource, group, version }: ObjectList): TypeMeta {
 
 interface CompressedList {
   readonly blocks: readonly WeakRef<EncodedBlock>[];
-  /** What stands before the blocks: a list has a version of its own. */
+  /** The bytes before the blocks: a list has a version of its own. */
   readonly head: Buffer | undefined;
-  /** `undefined` once one of the blocks is gone: nobody will ask for this list again. */
+  /** `undefined` once one of the blocks has been freed: this list will not be requested again. */
   gzipped: Promise<readonly Buffer[]> | undefined;
 }
 
 /**
- * By the first of their blocks: the latest list of that one alone, which is a namespace's, and of that one with others. That block
- * may stay the same for hours while others change, so that nothing else is held on to for its sake.
+ * By the first of their blocks: the latest list of that block alone, which is a namespace's, and of that block with
+ * others. The block may be the same for hours while others change, so nothing else is retained with it.
  */
-const kept = new WeakMap<EncodedBlock, { alone?: CompressedList; withOthers?: CompressedList }>();
+const COMPRESSED = new WeakMap<EncodedBlock, { alone?: CompressedList; withOthers?: CompressedList }>();
 
 const blocksGone = new FinalizationRegistry<CompressedList>((list) => {
   list.gzipped = undefined;
@@ -135,38 +134,39 @@ const blocksGone = new FinalizationRegistry<CompressedList>((list) => {
 });
 
 /**
- * Compresses a list of whole blocks, once for as long as these are served.
+ * Compresses a list of encodedBlocks blocks, once for as long as these are served.
  *
- * @param pieces of the list: the first stands before all blocks
+ * @param pieces of the list: the first precedes all blocks
  */
 function gzipOnce(blocks: readonly EncodedBlock[], pieces: readonly Buffer[]): Promise<readonly Buffer[]> {
   const [first, ...others] = blocks;
   if (!first) return gzip(pieces);
-  const lists = kept.get(first) ?? {};
-  kept.set(first, lists);
-  const place = others.length === 0 ? 'alone' : 'withOthers';
-  const known = lists[place];
+  const lists = COMPRESSED.get(first) ?? {};
+  COMPRESSED.set(first, lists);
+  const extent = others.length === 0 ? 'alone' : 'withOthers';
+  const cached = lists[extent];
   const [head] = pieces;
-  if (known?.gzipped && isSame(known, { blocks, head })) return known.gzipped;
-  if (known) blocksGone.unregister(known);
+  if (cached?.gzipped && isSame(cached, { blocks, head })) return cached.gzipped;
+  if (cached) blocksGone.unregister(cached);
   const gzipped = gzip(pieces);
   const list: CompressedList = { blocks: blocks.map((block) => new WeakRef(block)), head, gzipped };
   for (const block of blocks) blocksGone.register(block, list, list);
-  lists[place] = list;
+  lists[extent] = list;
   gzipped.catch(() => {
-    list.gzipped = undefined; // what failed once may be tried again
+    list.gzipped = undefined; // retried with the next request
   });
   return gzipped;
 }
 
 function isSame(
-  known: CompressedList,
-  asked: { readonly blocks: readonly EncodedBlock[]; readonly head: Buffer | undefined },
+  cached: CompressedList,
+  requested: { readonly blocks: readonly EncodedBlock[]; readonly head: Buffer | undefined },
 ): boolean {
-  const hasSameHead = known.head && asked.head ? known.head.equals(asked.head) : known.head === asked.head;
+  const hasSameHead =
+    cached.head && requested.head ? cached.head.equals(requested.head) : cached.head === requested.head;
   return (
     hasSameHead &&
-    known.blocks.length === asked.blocks.length &&
-    known.blocks.every((block, index) => block.deref() === asked.blocks[index])
+    cached.blocks.length === requested.blocks.length &&
+    cached.blocks.every((block, index) => block.deref() === requested.blocks[index])
   );
 }

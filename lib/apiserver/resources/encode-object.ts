@@ -7,7 +7,7 @@ import type { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { IndexRange } from './selection.ts';
 import type { ObjectBlock, ServedObject } from './served-object.ts';
 
-/** A kind in its API version, as responses begin with it. */
+/** A kind and its API version, with which responses begin. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
@@ -37,12 +37,12 @@ export function writeObject(message: ProtobufWriter, object: ServedObject): void
   object.contentType.writeFields(message, object.content);
 }
 
-/** The object as plain JSON, without kind and apiVersion. */
+/** The object as JSON, without kind and apiVersion. */
 export function objectFields(object: ServedObject): JsonObject {
   return { metadata: OBJECT_META.json(object), ...object.contentType.json(object.content) };
 }
 
-/** One object as a whole response, in no encoding yet. */
+/** One object as a whole response, not encoded yet. */
 export function objectDocument(object: ServedObject, type: TypeMeta): Document {
   return {
     ...type,
@@ -52,18 +52,18 @@ export function objectDocument(object: ServedObject, type: TypeMeta): Document {
   };
 }
 
-/** The formats in which a list is put together from what its blocks are kept in. */
+/** Formats in which a list is joined from the cached encodings of its blocks. */
 export type BlockFormat = 'json' | 'protobuf';
 
 /**
- * A block's objects as the items of a list: in JSON with commas between them, in protobuf each as field 2. One that cannot be
- * encoded takes no bytes: it costs itself alone.
+ * A block's objects as items of a list: in JSON with commas between them, in protobuf each as field 2. An object that
+ * cannot be encoded takes no bytes.
  */
 export class EncodedBlock {
   readonly bytes: Buffer;
-  /** Behind each object. */
+  /** Offset after each object. */
   readonly #ends: Float64Array;
-  /** How many bytes are between two objects. */
+  /** Number of bytes between two objects. */
   readonly #gap: number;
 
   constructor(bytes: Buffer, ends: Float64Array, gap: number) {
@@ -79,22 +79,22 @@ export class EncodedBlock {
   }
 }
 
-const kept: Readonly<Record<BlockFormat, WeakMap<ObjectBlock, Promise<EncodedBlock>>>> = {
+const BLOCKS: Readonly<Record<BlockFormat, WeakMap<ObjectBlock, Promise<EncodedBlock>>>> = {
   json: new WeakMap(),
   protobuf: new WeakMap(),
 };
 
-/** Encodes a block, at most once for as long as somebody holds it. */
+/** Encodes a block, at most once for as long as it is referenced. */
 export function encodeBlock(
   block: ObjectBlock,
   format: BlockFormat,
   slices: TimeSlices,
 ): Promise<EncodedBlock> {
-  let encoded = kept[format].get(block);
+  let encoded = BLOCKS[format].get(block);
   if (!encoded) {
     encoded = format === 'json' ? encodeJson(block, slices) : encodeProtobuf(block, slices);
-    kept[format].set(block, encoded);
-    encoded.catch(() => kept[format].delete(block));
+    BLOCKS[format].set(block, encoded);
+    encoded.catch(() => BLOCKS[format].delete(block));
   }
   return encoded;
 }

@@ -5,7 +5,7 @@ import type { FieldSelector } from '#lib/kubernetes/selectors/field-selector.ts'
 import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** The query parameters of a list or watch: `metav1.ListOptions`. */
+/** Query parameters of a list or watch: `metav1.ListOptions`. */
 export interface ListOptions {
   readonly labelSelector: LabelSelector;
   readonly fieldSelector: FieldSelector;
@@ -18,13 +18,13 @@ export interface ListOptions {
   /** 0 for no limit. */
   readonly limit: number;
   readonly continue: string;
-  /** `undefined` where the query does not have it: to say no is something else than to say nothing. */
+  /** `undefined` where the query does not have it, which is not the same as `false`. */
   readonly sendInitialEvents: boolean | undefined;
 }
 
 /**
- * @param selectors those of the query, where they have been read already
- * @throws {StatusError} 400 for what cannot be read, numbers before selectors as in Kubernetes
+ * @param selectors those of the query, where they are parsed already
+ * @throws {StatusError} 400 for what cannot be parsed, numbers before selectors as in Kubernetes
  */
 export function parseListOptions(
   query: URLSearchParams,
@@ -55,7 +55,7 @@ const EXACT = 'Exact';
 const NOT_OLDER_THAN = 'NotOlderThan';
 
 /**
- * Refuses options that do not go together (`ValidateListOptions` of Kubernetes).
+ * Refuses options that are invalid together (`ValidateListOptions` of Kubernetes).
  *
  * @throws {StatusError} 422 with one cause for each error
  */

@@ -5,12 +5,12 @@ import { countSelected, type Selection, takeSelected } from './selection.ts';
 import type { ServedObject } from './served-object.ts';
 
 /**
- * Tells which objects a list is about: those that both selectors match, behind the page before.
+ * Returns a predicate for the objects of a list: those that both selectors match, after the previous page.
  *
- * @returns `undefined` for all of them
+ * @returns `undefined` for all objects
  * @throws {StatusError} 400 for a malformed token
  */
-export function wantedBy(options: ListOptions): ((object: ServedObject) => boolean) | undefined {
+export function buildMatcher(options: ListOptions): ((object: ServedObject) => boolean) | undefined {
   const { labelSelector, fieldSelector } = options;
   const tests: ((object: ServedObject) => boolean)[] = [];
   if (options.continue !== '') {
@@ -30,7 +30,7 @@ export function wantedBy(options: ListOptions): ((object: ServedObject) => boole
   return others.length === 0 ? first : (object) => tests.every((test) => test(object));
 }
 
-/** The objects of a workload follow one another and share their labels: they are asked about once. */
+/** Evaluates the selector once for consecutive objects with the same labels, as those of one workload have. */
 function matchOncePerLabels(
   matches: (labels: ServedObject['labels']) => boolean,
 ): (object: ServedObject) => boolean {
@@ -45,9 +45,9 @@ function matchOncePerLabels(
   };
 }
 
-/** Where an object stands among all: they are sorted by namespace, then by name. */
+/** Position of an object: objects are sorted by namespace, then by name. */
 interface ObjectPosition {
-  /** Empty for what has no namespace. */
+  /** Empty for cluster-scoped resources. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -55,18 +55,18 @@ interface ObjectPosition {
 const VERSION = 'meta.k8s.io/v1';
 
 /**
- * The token of the page behind an object. It is the object's key and nothing else: the page goes on behind it in
- * whatever there is by then, at any replica, so that no change in between fails the listing.
+ * The token of the page after an object. It is the object's key alone: the next page continues after it in the current
+ * state, at any replica, so changes in between do not make the listing fail.
  */
 export function formatContinueToken({ namespace, name }: ObjectPosition): string {
   return Buffer.from(JSON.stringify({ v: VERSION, start: `${namespace}/${name}` })).toString('base64url');
 }
 
-/** @throws {StatusError} 400 for a token that is none of ours */
+/** @throws {StatusError} 400 for an invalid token */
 export function parseContinueToken(token: string): ObjectPosition {
   const [namespace, name, ...rest] = readStart(token)?.split('/') ?? [];
   if (namespace === undefined || !name || rest.length > 0) {
-    throw badRequest('invalid continue token: continue key is not valid: it is none that this server gave');
+    throw badRequest('invalid continue token: continue key is not valid: this server did not issue it');
   }
   return { namespace, name };
 }
@@ -90,7 +90,7 @@ function readStart(token: string): string | undefined {
   }
 }
 
-/** One page of what is selected, and what the list says of the rest. */
+/** One page of the selected objects, with the list's metadata about the rest. */
 export interface Page {
   readonly selection: Selection;
   readonly metadata: Pick<ListMeta, 'continue' | 'remainingItemCount'>;
@@ -100,12 +100,12 @@ export interface Page {
  * Cuts the first page off.
  *
  * @param limit 0 for everything
- * @param tellsRemaining whether the number of the remaining objects is told: Kubernetes does so where nothing was
- *   selected away
+ * @param countsRemaining whether the number of the remaining objects is set: Kubernetes does so for lists without
+ * selectors
  */
 export function cutPage(
   selection: Selection,
-  { limit, tellsRemaining }: { readonly limit: number; readonly tellsRemaining: boolean },
+  { limit, countsRemaining }: { readonly limit: number; readonly countsRemaining: boolean },
 ): Page {
   const remaining = limit > 0 ? countSelected(selection) - limit : 0;
   if (remaining <= 0) return { selection, metadata: {} };
@@ -115,7 +115,7 @@ export function cutPage(
     selection: page,
     metadata: {
       ...(last && { continue: formatContinueToken(last) }),
-      ...(tellsRemaining && { remainingItemCount: remaining }),
+      ...(countsRemaining && { remainingItemCount: remaining }),
     },
   };
 }

@@ -9,14 +9,13 @@ import type { BlockFormat } from './encode-object.ts';
 import { select } from './selection.ts';
 import type { ObjectBlock } from './served-object.ts';
 
-/** What lists are remembered by. */
 export interface RecentListsOptions {
   readonly clock: Clock;
-  /** For how long a list counts as asked for lately: somewhat longer than its objects stay the same. */
-  readonly rememberMs: number;
+  /** How long a list counts as recent: somewhat longer than its objects stay the same. */
+  readonly recentMs: number;
 }
 
-/** A list, or a part of one, that somebody has asked for. */
+/** A list, or a part of one, that a client has requested. */
 export interface RecentList extends ResourceIdentity {
   readonly resource: Pick<ObjectResource, 'name' | 'kind' | 'listKind' | 'columns'>;
   /** `undefined` for all. */
@@ -24,60 +23,60 @@ export interface RecentList extends ResourceIdentity {
   readonly format: BlockFormat;
 }
 
-/** The objects that will be listed next, before anybody can ask for them. */
+/** The objects of the next version, before they are served. */
 export interface NextObjects {
   list(
     resource: string,
     namespace: string | undefined,
     slices: TimeSlices,
   ): readonly ObjectBlock[] | Promise<readonly ObjectBlock[]>;
-  /** What lists will tell as their version. */
+  /** The version that lists will have. */
   readonly resourceVersion: string | undefined;
 }
 
-/** In which slices they are encoded, and until when. */
+/** Time slices of encoding ahead, and its abort signal. */
 export interface AheadPace {
   readonly slices: TimeSlices;
   readonly signal: AbortSignal;
 }
 
-interface Remembered {
+interface RecordedList {
   readonly list: RecentList;
-  askedAtMs: number;
+  requestedAtMs: number;
   compressedAtMs: number;
 }
 
-/** As many as a large cluster has namespaces, in both formats; the one that was asked for the longest ago goes first. */
+/** As many as a large cluster has namespaces, in both formats; the least recently requested one is evicted first. */
 const MAX_LISTS = 512;
 
-/** Once so much has been encoded ahead, uncompressed, the rest is encoded when it is asked for. */
+/** Once this much has been encoded ahead, uncompressed, the rest is encoded on request. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Fewer are encoded in some milliseconds. */
+/** Fewer objects are encoded in a few milliseconds. */
 const MIN_OBJECTS = OBJECTS_PER_SLICE;
 
 /**
- * Remembers which long lists were asked for lately, and encodes them of the objects that come next, so that who asks again
- * and again never waits for thousands of objects to be encoded. What nobody asks for is not encoded.
+ * Records which long lists were requested recently, and encodes them for each new version, so that clients that poll
+ * never wait for thousands of objects to be encoded. Lists without a recent request are not encoded.
  */
 export class RecentLists {
   readonly #options: RecentListsOptions;
-  readonly #remembered = new LruMap<string, Remembered>({ max: MAX_LISTS });
+  readonly #lists = new LruMap<string, RecordedList>({ max: MAX_LISTS });
 
   constructor(options: RecentListsOptions) {
     this.#options = options;
   }
 
-  /** Whether nothing would be encoded. */
+  /** Whether there is nothing to encode. */
   get isEmpty(): boolean {
-    this.#forgetOld();
-    return this.#remembered.size === 0;
+    this.#evictOld();
+    return this.#lists.size === 0;
   }
 
   /**
-   * Notes that a list was asked for.
+   * Records the request of a list.
    *
-   * @returns the body by which it is noticed, too, whether it is sent compressed
+   * @returns the body, which also records whether it is sent compressed
    */
   note(
     identity: Omit<RecentList, 'namespace' | 'format'>,
@@ -88,30 +87,30 @@ export class RecentLists {
     if (objects < MIN_OBJECTS) return body;
     const { clock } = this.#options;
     const key = `${list.resource.name} ${list.format} ${list.namespace ?? ''}`;
-    const { compressedAtMs = Number.NEGATIVE_INFINITY } = this.#remembered.peek(key) ?? {};
-    const remembered = { list, askedAtMs: clock.monotonicMs(), compressedAtMs };
-    this.#remembered.set(key, remembered);
+    const { compressedAtMs = Number.NEGATIVE_INFINITY } = this.#lists.peek(key) ?? {};
+    const recorded = { list, requestedAtMs: clock.monotonicMs(), compressedAtMs };
+    this.#lists.set(key, recorded);
     const { gzipped } = body;
     if (!gzipped) return body;
     return {
       ...body,
       gzipped: () => {
-        remembered.compressedAtMs = remembered.askedAtMs;
+        recorded.compressedAtMs = recorded.requestedAtMs;
         return gzipped();
       },
     };
   }
 
   /**
-   * Encodes what was asked for lately, the latest first, in time slices; requests that come meanwhile for the same objects wait for
-   * it, and nothing is done twice.
+   * Encodes recent lists, the most recent first, in time slices; requests for the same objects meanwhile wait for it,
+   * so nothing is encoded twice.
    *
    * @throws the signal's reason when it aborts meanwhile
    */
   async encodeAhead(next: NextObjects, pace: AheadPace): Promise<void> {
-    const oldestMs = this.#forgetOld();
+    const oldestMs = this.#evictOld();
     let bytes = 0;
-    for (const { list, compressedAtMs } of [...this.#remembered.values()].reverse()) {
+    for (const { list, compressedAtMs } of [...this.#lists.values()].reverse()) {
       pace.signal.throwIfAborted();
       const blocks = await next.list(list.resource.name, list.namespace, pace.slices);
       const body = await encodeWhole(list, blocks, next, pace);
@@ -121,13 +120,13 @@ export class RecentLists {
     }
   }
 
-  /** @returns since when lists count */
-  #forgetOld(): number {
-    const { clock, rememberMs } = this.#options;
-    const oldestMs = clock.monotonicMs() - rememberMs;
-    for (const [key, { askedAtMs }] of this.#remembered) {
-      if (askedAtMs >= oldestMs) break;
-      this.#remembered.delete(key);
+  /** @returns since when lists count as recent */
+  #evictOld(): number {
+    const { clock, recentMs } = this.#options;
+    const oldestMs = clock.monotonicMs() - recentMs;
+    for (const [key, { requestedAtMs }] of this.#lists) {
+      if (requestedAtMs >= oldestMs) break;
+      this.#lists.delete(key);
     }
     return oldestMs;
   }

@@ -3,28 +3,27 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ObjectBlock, ServedObject } from './served-object.ts';
 
-/** Objects of a block that follow one another: from an index up to, but without, another. */
+/** Consecutive objects of a block: from `start` to before `end`. */
 export interface IndexRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What is selected of one block; not empty. */
+/** The selected part of one block; not empty. */
 export interface SelectedBlock<Object extends ServedObject = ServedObject> {
   readonly block: readonly Object[];
   readonly ranges: readonly IndexRange[];
 }
 
-/** What is selected of all blocks, in their order. */
+/** The selected parts of all blocks, in their order. */
 export type Selection = readonly SelectedBlock[];
 
-/** What is known of the objects that are wanted. */
 interface SelectOptions {
-  /** What every wanted object is known to match, so that not all have to be asked about. */
+  /** A selector that every wanted object matches: an index of it spares the predicate most objects. */
   readonly labelSelector?: LabelSelector;
 }
 
-/** Selects everything, or the objects that are wanted. */
+/** Selects everything, or the objects that match. */
 export function select(
   blocks: readonly ObjectBlock[],
   isWanted?: (object: ServedObject) => boolean,
@@ -35,9 +34,9 @@ export function select(
 }
 
 /**
- * The same, except that others go on meanwhile: selectors of 500 requirements take seconds over tens of thousands of objects.
+ * The same in time slices: selectors of 500 requirements take seconds for tens of thousands of objects.
  *
- * @param options.requirements how many there are of both selectors
+ * @param options.requirements number of requirements of both selectors
  * @throws the signal's reason when it aborts meanwhile
  */
 export async function selectInSlices(
@@ -58,13 +57,13 @@ export async function selectInSlices(
   }
 }
 
-/** To try so many takes as long as to make or encode an object. */
+/** Evaluating this many takes as long as building or encoding one object. */
 const REQUIREMENTS_AN_OBJECT = 50;
 
-/** To count each would take as long as to try a requirement. */
+/** Counting each object would take as long as evaluating a requirement. */
 const OBJECTS_A_STEP = 32;
 
-/** Tells, step by step, how many objects it has tried since the step before. */
+/** Yields, step by step, how many objects it has evaluated since the previous step. */
 function* selectionSteps(
   blocks: readonly ObjectBlock[],
   isWanted: ((object: ServedObject) => boolean) | undefined,
@@ -72,9 +71,9 @@ function* selectionSteps(
 ): Generator<number, Selection, void> {
   const selection: SelectedBlock[] = [];
   for (const block of blocks) {
-    const places = labelSelector && placesByLabel(block, labelSelector);
+    const positions = labelSelector && positionsByLabel(block, labelSelector);
     const ranges = isWanted
-      ? yield* wantedRanges(block, { isWanted, places })
+      ? yield* wantedRanges(block, { isWanted, positions })
       : [{ start: 0, end: block.length }];
     if (block.length > 0 && ranges.length > 0) selection.push({ block, ranges });
   }
@@ -87,21 +86,20 @@ export function isWhole({ block, ranges }: SelectedBlock): boolean {
   return first?.start === 0 && first.end === block.length;
 }
 
-/** How many objects are selected. */
+/** Number of selected objects. */
 export function countSelected(selection: Selection): number {
   let count = 0;
   for (const { ranges } of selection) for (const { start, end } of ranges) count += end - start;
   return count;
 }
 
-/** The selected objects. */
 export function selectedObjects(selection: Selection): readonly ServedObject[] {
   return selection.flatMap(({ block, ranges }) =>
     ranges.flatMap(({ start, end }) => block.slice(start, end)),
   );
 }
 
-/** The first of the selected objects, so many of them. */
+/** The first `limit` of the selected objects. */
 export function takeSelected(selection: Selection, limit: number): Selection {
   const taken: SelectedBlock[] = [];
   let left = limit;
@@ -118,73 +116,73 @@ export function takeSelected(selection: Selection, limit: number): Selection {
   return taken;
 }
 
-/** @param wanted.places where all the wanted ones are; everywhere by default */
+/** @param wanted.positions of the objects that may match; all by default */
 function* wantedRanges(
   block: ObjectBlock,
   {
     isWanted,
-    places = block.keys(),
+    positions = block.keys(),
   }: {
     readonly isWanted: (object: ServedObject) => boolean;
-    readonly places?: Iterable<number> | undefined;
+    readonly positions?: Iterable<number> | undefined;
   },
 ): Generator<number, readonly IndexRange[], void> {
   const ranges: IndexRange[] = [];
   let [start, end, tried] = [0, 0, 0];
-  for (const place of places) {
+  for (const position of positions) {
     if (++tried === OBJECTS_A_STEP) {
       yield tried;
       tried = 0;
     }
-    if (!isWanted(block[place] as ServedObject)) continue;
-    if (place !== end) {
+    if (!isWanted(block[position] as ServedObject)) continue;
+    if (position !== end) {
       if (start < end) ranges.push({ start, end });
-      start = place;
+      start = position;
     }
-    end = place + 1;
+    end = position + 1;
   }
   if (start < end) ranges.push({ start, end });
   yield tried;
   return ranges;
 }
 
-/** By value of one label, where in a block the objects are that have it, in their order. */
-type Places = ReadonlyMap<string, readonly number[]>;
+/** By value of one label, ascending positions in a block of the objects that have it. */
+type Positions = ReadonlyMap<string, readonly number[]>;
 
-/** Fewer are looked through sooner than an index is made. */
+/** Evaluating fewer objects is faster than building an index. */
 const MIN_INDEXED = 100;
 
-/** Autoscalers ask by one or two labels; for any others everything is looked through. */
+/** Autoscalers select by one or two labels; for others, all objects are evaluated. */
 const MAX_KEYS = 8;
 
-const INDEXES = new WeakMap<ObjectBlock, Map<string, Places>>();
+const INDEXES = new WeakMap<ObjectBlock, Map<string, Positions>>();
 
 /**
- * Where in a block the objects are that a selector may match, in their order; `undefined` for anywhere.
+ * Ascending positions in a block of the objects that a selector may match; `undefined` for any.
  *
- * Goes by the first requirement that names values; the caller has to look at the others.
+ * Uses the first requirement with values; the caller must evaluate the others.
  */
-export function placesByLabel(block: ObjectBlock, selector: LabelSelector): readonly number[] | undefined {
+export function positionsByLabel(block: ObjectBlock, selector: LabelSelector): readonly number[] | undefined {
   if (block.length < MIN_INDEXED) return undefined;
   const requirement = selector.requirements.find(({ operator }) => ['=', '==', 'in'].includes(operator));
   const index = requirement && indexOf(block, requirement.key);
   if (!requirement || !index) return undefined;
-  const places = requirement.values.map((value) => index.get(value) ?? []);
-  return places.length === 1 ? places[0] : places.flat().sort((a, b) => a - b);
+  const positions = requirement.values.map((value) => index.get(value) ?? []);
+  return positions.length === 1 ? positions[0] : positions.flat().sort((a, b) => a - b);
 }
 
-function indexOf(block: ObjectBlock, key: string): Places | undefined {
-  const indexes = INDEXES.get(block) ?? new Map<string, Places>();
+function indexOf(block: ObjectBlock, key: string): Positions | undefined {
+  const indexes = INDEXES.get(block) ?? new Map<string, Positions>();
   INDEXES.set(block, indexes);
-  const known = indexes.get(key);
-  if (known || indexes.size >= MAX_KEYS) return known;
+  const cached = indexes.get(key);
+  if (cached || indexes.size >= MAX_KEYS) return cached;
   const index = new Map<string, number[]>();
-  block.forEach(({ labels }, place) => {
+  block.forEach(({ labels }, position) => {
     const value = getOwn(labels, key);
     if (value === undefined) return;
-    const places = index.get(value);
-    if (places) places.push(place);
-    else index.set(value, [place]);
+    const positions = index.get(value);
+    if (positions) positions.push(position);
+    else index.set(value, [position]);
   });
   indexes.set(key, index);
   return index;

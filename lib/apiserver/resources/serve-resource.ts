@@ -21,14 +21,14 @@ import {
 import { blockFormatOf, encodeList } from './encode-list.ts';
 import { encodeObject } from './encode-object.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
-import { cutPage, wantedBy } from './list-page.ts';
+import { buildMatcher, cutPage } from './list-page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';
 import { startOfWatch } from './watch-rounds.ts';
 import { EventEncoder, type WatchServer } from './watch-server.ts';
 
 const ONE = [{ start: 0, end: 1 }];
 
-/** Responds with one object, or with what the client wants made of it. */
+/** Responds with one object, or with the requested conversion of it. */
 export function serveGet(
   context: ApiContext,
   {
@@ -74,7 +74,7 @@ export function serveGet(
 }
 
 /**
- * Responds with a document that a group leads to by itself.
+ * Responds with a document that a group routes itself.
  *
  * @throws {StatusError} 400 for a query that no list may have
  */
@@ -84,10 +84,12 @@ export function serveDocument(context: ApiContext, document: RoutedDocument): Pr
   return writeDocument(context, document.read({ labelSelector, fieldSelector, isWatch, parameters }));
 }
 
-/** By query, which requests for the same URL share: a selector is read once, not with every request of an autoscaler. */
+/**
+ * Cached by query, which requests for the same URL share: a selector is parsed once, not with every request of an
+ * autoscaler.
+ */
 const optionsOf = memoizeByObject((query: URLSearchParams) => parseListOptions(query));
 
-/** What a list is asked of. */
 interface ListTarget extends ResourceIdentity {
   readonly resource: ObjectResource;
   /** `undefined` for all. */
@@ -95,9 +97,9 @@ interface ListTarget extends ResourceIdentity {
 }
 
 /**
- * What a request says about the list or watch that it wants.
+ * Parses the options of a list or watch.
  *
- * @throws {StatusError} 400 for options that cannot be read, 422 for those that do not go together
+ * @throws {StatusError} 400 for options that cannot be parsed, 422 for those that are invalid together
  */
 export function listOptionsOf(
   { query, info }: Pick<RequestState, 'query' | 'info'>,
@@ -109,8 +111,8 @@ export function listOptionsOf(
 }
 
 /**
- * Responds with the objects that the selectors match, or with what the client wants made of them. The client's formats come
- * first, so that a request which cannot be served costs nothing.
+ * Responds with the objects that the selectors match, or with the requested conversion of them. The format is
+ * negotiated first, so that a request that cannot be served costs nothing.
  */
 export async function serveList(
   context: ApiContext,
@@ -126,31 +128,31 @@ export async function serveList(
   const requirements = labelSelector.requirements.length + fieldSelector.requirements.length;
   const signal = () => deadline.signal;
   const selecting = { labelSelector, requirements, slices, signal };
-  const selected = await selectInSlices(blocks, wantedBy(options), selecting);
-  const page = cutPage(selected, { limit, tellsRemaining: requirements === 0 });
+  const selected = await selectInSlices(blocks, buildMatcher(options), selecting);
+  const page = cutPage(selected, { limit, countsRemaining: requirements === 0 });
   resource.onServed?.(page.selection);
   const format = blockFormatOf(representation);
-  if (!format) await holdEncoded(context, page.selection);
+  if (!format) await reserveEncoded(context, page.selection);
 
   const list = { ...target, ...page, metadata: { resourceVersion, ...page.metadata } };
   const body = await encodeList(list, representation, { query, signal, slices });
-  // Who takes pages, be it one of a single object, would have all objects encoded ahead with every snapshot.
+  // A client that reads pages, even of one object, would otherwise have all objects encoded ahead with every snapshot.
   const isPage = page.metadata.continue !== undefined || options.continue !== '';
   const sent =
     format && !isPage && resource.onListed?.({ namespace, format, selection: page.selection, body });
   writeBody(context, sent || body, representation.format);
 }
 
-/** What an object takes of a table or of YAML, about; once the whole is encoded it is known. */
+/** Approximate size of an object in a table or in YAML; corrected once the whole is encoded. */
 const ESTIMATED_OBJECT_BYTES = 1_024;
 
-/** Waits before memory is taken that this response alone will have. */
-async function holdEncoded({ state }: ApiContext, selection: Selection): Promise<void> {
+/** Waits for the memory that this response alone takes. */
+async function reserveEncoded({ state }: ApiContext, selection: Selection): Promise<void> {
   const bytes = countSelected(selection) * ESTIMATED_OBJECT_BYTES;
-  if (bytes >= COUNTED_FROM_BYTES) await state.held?.hold(bytes);
+  if (bytes >= COUNTED_FROM_BYTES) await state.buffered?.reserve(bytes);
 }
 
-/** Responds with a stream of what changes, if the resource can be watched. */
+/** Responds with a stream of changes, if the resource can be watched. */
 export function serveWatch(
   context: ApiContext,
   {
@@ -160,7 +162,7 @@ export function serveWatch(
   }: { readonly target: ListTarget; readonly options: ListOptions; readonly watches: WatchServer },
 ): void {
   const { group, version, resource, namespace } = target;
-  negotiateResponse(context, OBJECT_RESTRICTIONS); // the list that there is behind every watch must be acceptable, too
+  negotiateResponse(context, OBJECT_RESTRICTIONS); // the client must also accept the media type of the corresponding list
   const { watch: watchable } = resource;
   if (!watchable) throw notSupported({ group, resource: resource.name }, 'watch');
   const representation = negotiate(context.get('Accept'), OBJECT_RESTRICTIONS, STREAM_FORMATS);
@@ -176,14 +178,14 @@ export function serveWatch(
     subject: {
       watchable,
       namespace,
-      isWanted: wantedBy({ ...options, continue: '' }) ?? (() => true),
+      isWanted: buildMatcher({ ...options, continue: '' }) ?? (() => true),
       sendsBookmarks: options.allowWatchBookmarks,
     },
     encoder: new EventEncoder({
       format,
       resource,
       itemType: { kind: resource.kind, apiVersion: `${group}/${version}` },
-      asked: conversion && toMetaConversion(conversion),
+      conversion: conversion && toMetaConversion(conversion),
       include: parseIncludeObject(context.state.query),
     }),
     mediaType: format === 'json' ? MEDIA_TYPES.json : `${MEDIA_TYPES.protobuf};stream=watch`,

@@ -3,20 +3,19 @@ import { goQuote } from '#lib/kubernetes/selectors/go-quote.ts';
 import type { ListOptions } from './list-options.ts';
 import type { ObjectBlock, ServedObject, Watchable } from './served-object.ts';
 
-/** What a watch is about. */
+/** The resource and selection of a watch. */
 export interface WatchSubject {
   readonly watchable: Watchable;
   /** `undefined` for all. */
   readonly namespace: string | undefined;
   readonly isWanted: (object: ServedObject) => boolean;
-  /** Whether the watcher is to know its version, too, when nothing of its own has changed. */
+  /** Whether the watcher also gets the version when none of its objects has changed. */
   readonly sendsBookmarks: boolean;
 }
 
 /**
- * Tells what changes from a start on, a round of events for each version, for as long as the signal lets it. A watcher that
- * takes long over one round is told in the next what has changed since, not all that happened meanwhile, so that
- * nothing piles up.
+ * Yields changes from a start on, a round of events for each version, until the signal aborts. If a watcher takes long
+ * over one round, the next has the changes since then, not all intermediate ones, so nothing accumulates.
  */
 export async function* watchRounds(
   start: WatchStart,
@@ -24,14 +23,14 @@ export async function* watchRounds(
   signal: AbortSignal,
 ): AsyncGenerator<Iterable<WatchEvent>, void, void> {
   const { watchable, namespace } = subject;
-  let { known, version } = start;
+  let { sent, version } = start;
   let isInitialEnd = start.marksInitialEnd;
   while (!signal.aborted) {
     const next = watchable.version();
     const current = watchable.current(namespace);
-    yield round({ known, current }, { subject, version: next, isInitialEnd, isNew: next !== version });
+    yield round({ sent, current }, { subject, version: next, isInitialEnd, isNew: next !== version });
     isInitialEnd = false;
-    [known, version] = [current, next];
+    [sent, version] = [current, next];
     try {
       await watchable.changed(version, signal);
     } catch (error) {
@@ -41,16 +40,16 @@ export async function* watchRounds(
 }
 
 function* round(
-  { known, current }: { readonly known: WatchStart['known']; readonly current: WatchStart['known'] },
-  told: {
+  { sent, current }: { readonly sent: WatchStart['sent']; readonly current: WatchStart['sent'] },
+  round: {
     readonly subject: WatchSubject;
     readonly version: string;
     readonly isInitialEnd: boolean;
     readonly isNew: boolean;
   },
 ): Generator<WatchEvent, void, void> {
-  const { subject, version, isInitialEnd, isNew } = told;
-  for (const change of objectChanges(known, current, subject.watchable.isUnchanged)) {
+  const { subject, version, isInitialEnd, isNew } = round;
+  for (const change of objectChanges(sent, current, subject.watchable.isUnchanged)) {
     const event = eventOf(change, { isWanted: subject.isWanted, version });
     if (event) yield event;
   }
@@ -59,13 +58,13 @@ function* round(
   }
 }
 
-/** What became of an object: at least one of the two is there. */
+/** A changed object: at least one of the two is set. */
 interface ObjectChange {
   readonly before: ServedObject | undefined;
   readonly after: ServedObject | undefined;
 }
 
-/** What changed from one state to another, both sorted; by namespace and name. */
+/** Changes from one state to another, both sorted by namespace and name. */
 export function* objectChanges(
   before: readonly ObjectBlock[],
   after: readonly ObjectBlock[],
@@ -83,7 +82,7 @@ export function* objectChanges(
   }
 }
 
-/** One by one: a list of all of them would be held for every watcher that takes its time. */
+/** A generator: an array would be retained for every slow watcher. */
 function* objectsOf(blocks: readonly ObjectBlock[]): Generator<ServedObject, undefined, void> {
   for (const block of blocks) yield* block;
   return undefined;
@@ -95,31 +94,30 @@ function compare(a: ServedObject, b: ServedObject): number {
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
 }
 
-/** What a watcher is told. */
 export type WatchEvent = ObjectEvent | BookmarkEvent;
 
-/** That an object has come to what is watched, has changed, or has left it. */
+/** An object is added to the watched ones, has changed, or is removed from them. */
 interface ObjectEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** As it is, or was before it left. */
+  /** As it is, or was before it was removed. */
   readonly object: ServedObject;
-  /** In which version that happened. */
+  /** The version of the change. */
   readonly resourceVersion: string;
 }
 
-/** Up to which version the watcher has been told everything. */
+/** The version up to which the watcher has received all changes. */
 interface BookmarkEvent {
   readonly type: 'BOOKMARK';
   readonly resourceVersion: string;
-  /** Whether this is the end of what there was when the watch began. */
+  /** Whether this ends the initial events. */
   readonly isInitialEnd: boolean;
 }
 
 /**
- * What a change means to somebody who watches only some objects: one that does not belong to them any more is
- * deleted, and one that has begun to is added.
+ * The event of a change for a watcher with selectors: an object that no longer matches is deleted, and one that begins
+ * to match is added.
  *
- * @returns `undefined` when it is none of theirs
+ * @returns `undefined` when it never matched
  */
 function eventOf(
   { before, after }: ObjectChange,
@@ -133,20 +131,19 @@ function eventOf(
   return wasWanted ? { type: 'DELETED', object: before, resourceVersion } : undefined;
 }
 
-/** Where a watch begins. */
 export interface WatchStart {
   readonly version: string;
-  /** What the watcher knows already; nothing, where it is to be told of everything first. */
-  readonly known: readonly ObjectBlock[];
-  /** Whether the end of that is marked. */
+  /** What the watcher has already; empty, where the watch begins with all objects. */
+  readonly sent: readonly ObjectBlock[];
+  /** Whether a bookmark marks the end of the initial events. */
   readonly marksInitialEnd: boolean;
 }
 
 /**
- * Finds out where a watch begins: at the version that it names, or with everything that there is. Without a
- * version, or from 0, it begins with everything unless it asks for the opposite, as in Kubernetes.
+ * Determines where a watch begins: at the version that it names, or with all objects. Without a version, or from 0, it
+ * begins with all objects unless it requests otherwise, as in Kubernetes.
  *
- * @throws {StatusError} 410 for a version that is too old or another instance's, 400 for what is no version
+ * @throws {StatusError} 410 for a version that is too old or another instance's, 400 for an invalid version
  */
 export function startOfWatch(
   watchable: Watchable,
@@ -156,15 +153,15 @@ export function startOfWatch(
   const { resourceVersion, sendInitialEvents } = options;
   const version = watchable.version();
   if (sendInitialEvents ?? isAnyVersion(resourceVersion)) {
-    return { version, known: [], marksInitialEnd: sendInitialEvents === true };
+    return { version, sent: [], marksInitialEnd: sendInitialEvents === true };
   }
   const from = isAnyVersion(resourceVersion) ? version : resourceVersion;
   if (!/^\d+$/.test(from)) {
-    throw badRequest(`Invalid resource version ${goQuote(from)}: it is no whole number`);
+    throw badRequest(`Invalid resource version ${goQuote(from)}: not an integer`);
   }
-  const known = watchable.possiblySent(from, namespace);
-  if (!known) throw expired(`too old resource version: ${from} (${version})`);
-  return { version: from, known, marksInitialEnd: false };
+  const sent = watchable.possiblySent(from, namespace);
+  if (!sent) throw expired(`too old resource version: ${from} (${version})`);
+  return { version: from, sent, marksInitialEnd: false };
 }
 
 function isAnyVersion(resourceVersion: string): boolean {

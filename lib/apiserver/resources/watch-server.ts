@@ -18,41 +18,38 @@ import { objectDocument, type TypeMeta } from './encode-object.ts';
 import type { ServedObject } from './served-object.ts';
 import { type WatchEvent, type WatchStart, type WatchSubject, watchRounds } from './watch-rounds.ts';
 
-/** What watches need from outside. */
 interface WatchServerOptions {
   readonly clock: Clock;
-  /** Aborts when the server drains: watches end, and their clients go on elsewhere. */
+  /** Aborts when the server drains: watches end, and their clients reconnect elsewhere. */
   readonly draining: AbortSignal;
-  /** A number in [0, 1), so that watches which began together do not all end together. */
+  /** A number in [0, 1), so that watches that began together do not all end together. */
   readonly random: () => number;
-  /** Every watcher holds a state that it knows: without a limit they would be a way to fill the memory. */
+  /** Every watcher retains a state: unbounded, watchers could exhaust the memory. */
   readonly maxWatchers: number;
-  /** Told of each that was one too many, or was dropped because it took nothing. */
+  /** Called for each watcher that was one too many, or was dropped because it did not read. */
   readonly onRefused: (reason: 'watchers' | 'not_read') => void;
 }
 
-/** How many watchers a server has at most unless told otherwise. */
 export const DEFAULT_MAX_WATCHERS = 1_000;
 
-/** What is sent to one watcher. */
 interface Watch {
   readonly start: WatchStart;
   readonly subject: WatchSubject;
   readonly encoder: EventEncoder;
   readonly mediaType: string;
-  /** 0 for as long as the server likes. */
+  /** 0 for the server's default. */
   readonly timeoutSeconds: number;
 }
 
 const RETRY_AFTER_SECONDS = 1;
-/** As long as Kubernetes' servers let watches run: this, and up to as much again. */
+/** Kubernetes' servers let watches run for this long, and up to twice as long. */
 const DEFAULT_DURATION_MS = 30 * 60_000;
-/** A watcher that takes nothing for so long is dropped. */
+/** A watcher that reads nothing for this long is dropped. */
 const STALL_MS = 60_000;
-/** Events are sent together up to so many bytes. */
+/** Events are sent together up to this size. */
 const CHUNK_BYTES = 16 * 1024;
 
-/** Streams events to watchers, each as fast as it takes them. */
+/** Streams events to watchers, each as fast as it reads. */
 export class WatchServer {
   readonly #options: WatchServerOptions;
   #watchers = 0;
@@ -62,7 +59,7 @@ export class WatchServer {
   }
 
   /**
-   * Responds with a stream that ends when its time is up, when the client goes, or when the server does.
+   * Responds with a stream that ends at its timeout, when the client leaves, or when the server drains.
    *
    * @throws {StatusError} 429 when there are too many watchers already
    */
@@ -88,14 +85,14 @@ export class WatchServer {
     context.state.isEventStream = true;
     context.status = 200;
     context.set('Content-Type', watch.mediaType);
-    context.flushHeaders(); // the client knows that it watches, though nothing may happen for long
+    context.flushHeaders(); // confirms the watch to the client, though there may be no event for long
     const drop = () => {
       onRefused('not_read');
       context.res.destroy();
     };
     context.body = Readable.from(this.#chunks(watch, { signal: ending.signal, drop }), {
       objectMode: false,
-      highWaterMark: 1, // who does not read is held one chunk for, and no more
+      highWaterMark: 1, // one chunk at most is buffered for a client that does not read
     });
   }
 
@@ -120,10 +117,10 @@ export class WatchServer {
     }
   }
 
-  /** Gives a chunk, and drops the watcher if it is not taken for too long. */
+  /** Yields a chunk, and drops the watcher if it is not read in time. */
   *#taken(chunk: Buffer, drop: () => void): Generator<Buffer, void, void> {
     const timer = new AbortController();
-    this.#options.clock.sleep(STALL_MS, { signal: timer.signal }).then(drop, () => {}); // it was taken in time
+    this.#options.clock.sleep(STALL_MS, { signal: timer.signal }).then(drop, () => {}); // it was read in time
     try {
       yield chunk;
     } finally {
@@ -132,19 +129,19 @@ export class WatchServer {
   }
 }
 
-/** As what a watcher is sent objects. */
+/** How a watcher receives objects. */
 interface EventRepresentation {
   readonly format: StreamFormat;
   readonly resource: ObjectResource;
-  /** Of the objects themselves. */
+  /** Type of the objects themselves. */
   readonly itemType: TypeMeta;
-  /** What is made of them instead, if anything. */
-  readonly asked: MetaConversion | undefined;
-  /** What the rows of Tables carry. */
+  /** The requested conversion, if any. */
+  readonly conversion: MetaConversion | undefined;
+  /** What the rows of Tables include. */
   readonly include: IncludedObject;
 }
 
-/** Encodes the events of one watch. Only the first of its Tables has columns: the others are rows of the same. */
+/** Encodes the events of one watch. Only the first of its Tables has columns: the others add rows to it. */
 export class EventEncoder {
   readonly #representation: EventRepresentation;
   #hasSentColumns = false;
@@ -158,14 +155,20 @@ export class EventEncoder {
   }
 
   #documentOf(event: WatchEvent): Document {
-    const { itemType, asked } = this.#representation;
+    const { itemType, conversion } = this.#representation;
     const { resourceVersion } = event;
-    if (asked?.kind === 'Table') {
-      return this.#table(asked.apiVersion, event.type === 'BOOKMARK' ? [] : [event.object], resourceVersion);
+    if (conversion?.kind === 'Table') {
+      return this.#table(
+        conversion.apiVersion,
+        event.type === 'BOOKMARK' ? [] : [event.object],
+        resourceVersion,
+      );
     }
-    if (event.type === 'BOOKMARK') return bookmarkDocument(asked ?? itemType, event);
+    if (event.type === 'BOOKMARK') return bookmarkDocument(conversion ?? itemType, event);
     const object = event.type === 'DELETED' ? atVersion(event.object, resourceVersion) : event.object;
-    return asked ? partialObjectMetadata(object, asked.apiVersion) : objectDocument(object, itemType);
+    return conversion
+      ? partialObjectMetadata(object, conversion.apiVersion)
+      : objectDocument(object, itemType);
   }
 
   #table(apiVersion: string, items: readonly ServedObject[], resourceVersion: string): Document {
@@ -180,16 +183,15 @@ export class EventEncoder {
   }
 }
 
-/** An object that has gone is as it was, but of the version in which it went. */
+/** A deleted object with the version of its deletion. */
 function atVersion(object: ServedObject, resourceVersion: string): ServedObject {
   const { name, namespace, labels, creationTimestampMs, content, contentType } = object;
   return { name, namespace, labels, creationTimestampMs, resourceVersion, content, contentType };
 }
 
-/** The formats in which events can follow one another. */
 type StreamFormat = 'json' | 'protobuf';
 
-/** Encodes one event so that others can follow: in JSON on a line, in protobuf behind its length. */
+/** Encodes one event of a stream: in JSON as a line, in protobuf after its length. */
 export function encodeEvent(
   type: WatchEvent['type'] | 'ERROR',
   object: Document,
@@ -210,7 +212,7 @@ export function encodeEvent(
   return Buffer.concat([length, event]);
 }
 
-/** Says to which version a watcher has come: an object of nothing but a version. */
+/** An object with a version alone, up to which a watcher has received all changes. */
 export function bookmarkDocument(
   type: TypeMeta,
   { resourceVersion, isInitialEnd }: { readonly resourceVersion: string; readonly isInitialEnd: boolean },

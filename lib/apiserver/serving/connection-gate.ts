@@ -2,33 +2,34 @@ import type { Server, Socket } from 'node:net';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** How many connections there may be. */
 export interface ConnectionLimits {
-  /** Together, whatever they do. */
+  /** In total, in any state. */
   readonly connections: number;
-  /** In the middle of their TLS handshake, which takes 175 kB each; others wait for theirs, which takes little. */
+  /**
+   * In the middle of their TLS handshake, which takes 175 kB each; a connection that waits for its handshake takes
+   * little.
+   */
   readonly handshakes: number;
 }
 
-/** More than watchers are let. */
+/** More than the maximum number of watchers. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { connections: 2_000, handshakes: 128 };
 
-/** What a gate is made with. */
 interface ConnectionGateOptions {
   readonly limits: ConnectionLimits;
   /** How long a connection may wait for its handshake. */
   readonly waitMs: number;
-  /** How many connections are kept for an address, whatever others ask for. */
+  /** Number of connections that are reserved for an address. */
   readonly reservedFor: (address: string) => number;
   readonly clock: Clock;
-  /** Told of each connection that is refused, or cut off for another. */
+  /** Called for each connection that is refused, or cut off for another. */
   readonly onRefused: (reason: 'connections' | 'handshakes') => void;
 }
 
-/** While others wait, a handshake may take this long: one that is not held up takes milliseconds. */
-const PATIENCE_MS = 2_000;
+/** How long a handshake may take while others wait: normally it takes milliseconds. */
+const CONTENDED_HANDSHAKE_MS = 2_000;
 
-interface Place extends AddressedPlace {
+interface Slot extends AddressedSlot {
   readonly socket: Socket;
   readonly key: string;
   readonly begin: () => void;
@@ -37,20 +38,20 @@ interface Place extends AddressedPlace {
 }
 
 /**
- * Lets connections in up to a number, and some of them begin their handshake. Beyond that the address suffers that has
- * the most beyond those that are reserved for it: its oldest makes place for one of an address that has fewer, and
- * where it is the newcomer's own, that one waits, or is refused. So one that opens thousands keeps itself out, and nobody else.
+ * Bounds the number of connections, and of concurrent handshakes. Beyond a bound, the address with the most connections
+ * above its reservation yields: its oldest is cut off for one of an address that has fewer. Where that is the new
+ * connection's own address, the new one waits, or is refused. So an address that opens thousands blocks only itself.
  *
- * Not a `FairSemaphore`: what is admitted can be taken back here, and addresses have reserved connections.
+ * Not a `FairSemaphore`: an admission can be revoked here, and addresses have reserved connections.
  */
 export class ConnectionGate {
   readonly #options: ConnectionGateOptions;
-  readonly #byKey = new Map<string, Place>();
-  readonly #open = new PlacesByAddress<Place>();
-  readonly #shaking = new PlacesByAddress<Place>();
-  /** In the order in which they came. */
-  readonly #waiting = new Set<Place>();
-  #patience: Disposable | undefined;
+  readonly #byKey = new Map<string, Slot>();
+  readonly #open = new SlotsByAddress<Slot>();
+  readonly #shaking = new SlotsByAddress<Slot>();
+  /** In order of arrival. */
+  readonly #waiting = new Set<Slot>();
+  #cutOffTimer: Disposable | undefined;
 
   constructor(options: ConnectionGateOptions) {
     this.#options = options;
@@ -68,79 +69,79 @@ export class ConnectionGate {
   admit(socket: Socket, begin: () => void): void {
     const { remoteAddress: address } = socket;
     if (address === undefined) {
-      socket.destroy(); // its client has gone
+      socket.destroy(); // its client has left
       return;
     }
-    socket.on('error', () => {}); // 'close' follows; until its handshake begins nobody else listens
-    const place: Place = { address, socket, key: keyOf(socket), begin, shakingSinceMs: 0 };
-    if (!this.#hasCapacity(this.#open, 'connections', place)) {
-      this.#cutOff(place, 'connections');
+    socket.on('error', () => {}); // 'close' follows; nothing else listens until the handshake begins
+    const slot: Slot = { address, socket, key: keyOf(socket), begin, shakingSinceMs: 0 };
+    if (!this.#hasCapacity(this.#open, 'connections', slot)) {
+      this.#cutOff(slot, 'connections');
       return;
     }
-    this.#open.add(place);
-    this.#byKey.set(place.key, place);
+    this.#open.add(slot);
+    this.#byKey.set(slot.key, slot);
     socket.once('close', () => {
-      this.#forget(place);
+      this.#remove(slot);
       this.#beginWaiting();
     });
-    if (this.#hasCapacity(this.#shaking, 'handshakes', place)) this.#begin(place);
-    else this.#wait(place);
+    if (this.#hasCapacity(this.#shaking, 'handshakes', slot)) this.#begin(slot);
+    else this.#wait(slot);
   }
 
-  /** A connection's handshake is over. */
+  /** Marks the handshake of a connection as over. */
   finish(connection: Ends): void {
-    const place = this.#byKey.get(keyOf(connection));
-    if (!place) return;
-    this.#shaking.delete(place);
+    const slot = this.#byKey.get(keyOf(connection));
+    if (!slot) return;
+    this.#shaking.delete(slot);
     this.#beginWaiting();
   }
 
   /** Cuts off those that wait. */
   close(): void {
-    for (const place of this.#waiting) {
-      this.#forget(place);
-      place.socket.destroy();
+    for (const slot of this.#waiting) {
+      this.#remove(slot);
+      slot.socket.destroy();
     }
-    this.#endPatience();
+    this.#cancelCutOff();
   }
 
-  /** Whether there is capacity for one more, if need be because another has been cut off for it. */
-  #hasCapacity(places: PlacesByAddress<Place>, limit: keyof ConnectionLimits, newcomer: Place): boolean {
-    if (places.size < this.#options.limits[limit]) return true;
-    const victim = places.victimFor(newcomer, this.#options.reservedFor);
+  /** Whether there is capacity for one more, possibly after another has been cut off. */
+  #hasCapacity(slots: SlotsByAddress<Slot>, limit: keyof ConnectionLimits, newcomer: Slot): boolean {
+    if (slots.size < this.#options.limits[limit]) return true;
+    const victim = slots.victimFor(newcomer, this.#options.reservedFor);
     if (!victim) return false;
     this.#cutOff(victim, limit);
     return true;
   }
 
-  #cutOff(place: Place, reason: keyof ConnectionLimits): void {
-    this.#forget(place);
+  #cutOff(slot: Slot, reason: keyof ConnectionLimits): void {
+    this.#remove(slot);
     this.#options.onRefused(reason);
-    place.socket.destroy();
+    slot.socket.destroy();
   }
 
-  #forget(place: Place): void {
-    place.deadline?.[Symbol.dispose]();
-    this.#waiting.delete(place);
-    this.#shaking.delete(place);
-    this.#open.delete(place);
-    if (this.#byKey.get(place.key) === place) this.#byKey.delete(place.key);
+  #remove(slot: Slot): void {
+    slot.deadline?.[Symbol.dispose]();
+    this.#waiting.delete(slot);
+    this.#shaking.delete(slot);
+    this.#open.delete(slot);
+    if (this.#byKey.get(slot.key) === slot) this.#byKey.delete(slot.key);
   }
 
-  #begin(place: Place): void {
-    place.shakingSinceMs = this.#options.clock.monotonicMs();
-    this.#shaking.add(place);
-    place.begin();
+  #begin(slot: Slot): void {
+    slot.shakingSinceMs = this.#options.clock.monotonicMs();
+    this.#shaking.add(slot);
+    slot.begin();
   }
 
-  #wait(place: Place): void {
+  #wait(slot: Slot): void {
     const { clock, waitMs } = this.#options;
-    this.#waiting.add(place);
-    place.deadline = clock.startTimer(waitMs, () => {
-      this.#cutOff(place, 'handshakes');
-      if (this.#waiting.size === 0) this.#endPatience();
+    this.#waiting.add(slot);
+    slot.deadline = clock.startTimer(waitMs, () => {
+      this.#cutOff(slot, 'handshakes');
+      if (this.#waiting.size === 0) this.#cancelCutOff();
     });
-    this.#startPatience();
+    this.#scheduleCutOff();
   }
 
   #beginWaiting(): void {
@@ -150,30 +151,30 @@ export class ConnectionGate {
       next.deadline?.[Symbol.dispose]();
       this.#begin(next);
     }
-    this.#endPatience();
+    this.#cancelCutOff();
   }
 
-  /** Looks after the oldest handshake, for as long as others wait. */
-  #startPatience(): void {
+  /** While others wait, cuts off handshakes that take too long. */
+  #scheduleCutOff(): void {
     const { oldest } = this.#shaking;
-    if (this.#patience || !oldest) return;
+    if (this.#cutOffTimer || !oldest) return;
     const { clock } = this.#options;
     const ageMs = clock.monotonicMs() - oldest.shakingSinceMs;
-    this.#patience = clock.startTimer(Math.max(0, PATIENCE_MS - ageMs), () => {
-      this.#patience = undefined;
+    this.#cutOffTimer = clock.startTimer(Math.max(0, CONTENDED_HANDSHAKE_MS - ageMs), () => {
+      this.#cutOffTimer = undefined;
       for (;;) {
         const { oldest: late } = this.#shaking;
-        if (!late || clock.monotonicMs() - late.shakingSinceMs < PATIENCE_MS) break;
+        if (!late || clock.monotonicMs() - late.shakingSinceMs < CONTENDED_HANDSHAKE_MS) break;
         this.#cutOff(late, 'handshakes');
       }
       this.#beginWaiting();
-      if (this.#waiting.size > 0) this.#startPatience();
+      if (this.#waiting.size > 0) this.#scheduleCutOff();
     });
   }
 
-  #endPatience(): void {
-    this.#patience?.[Symbol.dispose]();
-    this.#patience = undefined;
+  #cancelCutOff(): void {
+    this.#cutOffTimer?.[Symbol.dispose]();
+    this.#cutOffTimer = undefined;
   }
 }
 
@@ -188,32 +189,32 @@ export function guardConnections(server: Server, gate: ConnectionGate): void {
   });
 }
 
-/** Both ends of a connection: a client may use one port of its own towards two of our addresses. */
+/** Both ends of a connection: a client may use one of its ports for two of our addresses. */
 type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
 function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Ends): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
-/** For how long an address stays known after it was last recognised. */
-const KNOWN_MS = 3_600_000;
+/** How long an address has a reservation after the last request that gave it one. */
+const RESERVATION_MS = 3_600_000;
 
-/** One that is asked from with every request is noted no more often than this. */
+/** A reservation is renewed no more often than this. */
 const NOTED_AGAIN_MS = 60_000;
 
-/** As many of each kind are known; the one that was noted the longest ago goes first. */
+/** Of each kind; the least recently noted one is evicted first. */
 const MAX_ADDRESSES = 1_024;
 
-/** How many connections of one address are kept for it, whatever others ask for. */
+/** Number of connections that are reserved for one address. */
 const RESERVED = { user: 64, probe: 4 } as const;
 
-/** What an address is known for: somebody proved there who they are, or asked for our health, as anybody may. */
-export type KnownFor = keyof typeof RESERVED;
+/** Why an address has a reservation: an authenticated user, or a probe of the overall health. */
+export type ReservationKind = keyof typeof RESERVED;
 
-/** The addresses that some places among the connections are reserved for. */
-export class KnownAddresses {
+/** Addresses that connections are reserved for. */
+export class ReservedAddresses {
   readonly #clock: Clock;
-  readonly #notedAtMs: Readonly<Record<KnownFor, LruMap<string, number>>> = {
+  readonly #notedAtMs: Readonly<Record<ReservationKind, LruMap<string, number>>> = {
     user: new LruMap({ max: MAX_ADDRESSES }),
     probe: new LruMap({ max: MAX_ADDRESSES }),
   };
@@ -222,64 +223,62 @@ export class KnownAddresses {
     this.#clock = clock;
   }
 
-  note(address: string, knownFor: KnownFor): void {
-    const noted = this.#notedAtMs[knownFor];
+  note(address: string, kind: ReservationKind): void {
+    const noted = this.#notedAtMs[kind];
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - (noted.peek(address) ?? Number.NEGATIVE_INFINITY) >= NOTED_AGAIN_MS)
       noted.set(address, nowMs);
   }
 
-  /** How many connections are reserved for an address. */
+  /** Number of connections that are reserved for an address. */
   reservedFor(address: string): number {
-    if (this.#isKnown(address, 'user')) return RESERVED.user;
-    return this.#isKnown(address, 'probe') ? RESERVED.probe : 0;
+    if (this.#isReserved(address, 'user')) return RESERVED.user;
+    return this.#isReserved(address, 'probe') ? RESERVED.probe : 0;
   }
 
-  #isKnown(address: string, knownFor: KnownFor): boolean {
-    const notedAtMs = this.#notedAtMs[knownFor].peek(address);
-    return notedAtMs !== undefined && this.#clock.monotonicMs() - notedAtMs < KNOWN_MS;
+  #isReserved(address: string, kind: ReservationKind): boolean {
+    const notedAtMs = this.#notedAtMs[kind].peek(address);
+    return notedAtMs !== undefined && this.#clock.monotonicMs() - notedAtMs < RESERVATION_MS;
   }
 }
 
-/** Something that one address takes up. */
-interface AddressedPlace {
+interface AddressedSlot {
   readonly address: string;
 }
 
-/** Places in the order in which they were taken, counted by address. */
-class PlacesByAddress<Place extends AddressedPlace> {
-  readonly #places = new Set<Place>();
+/** Slots in the order in which they were taken, counted by address. */
+class SlotsByAddress<Slot extends AddressedSlot> {
+  readonly #slots = new Set<Slot>();
   readonly #counts = new Map<string, number>();
 
   get size(): number {
-    return this.#places.size;
+    return this.#slots.size;
   }
 
-  /** The one that was taken first. */
-  get oldest(): Place | undefined {
-    const [oldest] = this.#places;
+  get oldest(): Slot | undefined {
+    const [oldest] = this.#slots;
     return oldest;
   }
 
-  add(place: Place): void {
-    if (this.#places.has(place)) return;
-    this.#places.add(place);
-    this.#counts.set(place.address, (this.#counts.get(place.address) ?? 0) + 1);
+  add(slot: Slot): void {
+    if (this.#slots.has(slot)) return;
+    this.#slots.add(slot);
+    this.#counts.set(slot.address, (this.#counts.get(slot.address) ?? 0) + 1);
   }
 
-  delete(place: Place): void {
-    if (!this.#places.delete(place)) return;
-    const count = (this.#counts.get(place.address) ?? 0) - 1;
-    if (count > 0) this.#counts.set(place.address, count);
-    else this.#counts.delete(place.address);
+  delete(slot: Slot): void {
+    if (!this.#slots.delete(slot)) return;
+    const count = (this.#counts.get(slot.address) ?? 0) - 1;
+    if (count > 0) this.#counts.set(slot.address, count);
+    else this.#counts.delete(slot.address);
   }
 
   /**
-   * Whose place another may have: the oldest of the address that has the most beyond those reserved for it.
+   * The slot to free for another: the oldest of the address that has the most above its reservation.
    *
-   * @returns `undefined` where no address has more than the newcomer's would have
+   * @returns `undefined` where no address would have more than the new connection's
    */
-  victimFor(newcomer: Place, reservedFor: (address: string) => number): Place | undefined {
+  victimFor(newcomer: Slot, reservedFor: (address: string) => number): Slot | undefined {
     const own = (this.#counts.get(newcomer.address) ?? 0) + 1 - reservedFor(newcomer.address);
     let [worst, most]: [string | undefined, number] = [undefined, own];
     for (const [address, count] of this.#counts) {
@@ -287,7 +286,7 @@ class PlacesByAddress<Place extends AddressedPlace> {
       if (address !== newcomer.address && excess > most) [worst, most] = [address, excess];
     }
     if (worst === undefined) return undefined;
-    for (const place of this.#places) if (place.address === worst) return place;
+    for (const slot of this.#slots) if (slot.address === worst) return slot;
     return undefined;
   }
 }

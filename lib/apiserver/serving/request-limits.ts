@@ -13,16 +13,15 @@ import {
 import type { Clock } from '#lib/time/clock.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
 
-/** As much of a body as Go's servers read though nobody wants it. */
+/** As much of an unused body as Go's servers read. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** For so long a client may go on to read the response before the connection is cut, as in Go. */
+/** How long a client may continue to read the response before the connection is cut, as in Go. */
 const LINGER_MS = 500;
 
 /**
- * Reads no more than a bounded part of the body of an HTTP/1.1 request: nothing here wants one, but without reading
- * it the next request on the connection is not reached. One that is longer gets its response, and ends its connection. HTTP/2 has
- * its windows for that.
+ * Discards a bounded part of the body of an HTTP/1.1 request: no endpoint uses it, but the next request of the
+ * connection comes after it. A longer one gets its response, and ends its connection. HTTP/2 has flow control for that.
  */
 export function limitBody(
   request: IncomingMessage,
@@ -45,7 +44,7 @@ export function limitBody(
   request.on('data', count);
 }
 
-/** Says that nothing more will come, and leaves the client the time to read what has. */
+/** Sends the end of the stream, and leaves the client time to read. */
 function cutOff({ socket }: IncomingMessage, clock: Clock): void {
   const timer = new AbortController();
   socket.once('close', () => timer.abort());
@@ -56,12 +55,16 @@ function cutOff({ socket }: IncomingMessage, clock: Clock): void {
   );
 }
 
-/** So many requests of one HTTP/1.1 connection may wait for their responses; clients that pipeline at all send a few. */
+/**
+ * Maximum number of requests of one HTTP/1.1 connection that wait for their responses; clients that pipeline send a
+ * few.
+ */
 const MAX_PIPELINED = 100;
 
 /**
- * Cuts off connections on which too many requests wait behind one another: Node makes a request of all that has come, however
- * many responses are still to be written. Not a semaphore: nothing can wait, since Node has made the request already.
+ * Cuts off connections on which too many requests wait in a pipeline: Node creates all requests that have arrived,
+ * however many responses are still to be written. Not a semaphore: nothing can wait, since Node has created the request
+ * already.
  */
 export class PipelineLimit {
   readonly #underWay = new WeakMap<Socket, number>();
@@ -71,9 +74,9 @@ export class PipelineLimit {
     this.#onExceeded = onExceeded;
   }
 
-  /** @returns whether the request is to be served; `leave` is to follow once nobody waits for its response any more */
+  /** @returns whether to serve the request; call `leave` once its response is sent or its client has left */
   enter(socket: Socket): boolean {
-    if (socket.destroyed) return false; // the rest of what came in one packet
+    if (socket.destroyed) return false; // the rest of what arrived in one packet
     const count = (this.#underWay.get(socket) ?? 0) + 1;
     if (count > MAX_PIPELINED) {
       this.#onExceeded();
@@ -90,8 +93,8 @@ export class PipelineLimit {
 }
 
 /**
- * Responds to what Node's HTTP/1.1 parser makes no request of. A method that it does not know is one that nothing
- * here does, so its response is that of any other wrong method.
+ * Responds to input that Node's HTTP/1.1 parser rejects. An unknown method gets the same response as any other
+ * unsupported method.
  */
 export function refuseMalformed(error: Error & { readonly code?: string }, connection: Duplex): void {
   if (!connection.writable) {
@@ -111,7 +114,7 @@ export function refuseMalformed(error: Error & { readonly code?: string }, conne
   connection.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** What to count it as; `undefined` where nothing is refused, as when a client leaves before its response has. */
+/** The reason to count; `undefined` where nothing is refused, as when a client leaves before its response is sent. */
 export function refusalReasonOf(code: string | undefined): RefusalReason | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'too_slow';
@@ -131,21 +134,20 @@ function failureOf(code: string | undefined): StatusError {
   }
 }
 
-/** A request that has come in. */
 interface PacedRequest {
-  /** Where it comes from. */
+  /** Address of its client. */
   readonly address: string;
   readonly begin: () => void;
   /** Whether its client has left. */
   readonly isOver: () => boolean;
 }
 
-/** So many requests begin before others have had the event loop: they take some milliseconds. */
+/** Number of requests that begin before the event loop continues: they take some milliseconds. */
 const MAX_CONCURRENT = 16;
 
 /**
- * Begins requests, no more than a few in each time slice: thousands may come in one packet. Of those that wait, each
- * address that they come from begins one before any begins another. A request that was taken back meanwhile, as by RST_STREAM, never begins.
+ * Begins requests, no more than a few in each time slice: thousands may arrive in one packet. Addresses take turns. A
+ * request that was canceled meanwhile, as by RST_STREAM, never begins.
  *
  * Not a `TokenBucket`: the pace is the event loop's, not the clock's.
  */
@@ -171,7 +173,7 @@ export class RequestPacer {
     request.begin();
   }
 
-  /** While none waits it may stay open until something comes: the event loop would look for it twice else. */
+  /** While none waits the slice may stay open until one arrives, which spares the event loop a turn. */
   #openSlice(): void {
     this.#slice ??= setImmediate(() => this.#beginWaiting()).unref();
   }
@@ -191,7 +193,7 @@ export class RequestPacer {
     this.#slice?.ref();
   }
 
-  /** The first of the address that is next. */
+  /** The first of the next address. */
   #next(): PacedRequest | undefined {
     const [entry] = this.#waiting;
     if (!entry) return undefined;
@@ -199,7 +201,7 @@ export class RequestPacer {
     const [next] = requests;
     if (next) requests.delete(next);
     this.#waiting.delete(address);
-    if (requests.size > 0) this.#waiting.set(address, requests); // behind the others
+    if (requests.size > 0) this.#waiting.set(address, requests); // after the others
     return next;
   }
 }

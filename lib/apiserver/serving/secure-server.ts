@@ -18,8 +18,8 @@ import {
   type ConnectionLimits,
   DEFAULT_CONNECTION_LIMITS,
   guardConnections,
-  KnownAddresses,
-  type KnownFor,
+  type ReservationKind,
+  ReservedAddresses,
 } from './connection-gate.ts';
 import {
   limitBody,
@@ -32,30 +32,29 @@ import type { ServingCertificates } from './serving-certificates.ts';
 import type { RefusalReason } from './serving-telemetry.ts';
 import { SecureContexts, type TlsSettings } from './tls-context.ts';
 
-/** What a server is started with. */
 interface SecureServerOptions extends ListenAddress {
   readonly certificates: ServingCertificates;
-  /** By default TLS 1.2 or later, by Node's own choice of cipher suites. */
+  /** By default TLS 1.2 or later, with Node's own choice of cipher suites. */
   readonly tls?: TlsSettings;
-  /** Requests at once on one HTTP/2 connection; by default 100, and 0 to speak HTTP/1.1 alone. */
+  /** Concurrent requests of one HTTP/2 connection; by default 100, and 0 to serve HTTP/1.1 alone. */
   readonly maxStreamsPerConnection?: number;
   /** By default those of Kubernetes' servers. */
   readonly timeouts?: ConnectionTimeouts;
   /** Of all headers of a request with its URL; by default 1 MiB. */
   readonly maxHeaderBytes?: number;
-  /** Whether `onRequest` reads bodies, within a bound of its own. By default they are discarded, within 256 KiB. */
+  /** Whether `onRequest` reads bodies, with a bound of its own. By default they are discarded, up to 256 KiB. */
   readonly readsBodies?: boolean;
   readonly connectionLimits?: ConnectionLimits | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long requests that are under way may take to finish when the server is disposed. */
+  /** How long requests in progress may take to finish when the server is disposed. */
   readonly drainMs: number;
   readonly onRequest: (
     request: Http2ServerRequest | IncomingMessage,
     response: Http2ServerResponse | ServerResponse,
   ) => void;
   readonly onRefused: (reason: RefusalReason) => void;
-  /** Told of connections that are closed because nothing was asked on them for long. */
+  /** Called for connections that are closed because they were idle for too long. */
   readonly onIdle: () => void;
 }
 
@@ -66,7 +65,7 @@ const DEFAULT_TIMEOUTS: ConnectionTimeouts = {
   requestMs: 60_000,
   checkMs: 10_000,
 };
-/** Requests at once on one HTTP/2 connection, as in Kubernetes' servers. */
+/** Concurrent requests of one HTTP/2 connection, as in Kubernetes' servers. */
 export const DEFAULT_MAX_STREAMS = 100;
 const DEFAULT_TLS: TlsSettings = { minVersion: 'TLSv1.2', cipherSuites: [], curves: [] };
 
@@ -77,22 +76,25 @@ export class SecureServer implements AsyncDisposable {
   readonly #options: SecureServerOptions;
   readonly #connections: ReadonlySet<Socket>;
   readonly #gate: ConnectionGate;
-  readonly #known: KnownAddresses;
+  readonly #reservedAddresses: ReservedAddresses;
   readonly #pacer = new RequestPacer();
   readonly #pipelines: PipelineLimit;
   #isDraining = false;
-  /** Responses that have neither left nor been cut off. */
+  /** Responses that have neither been sent nor cut off. */
   #underWay = 0;
   #onNoneUnderWay = () => {};
 
   private constructor(
     server: Server,
     address: AddressInfo,
-    options: SecureServerOptions & { readonly gate: ConnectionGate; readonly known: KnownAddresses },
+    options: SecureServerOptions & {
+      readonly gate: ConnectionGate;
+      readonly reservedAddresses: ReservedAddresses;
+    },
   ) {
     this.address = address;
     this.#gate = options.gate;
-    this.#known = options.known;
+    this.#reservedAddresses = options.reservedAddresses;
     this.#server = server;
     this.#options = options;
     this.#pipelines = new PipelineLimit(() => options.onRefused('pipelined'));
@@ -100,7 +102,7 @@ export class SecureServer implements AsyncDisposable {
     server.on('request', (request, response) => this.#handle(request, response));
   }
 
-  /** @throws when the address cannot be listened at or the certificate cannot be used */
+  /** @throws when it cannot listen on the address or the certificate cannot be used */
   static async start(options: SecureServerOptions): Promise<SecureServer> {
     const { certificates, logger, timeouts = DEFAULT_TIMEOUTS } = options;
     const { maxStreamsPerConnection = DEFAULT_MAX_STREAMS } = options;
@@ -114,13 +116,13 @@ export class SecureServer implements AsyncDisposable {
     });
     certificates.onChange(() => {
       contexts.refresh();
-      server.setSecureContext(contexts.options); // connections that are there keep theirs
+      server.setSecureContext(contexts.options); // established connections retain theirs
     });
-    const known = new KnownAddresses(options.clock);
+    const reservedAddresses = new ReservedAddresses(options.clock);
     const gate = new ConnectionGate({
       limits: options.connectionLimits ?? DEFAULT_CONNECTION_LIMITS,
       waitMs: timeouts.headersMs,
-      reservedFor: (address) => known.reservedFor(address),
+      reservedFor: (address) => reservedAddresses.reservedFor(address),
       clock: options.clock,
       onRefused: options.onRefused,
     });
@@ -156,24 +158,24 @@ export class SecureServer implements AsyncDisposable {
       options.onRefused('tls_handshake');
       logger.info('TLS handshake failed', { remoteAddress, err: describeError(error) }, 2);
     });
-    return new SecureServer(server, await listen(server, options), { ...options, gate, known });
+    return new SecureServer(server, await listen(server, options), { ...options, gate, reservedAddresses });
   }
 
   get connectionCount(): number {
     return this.#connections.size;
   }
 
-  /** How many connections are in the middle of their TLS handshake. */
+  /** Number of connections in the middle of their TLS handshake. */
   get handshakeCount(): number {
     return this.#gate.handshakeCount;
   }
 
-  /** Reserves places for an address for an hour. */
-  noteAddress(address: string | undefined, knownFor: KnownFor): void {
-    if (address !== undefined) this.#known.note(address, knownFor);
+  /** Reserves connections for an address for an hour. */
+  noteAddress(address: string | undefined, kind: ReservationKind): void {
+    if (address !== undefined) this.#reservedAddresses.note(address, kind);
   }
 
-  /** Accepts nothing new, closes what lies idle, lets what is under way finish for a while, then cuts it off. */
+  /** Accepts nothing new, closes idle connections, lets requests in progress finish for a while, then cuts them off. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDraining = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -186,7 +188,7 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
-    // Who works for one hears of its end before what they work with is gone.
+    // Handlers must observe the end of their requests before what they use is disposed.
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onNoneUnderWay = resolve));
   }
 
@@ -222,7 +224,7 @@ export class SecureServer implements AsyncDisposable {
   }
 }
 
-/** Whether nobody waits for a response any more. */
+/** Whether the response has been sent or its client has left. */
 function isOver(response: Http2ServerResponse | ServerResponse): boolean {
   return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
@@ -236,7 +238,7 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
   return connections;
 }
 
-/** How long clients may take their time; who takes longer is cut off. */
+/** Timeouts of clients; connections of slower ones are cut off. */
 export interface ConnectionTimeouts {
   /** Between two requests. */
   readonly idleMs: number;
@@ -244,40 +246,42 @@ export interface ConnectionTimeouts {
   readonly headersMs: number;
   /** For a whole request with its body. */
   readonly requestMs: number;
-  /** How often the last two are looked at. */
+  /** How often the last two are checked. */
   readonly checkMs: number;
 }
 
-/** What a server is made with. */
 interface HttpServerOptions {
   readonly context: SecureContextOptions;
   readonly serverNames: NonNullable<TlsOptions['SNICallback']>;
   readonly timeouts: ConnectionTimeouts;
-  /** Requests at once on one HTTP/2 connection; 0 to speak HTTP/1.1 alone. */
+  /** Concurrent requests of one HTTP/2 connection; 0 to serve HTTP/1.1 alone. */
   readonly maxStreamsPerConnection: number;
   /** Of all headers of a request with its URL; by default what Go's servers accept. */
   readonly maxHeaderBytes?: number | undefined;
 }
 
-/** What Go's servers accept. */
+/** As in Go's servers. */
 const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;
 
-/** How many headers a request may have: a user's groups and extra values come one in each. */
+/** Headers of a request: a user's groups and extra values have one each. */
 export const MAX_HEADERS = 10_000;
 
 /**
- * One more than are allowed, so that a request which has too many is seen to, and refused. Over HTTP/2 the beginning of the request
- * counts as four.
+ * More than are allowed, so that a request with too many is detected, and refused. Over HTTP/2 the pseudo-headers count
+ * as four.
  */
 const MAX_HEADERS_READ = MAX_HEADERS + 5;
 
 /**
- * How many streams of one connection a client may reset at once, and in each second, before the connection ends. Who asks on
- * behalf of others resets as many as it may have open, when all of these leave.
+ * How many streams of one connection a client may reset in a burst, and in each second, before the connection ends. A
+ * proxy resets as many as it may have open, when all of its clients leave.
  */
 const STREAM_RESETS = { streamResetBurst: 200, streamResetRate: 33 };
 
-/** A server of HTTP/1.1 and HTTP/2 over TLS that asks clients for a certificate and takes any: each request is judged. */
+/**
+ * A server of HTTP/1.1 and HTTP/2 over TLS that requests a client certificate and accepts any: each request is
+ * authenticated by itself.
+ */
 function createHttpServer(options: HttpServerOptions): Server {
   const { maxStreamsPerConnection: maxConcurrentStreams, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } =
     options;
@@ -305,11 +309,11 @@ function createHttpServer(options: HttpServerOptions): Server {
           ...STREAM_RESETS,
           maxHeaderListPairs: MAX_HEADERS_READ, // Node resets a stream with more than 128
         });
-  // Node leaves out what comes behind the 2,000th.
+  // Node drops headers after the 2,000th.
   return Object.assign(server, { maxHeadersCount: MAX_HEADERS_READ });
 }
 
-/** Understood by Node's HTTP/2 server, too, though its types know them for HTTP/1.1 alone. */
+/** Node's HTTP/2 server supports these, too, though its types have them for HTTP/1.1 alone. */
 function http1Options({ idleMs, headersMs, requestMs, checkMs }: ConnectionTimeouts): Http1Options {
   return {
     headersTimeout: headersMs,
@@ -319,10 +323,9 @@ function http1Options({ idleMs, headersMs, requestMs, checkMs }: ConnectionTimeo
   };
 }
 
-/** Where to listen. */
 export interface ListenAddress {
   readonly bindAddress: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
@@ -330,10 +333,10 @@ const ANY_ADDRESS = ['0.0.0.0', '::', '::0', ''];
 const WITHOUT_IPV6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
 
 /**
- * Starts to accept connections. An address that is unspecified means every address of both families, as in Go;
- * where the machine has no IPv6, of IPv4 alone.
+ * Starts to accept connections. An unspecified address means all addresses of both families, as in Go; of IPv4 alone
+ * where the machine has no IPv6.
  *
- * @throws when the address cannot be listened at
+ * @throws when it cannot listen on the address
  */
 export async function listen(server: NetServer, { bindAddress, port }: ListenAddress): Promise<AddressInfo> {
   try {
@@ -341,7 +344,7 @@ export async function listen(server: NetServer, { bindAddress, port }: ListenAdd
   } catch (error) {
     const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error) ?? '');
     if (isWithoutIpv6) return await listenAt(server, '0.0.0.0', port);
-    throw new Error(`Cannot listen at ${bindAddress}:${port}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot listen on ${bindAddress}:${port}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -350,14 +353,14 @@ function listenAt(server: NetServer, host: string, port: number): Promise<Addres
     server.once('error', reject);
     server.listen({ host, port }, () => {
       server.off('error', reject);
-      resolve(server.address() as AddressInfo); // a port's, for no pipe was asked for
+      resolve(server.address() as AddressInfo); // a TCP address, since no pipe was requested
     });
   });
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the address is already in use',
-  EADDRNOTAVAIL: 'this machine has no such address',
+  EADDRINUSE: 'address already in use',
+  EADDRNOTAVAIL: 'address not available on this machine',
   EACCES: 'permission denied',
 };
 

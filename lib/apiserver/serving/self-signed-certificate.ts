@@ -17,13 +17,13 @@ const HOUR_MS = 3_600_000;
 const VALIDITY_MS = 365 * 24 * HOUR_MS;
 
 /**
- * Makes a certificate for `localhost`, signed by an authority of its own whose key is thrown away, as
- * Kubernetes' servers do where none is given to them: valid for a year from an hour ago.
+ * Makes a certificate for `localhost`, signed by a new authority whose key is discarded, as Kubernetes' servers do
+ * without a configured certificate: valid for a year from an hour ago.
  *
- * The keys are on P-256, which signs a handshake in a tenth of the time that RSA takes.
+ * The keys are on P-256, which signs a handshake in a tenth of RSA's time.
  */
 export async function makeSelfSignedCertificate(nowMs: number): Promise<KeyAndCertificate> {
-  // Loaded only when there is a certificate to make: bundled, it costs 7 MB.
+  // Loaded only to make a certificate: bundled, it takes 7 MB.
   const { authorityExtensions, serverExtensions, signCertificate } = await import('./x509-certificate.ts');
   const stamp = Math.floor(nowMs / 1000);
   const [authority, server] = await Promise.all([makeKeys(), makeKeys()]);
@@ -62,16 +62,17 @@ const OTHERS_READ_OR_WRITE = 0o066;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Reads a file that this program has written in a directory where others may write, too.
+ * Reads a file of this program from a directory that other users may write.
  *
  * @returns `undefined` when there is none
- * @throws when it is no file of its own: a symbolic link, another user's, or one that others may write, or, of a secret, read
+ * @throws when it is not our own file: a symbolic link, another user's, or one that others may write, or, if it is
+ * secret, read
  */
 async function readOwnFile(
   path: string,
   { isSecret }: { readonly isSecret: boolean },
 ): Promise<string | undefined> {
-  // Without following links, and without waiting for the other end of a pipe.
+  // Does not follow links, and does not wait for the other end of a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using file = await open(path, flags).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -80,9 +81,9 @@ async function readOwnFile(
   if (!file) return undefined;
   const status = await file.stat();
   const { uid, mode, nlink, size } = status;
-  if (!status.isFile()) throw new Error(`${path} is no file`);
+  if (!status.isFile()) throw new Error(`${path} is not a regular file`);
   if (uid !== (await ownUserId(path))) throw new Error(`${path} belongs to another user`);
-  if (nlink > 1) throw new Error(`${path} has other names, too`);
+  if (nlink > 1) throw new Error(`${path} has other hard links`);
   if (mode & (isSecret ? OTHERS_READ_OR_WRITE : OTHERS_WRITE)) {
     throw new Error(`${path} may be ${isSecret ? 'read' : 'written'} by others`);
   }
@@ -91,15 +92,15 @@ async function readOwnFile(
 }
 
 /**
- * Puts a file of our own in a place, whatever is there: a symbolic link is replaced, not followed. Nobody else may read it,
- * and nobody sees half of it.
+ * Writes a file of our own, whatever is at its path: a symbolic link is replaced, not followed. Other users cannot read
+ * it, and readers never see a part of it.
  */
 async function replaceOwnFile(path: string, content: string): Promise<void> {
-  await removeLeftovers(path).catch(() => {}); // they do no harm
+  await removeLeftovers(path).catch(() => {}); // they are harmless
   const beside = nameBeside(path);
   try {
     {
-      await using file = await open(beside, 'wx', 0o600); // fails where there is anything, even a link
+      await using file = await open(beside, 'wx', 0o600); // fails where anything exists, even a link
       await file.writeFile(content);
       await file.sync();
     }
@@ -110,15 +111,15 @@ async function replaceOwnFile(path: string, content: string): Promise<void> {
   }
 }
 
-/** A file of a program that was killed while it wrote lies there for good: another replica writes for no longer than this. */
+/** How old a temporary file must be to be removed: a replica that is still writing takes less time. */
 const LEFTOVER_MS = 3_600_000;
 
-/** Others may fill the directory. */
+/** Other users may fill the directory. */
 const MAX_ENTRIES = 10_000;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Removes what was to become this file, and never did: it may hold a key. */
+/** Removes temporary files of a program that was killed while it wrote this file: one may contain a key. */
 async function removeLeftovers(path: string): Promise<void> {
   const [directory, beginning] = [dirname(path), `${basename(path)}.`];
   let entries = 0;
@@ -130,7 +131,10 @@ async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Whose files are that this program makes. A container's user need not have a name, without which Node does not tell of it. */
+/**
+ * The user ID of the files that this program creates. A container's user need not have a name, without which Node does
+ * not return the ID.
+ */
 async function ownUserId(path: string): Promise<number> {
   const beside = nameBeside(path);
   try {
@@ -145,33 +149,32 @@ function nameBeside(path: string): string {
   return `${path}.${randomUUID()}`;
 }
 
-/** With less time than this left, a certificate is replaced: it is valid for a year. */
+/** A certificate with less time left is replaced: it is valid for a year. */
 const RENEWED_BEFORE_MS = 30 * 86_400_000;
 
-/** Where a self-signed certificate is kept. */
-export interface KeptCertificateOptions {
-  /** It is kept here as `apiserver.crt` and `apiserver.key`. */
+export interface StoredCertificateOptions {
+  /** Directory of `apiserver.crt` and `apiserver.key`. */
   readonly certDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * The self-signed certificate that is kept in a directory; where there is none that can be used for a month, it is made. Others may write
- * in that directory, such as /tmp: a pair that is not our own is not served with, and replaced.
+ * The self-signed certificate of a directory; it is made where there is none that is valid for another month. The
+ * directory may be writable for other users, as /tmp is: a pair that is not our own is not used, but replaced.
  */
-export async function keptOrMadeCertificate(options: KeptCertificateOptions): Promise<KeyAndCertificate> {
+export async function loadOrMakeCertificate(options: StoredCertificateOptions): Promise<KeyAndCertificate> {
   const { certDir, clock, logger } = options;
   const certFile = join(certDir, 'apiserver.crt');
   const keyFile = join(certDir, 'apiserver.key');
-  const kept = await readPair(certFile, keyFile).catch((error: unknown) => {
-    logger.warning('Not serving with the certificate that is kept: another one is made', {
+  const stored = await readPair(certFile, keyFile).catch((error: unknown) => {
+    logger.warning('Ignoring stored self-signed certificate; generating another', {
       certDir,
       err: describeError(error),
     });
     return undefined;
   });
-  if (kept && isFresh(kept, clock.nowMs())) return kept;
+  if (stored && isFresh(stored, clock.nowMs())) return stored;
   const made = await makeSelfSignedCertificate(clock.nowMs());
   try {
     await mkdir(certDir, { recursive: true });
@@ -179,7 +182,7 @@ export async function keptOrMadeCertificate(options: KeptCertificateOptions): Pr
     await replaceOwnFile(certFile, made.cert);
     logger.info('Generated self-signed cert', { certFile, keyFile });
   } catch (error) {
-    logger.warning('Cannot keep the self-signed certificate: the next start makes another one', {
+    logger.warning('Cannot store self-signed certificate; the next start generates another', {
       certDir,
       err: describeError(error),
     });
@@ -187,10 +190,10 @@ export async function keptOrMadeCertificate(options: KeptCertificateOptions): Pr
   return made;
 }
 
-/** @throws when the key is not that of the certificate, or one of them cannot be read */
+/** @throws when the key does not match the certificate, or one of them cannot be read */
 export function matchingPair(cert: string, key: string): KeyAndCertificate {
   const pair = { cert, key };
-  if (!belongTogether(pair)) throw new Error('the key is not that of the certificate');
+  if (!belongTogether(pair)) throw new Error('private key does not match certificate');
   return pair;
 }
 
@@ -203,14 +206,14 @@ async function readPair(certFile: string, keyFile: string): Promise<KeyAndCertif
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
-/** Whether a pair can be served with for some time yet. */
+/** Whether a pair will remain valid for some time. */
 export function isFresh(pair: KeyAndCertificate, nowMs: number): boolean {
   try {
     const { validFromDate, validToDate } = new X509Certificate(pair.cert);
     const renewedAtMs = validToDate.getTime() - RENEWED_BEFORE_MS;
     return belongTogether(pair) && validFromDate.getTime() <= nowMs && nowMs < renewedAtMs;
   } catch {
-    return false; // no certificate: another one is made
+    return false; // not a certificate: another one is made
   }
 }
 

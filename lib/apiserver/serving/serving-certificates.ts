@@ -5,52 +5,51 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   isFresh,
-  type KeptCertificateOptions,
   type KeyAndCertificate,
-  keptOrMadeCertificate,
+  loadOrMakeCertificate,
   matchingPair,
+  type StoredCertificateOptions,
 } from './self-signed-certificate.ts';
 
-/** What a server proves itself with; it may change while the server runs. */
+/** The serving certificates; they may change while the server runs. */
 export interface ServingCertificates {
-  /** For clients that ask for no name, or for one that no other certificate is for. */
+  /** For clients that request no server name, or one that matches no other certificate. */
   readonly current: KeyAndCertificate;
   readonly named: readonly NamedCertificate[];
   /** Calls a listener after every change. */
   onChange(listener: () => void): void;
 }
 
-/** A certificate for clients that ask for certain names (SNI). */
+/** A certificate for some server names (SNI). */
 interface NamedCertificate {
-  /** A star may stand for the first label: `*.example.com`. */
+  /** The first label may be a wildcard: `*.example.com`. */
   readonly names: readonly string[];
   readonly pair: KeyAndCertificate;
 }
 
-/** A certificate in files, and the names that it is for; none for those that it is made out to. */
+/** Files of a certificate and the names to use it for; empty for the certificate's own names. */
 export interface NamedCertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
   readonly names: readonly string[];
 }
 
-/** Where the certificates to serve with come from. */
 export interface ServingCertificatesOptions {
   /** Both, or none for a self-signed one. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** Where a self-signed one is kept. */
+  /** Directory of the self-signed certificate. */
   readonly certDir: string;
-  /** The first that fits counts. */
+  /** The first that matches is used. */
   readonly namedCertificates: readonly NamedCertificateFiles[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Reads the certificates to serve with and follows their files, or makes one and renews it.
+ * Reads the serving certificates and watches their files, or makes a self-signed one and renews it.
  *
- * @throws when given files cannot be read or do not belong together
+ * @throws when given files cannot be read or do not match
  */
 export async function openServingCertificates(
   options: ServingCertificatesOptions,
@@ -74,8 +73,8 @@ export async function openServingCertificates(
   const named: { readonly names: readonly string[]; readonly files: ReloadingFiles<KeyAndCertificate> }[] =
     [];
   for (const { names, ...paths } of namedCertificates) {
-    const followed = await follow([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
-    named.push({ names, files: followed });
+    const files = await follow([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
+    named.push({ names, files });
   }
   const opened = opening.move();
   return {
@@ -96,35 +95,35 @@ export async function openServingCertificates(
   };
 }
 
-/** The DNS names that a certificate is made out to. */
+/** The DNS names of a certificate. */
 function namesIn({ cert }: KeyAndCertificate): readonly string[] {
   const { subjectAltName = '' } = new X509Certificate(cert);
   return [...subjectAltName.matchAll(/(?:^|, )DNS:([^,"]+)/g)].map(([, name = '']) => name);
 }
 
-/** How often the time that is left is looked at, by the wall clock: it may be stepped. */
+/** How often the remaining time is checked, by the wall clock, which may be stepped. */
 const CHECK_MS = 3_600_000;
 
 /**
- * A self-signed certificate that is replaced while the server runs, long before it expires. Where another replica has
- * replaced the one in the directory already, that is taken.
+ * A self-signed certificate that is replaced while the server runs, long before it expires. If another replica has
+ * replaced the stored one already, that is used.
  */
 class RenewedCertificate implements AsyncDisposable {
-  readonly #options: KeptCertificateOptions;
+  readonly #options: StoredCertificateOptions;
   readonly #listeners: Listeners<KeyAndCertificate>;
   readonly #disposal = new AbortController();
   readonly #following: Promise<void>;
   #current: KeyAndCertificate;
 
-  private constructor(options: KeptCertificateOptions, current: KeyAndCertificate) {
+  private constructor(options: StoredCertificateOptions, current: KeyAndCertificate) {
     this.#options = options;
     this.#listeners = new Listeners({ event: 'the self-signed certificate', ...options });
     this.#current = current;
     this.#following = this.#follow();
   }
 
-  static async open(options: KeptCertificateOptions): Promise<RenewedCertificate> {
-    return new RenewedCertificate(options, await keptOrMadeCertificate(options));
+  static async open(options: StoredCertificateOptions): Promise<RenewedCertificate> {
+    return new RenewedCertificate(options, await loadOrMakeCertificate(options));
   }
 
   get current(): KeyAndCertificate {
@@ -156,7 +155,7 @@ class RenewedCertificate implements AsyncDisposable {
     const { clock, logger } = this.#options;
     if (isFresh(this.#current, clock.nowMs())) return;
     try {
-      this.#current = await keptOrMadeCertificate(this.#options);
+      this.#current = await loadOrMakeCertificate(this.#options);
       this.#listeners.notify(this.#current);
     } catch (error) {
       logger.error('Cannot renew the self-signed certificate', error);

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What a request is counted as while it is under way. */
+/** How a request is counted while it is in progress. */
 export type RequestKind = 'readOnly' | 'mutating';
 
 /** Why a request, or a connection before its first one, was not served. */
@@ -18,19 +18,19 @@ export type RefusalReason =
   | 'connections'
   | 'handshakes';
 
-/** Series about the bounds that a server keeps its clients within. */
+/** Series about the limits of the server. */
 export class ServingTelemetry {
   readonly #inFlight: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   readonly #refusals: Counter<'reason'>;
   readonly #idleConnections: Counter;
 
-  /** @param counts what there is of each at the moment */
+  /** @param counts current numbers */
   constructor(
     registry: Registry,
     counts: {
       readonly connections: () => number;
       readonly handshakes: () => number;
-      readonly heldBytes: () => number;
+      readonly bufferedBytes: () => number;
       readonly waitingResponses: () => number;
     },
   ) {
@@ -38,7 +38,7 @@ export class ServingTelemetry {
     const inFlight = this.#inFlight;
     new Gauge({
       name: 'apiserver_current_inflight_requests',
-      help: 'Number of requests that are under way and count against a limit, by kind.',
+      help: 'Number of requests in progress that count against a limit, by kind.',
       labelNames: ['request_kind'],
       registers,
       collect() {
@@ -47,18 +47,18 @@ export class ServingTelemetry {
     });
     this.#refusals = new Counter({
       name: 'apiserver_refused_requests_total',
-      help: 'Number of requests that were refused because they went past a bound, or made no sense, by reason.',
+      help: 'Number of requests that were refused because they exceeded a limit or were malformed, by reason.',
       labelNames: ['reason'],
       registers,
     });
     this.#idleConnections = new Counter({
       name: 'apiserver_idle_connections_closed_total',
-      help: 'Number of connections that were closed because nothing was asked on them for long.',
+      help: 'Number of connections that were closed because they were idle.',
       registers,
     });
     new Gauge({
       name: 'apiserver_open_connections',
-      help: 'Number of connections of clients.',
+      help: 'Number of open client connections.',
       registers,
       collect() {
         this.set(counts.connections());
@@ -74,15 +74,15 @@ export class ServingTelemetry {
     });
     new Gauge({
       name: 'apiserver_held_response_bytes',
-      help: 'Number of bytes that are held of responses until their clients have taken them.',
+      help: 'Number of bytes of responses that clients have not read yet.',
       registers,
       collect() {
-        this.set(counts.heldBytes());
+        this.set(counts.bufferedBytes());
       },
     });
     new Gauge({
       name: 'apiserver_waiting_responses',
-      help: 'Number of responses that wait until less is held of others.',
+      help: 'Number of responses that wait for memory of other responses.',
       registers,
       collect() {
         this.set(counts.waitingResponses());

@@ -9,16 +9,16 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { KeyAndCertificate } from './self-signed-certificate.ts';
 import type { ServingCertificates } from './serving-certificates.ts';
 
-/** Which TLS is spoken. */
+/** TLS version, cipher suites and curves. */
 export interface TlsSettings {
   readonly minVersion: SecureVersion;
-  /** Of TLS 1.2, by Go's names; none for Node's own choice. Those of TLS 1.3 are not chosen among, as in Go. */
+  /** Of TLS 1.2, by Go's names; empty for Node's own choice. Those of TLS 1.3 cannot be chosen, as in Go. */
   readonly cipherSuites: readonly string[];
-  /** Of the key exchange, by Go's numbers; none for Node's own choice. Their order says nothing, as in Go. */
+  /** Of the key exchange, by Go's numbers; empty for Node's own choice. Their order is ignored, as in Go. */
   readonly curves: readonly string[];
 }
 
-/** Versions by the names that Kubernetes' flags call them. */
+/** TLS versions by their names in Kubernetes' flags. */
 export const TLS_VERSIONS = {
   VersionTLS10: 'TLSv1',
   VersionTLS11: 'TLSv1.1',
@@ -49,13 +49,13 @@ const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 };
 
-/** All of them are always spoken where TLS 1.3 is. */
+/** All of them are always enabled with TLS 1.3. */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** Every name that a cipher suite can be chosen by. */
+/** Names of all cipher suites. */
 export const CIPHER_SUITE_NAMES: readonly string[] = [...TLS13_SUITES, ...Object.keys(CIPHER_SUITES)];
 
-/** Go's numbers of the curves that it has, which are IANA's, and OpenSSL's names; the best first. */
+/** Go's numbers of its curves, which are IANA's, and OpenSSL's names; in order of preference. */
 const CURVES: readonly (readonly [number: string, name: string])[] = [
   ['4588', 'X25519MLKEM768'],
   ['4587', 'SecP256r1MLKEM768'],
@@ -66,10 +66,10 @@ const CURVES: readonly (readonly [number: string, name: string])[] = [
   ['25', 'P-521'],
 ];
 
-/** Every number that a curve can be chosen by. */
+/** Numbers of all curves. */
 export const CURVE_NUMBERS: readonly string[] = CURVES.map(([number]) => number).sort();
 
-/** The options of a Node TLS context for these settings. */
+/** Options of a TLS context of Node. */
 function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSettings): {
   readonly minVersion: SecureVersion;
   readonly ciphers?: string;
@@ -85,12 +85,12 @@ function tlsContextOptions({ minVersion, cipherSuites, curves }: TlsSettings): {
 }
 
 /**
- * Sessions are not resumed: one that is brings the client's certificate back without those that lead from it to an
- * authority. And no certificate is exchanged for another in the middle of a connection.
+ * Sessions are not resumed: a resumed one has the client's certificate without its intermediates. And renegotiation,
+ * which could exchange the client's certificate, is disabled.
  */
 const SECURE_OPTIONS = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
-/** What a server's handshakes are made with, by the name that a client asks for. */
+/** TLS contexts of a server, by the requested server name. */
 export class SecureContexts {
   readonly #certificates: ServingCertificates;
   readonly #settings: TlsSettings;
@@ -102,12 +102,12 @@ export class SecureContexts {
     this.refresh();
   }
 
-  /** The options of the context for clients that ask for no name with one of its own. */
+  /** Options of the default context. */
   get options(): SecureContextOptions {
     return this.#optionsFor(this.#certificates.current);
   }
 
-  /** Takes up the certificates as they are now. */
+  /** Loads the current certificates. */
   refresh(): void {
     this.#named = this.#certificates.named.map(({ names, pair }) => ({
       names: names.map((name) => name.toLowerCase()),
@@ -115,12 +115,12 @@ export class SecureContexts {
     }));
   }
 
-  /** The context for a name; the exact name goes before a star. */
+  /** The context for a name; an exact match precedes a wildcard. */
   find(servername: string): SecureContext | undefined {
     const name = servername.toLowerCase();
     const pattern = name.replace(/^[^.]*/, '*');
     return [name, pattern]
-      .map((wanted) => this.#named.find(({ names }) => names.includes(wanted))?.context)
+      .map((pattern) => this.#named.find(({ names }) => names.includes(pattern))?.context)
       .find((context) => context !== undefined);
   }
 

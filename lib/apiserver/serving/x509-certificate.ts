@@ -27,7 +27,7 @@ import {
   Version,
 } from '@peculiar/asn1-x509';
 
-/** What a certificate says, and the key that signs it. */
+/** Contents of a certificate, and the key that signs it. */
 export interface CertificateContent {
   /** Common names. */
   readonly subject: string;
@@ -78,7 +78,7 @@ export function authorityExtensions(): readonly Extension[] {
   ];
 }
 
-/** Of a server that goes by these DNS names and IP addresses. */
+/** Of a server with these DNS names and IP addresses. */
 export function serverExtensions(names: readonly string[]): readonly Extension[] {
   const generalNames = names.map(
     (name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }),
@@ -95,7 +95,7 @@ function extension(extnID: string, value: unknown): Extension {
   return new Extension({ extnID, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }
 
-/** An extension for which a certificate must be refused by those who do not understand it. */
+/** An extension that verifiers must support, or refuse the certificate. */
 function critical(extnID: string, value: unknown): Extension {
   return new Extension({ extnID, critical: true, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }
@@ -112,7 +112,7 @@ function serialNumber(): ArrayBuffer {
   return toArrayBuffer(bytes);
 }
 
-/** Of its own: a small Buffer is a part of a larger one. */
+/** A copy: a small Buffer is a view of a larger one. */
 function toArrayBuffer(bytes: Buffer): ArrayBuffer {
   return new Uint8Array(bytes).buffer;
 }

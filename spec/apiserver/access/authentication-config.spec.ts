@@ -114,7 +114,7 @@ describe('the data of extension-apiserver-authentication', () => {
   });
 
   it('are refused where they say nothing that can be read', () => {
-    expect(() => clientAuthoritiesIn({})).to.throw('there is no certificate');
+    expect(() => clientAuthoritiesIn({})).to.throw('no certificate found');
     expect(() => clientAuthoritiesIn(dataOf({ data: Object.create({ 'client-ca-file': pem }) }))).to.throw();
     expect(() => frontProxyIn({ ...DATA, 'requestheader-client-ca-file': '' })).to.throw('no certificate');
     for (const text of ['{', '"a"', '[1]', '{"a":"b"}']) {

@@ -24,7 +24,7 @@ describe('isAlwaysAllowed', () => {
 
 describe('parsePathRules', () => {
   it('refuses a star that is not at the end', () => {
-    expect(() => parsePathRules(['/a*b'])).to.throw('a star may only stand at the end: a*b');
+    expect(() => parsePathRules(['/a*b'])).to.throw('"*" is allowed only at the end: a*b');
   });
 });
 

@@ -106,7 +106,7 @@ describe('delegatedAuthorizer', () => {
     const parties: string[] = [];
     const review = reviews.client.review.bind(reviews.client);
     reviews.client.review = (path, body, options) => {
-      parties.push(options.party);
+      parties.push(options.flow);
       return review(path, body, options);
     };
     await ask(NODES);
@@ -176,7 +176,7 @@ describe('delegatedAuthorizer', () => {
       code: 500,
       reason: 'InternalError',
       details: {},
-      message: 'Internal error occurred: the API server cannot be asked whether this is allowed',
+      message: 'Internal error occurred: cannot get an authorization decision from the API server',
     });
     expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
     expect(await ask(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });

@@ -8,7 +8,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 describe('ReviewClient', () => {
   it('asks again at once when a kept connection was closed', async () => {
     const reviews = recordReviews(() => (reviews.asked.length === 1 ? connectionLost() : 'fine'));
-    const response = reviews.client.review('/reviews', {}, { party: 'a' });
+    const response = reviews.client.review('/reviews', {}, { flow: 'a' });
     expect(await response).to.deep.equal({ status: 'fine' });
     expect(reviews.asked).to.have.length(2);
   });
@@ -16,7 +16,7 @@ describe('ReviewClient', () => {
   for (const statusCode of [429, 500, 504]) {
     it(`asks again, later and later, after status ${statusCode}`, async () => {
       const reviews = recordReviews(refusing(statusCode));
-      const response = reviews.client.review('/reviews', {}, { party: 'a' });
+      const response = reviews.client.review('/reviews', {}, { flow: 'a' });
       await reviews.clock.advance(249);
       expect(reviews.asked).to.have.length(1);
       await reviews.clock.advance(1);
@@ -29,7 +29,7 @@ describe('ReviewClient', () => {
 
   it('gives up after five attempts', async () => {
     const reviews = recordReviews(refusing(500));
-    const outcome = reviews.client.review('/reviews', {}, { party: 'a' }).then(
+    const outcome = reviews.client.review('/reviews', {}, { flow: 'a' }).then(
       () => 'responded',
       (error: Error) => error.message,
     );
@@ -43,7 +43,7 @@ describe('ReviewClient', () => {
     const reviews = recordReviews(refusing(500));
     const leaving = new AbortController();
     const outcome = reviews.client
-      .review('/reviews', {}, { party: 'a', signal: leaving.signal })
+      .review('/reviews', {}, { flow: 'a', signal: leaving.signal })
       .catch((error: Error) => error.message);
     await reviews.clock.advance(1);
     leaving.abort(new Error('the caller left'));
@@ -71,8 +71,8 @@ describe('ReviewClient', () => {
       limits: { underWay: 1, waiting: 2 },
     });
     const leaving = new AbortController();
-    const sent = client.review('/reviews', {}, { party: 'a', signal: leaving.signal });
-    const unsent = client.review('/reviews', {}, { party: 'b', signal: leaving.signal });
+    const sent = client.review('/reviews', {}, { flow: 'a', signal: leaving.signal });
+    const unsent = client.review('/reviews', {}, { flow: 'b', signal: leaving.signal });
     const refused = unsent.catch((error: Error) => error.message);
     leaving.abort(new Error('the caller left'));
     expect(await refused).to.equal('the caller left');
@@ -92,8 +92,8 @@ describe('ReviewClient', () => {
       limits: { underWay: 2, waiting: 2 },
       onRefused: () => refused++,
     });
-    for (let count = 0; count < 2; count++) void client.review('/reviews', {}, { party: 'a' });
-    const failure = await client.review('/reviews', {}, { party: 'a' }).catch((error: unknown) => error);
+    for (let count = 0; count < 2; count++) void client.review('/reviews', {}, { flow: 'a' });
+    const failure = await client.review('/reviews', {}, { flow: 'a' }).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(StatusError).with.property('code', 429);
     expect(failure).to.have.nested.property('details.retryAfterSeconds', 1);
     expect(refused).to.equal(1);
@@ -106,7 +106,7 @@ describe('ReviewClient', () => {
   ] as const) {
     it(`gives up at once on ${what}`, async () => {
       const reviews = recordReviews(response);
-      await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
+      await reviews.client.review('/reviews', {}, { flow: 'a' }).catch(() => {});
       expect(reviews.asked).to.have.length(1);
     });
   }
@@ -114,12 +114,12 @@ describe('ReviewClient', () => {
   it('logs when trouble begins and when it ends', async () => {
     const reviews = recordReviews(unreachable);
     for (let count = 0; count < 3; count++)
-      await reviews.client.review('/reviews', {}, { party: 'a' }).catch(() => {});
+      await reviews.client.review('/reviews', {}, { flow: 'a' }).catch(() => {});
     reviews.response = () => 'fine';
-    for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { party: 'a' });
+    for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { flow: 'a' });
     expect(reviews.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'Cannot get a response to a Review; callers are refused meanwhile'],
-      ['info', 'Reviews get responses again'],
+      ['error', 'Cannot get Review response from the API server; refusing callers meanwhile'],
+      ['info', 'Reviews succeed again'],
     ]);
   });
 });

@@ -121,7 +121,7 @@ describe('readSelectors', () => {
     for (const name of ['labelSelector', 'fieldSelector']) {
       expect(() => selectorsOf({ [name]: longest })).not.to.throw();
       expect(() => selectorsOf({ [name]: tooLong })).to.throw(
-        `invalid ${name}: must have no more than 16384 bytes`,
+        `invalid ${name}: must have at most 16384 bytes`,
       );
     }
   });
@@ -133,10 +133,10 @@ describe('readSelectors', () => {
     ];
     expect(() => selectorsOf({ labelSelector: `${labels(500)}a` })).not.to.throw();
     expect(() => selectorsOf({ labelSelector: `${labels(501)}a` })).to.throw(
-      'invalid labelSelector: must have no more than 500 requirements',
+      'invalid labelSelector: must have at most 500 requirements',
     );
     expect(() => selectorsOf({ fieldSelector: fields(500) })).not.to.throw();
-    expect(() => selectorsOf({ fieldSelector: fields(501) })).to.throw('no more than 500 requirements');
+    expect(() => selectorsOf({ fieldSelector: fields(501) })).to.throw('at most 500 requirements');
   });
 
   it('is done once for a request: authorization and list get the same', () => {

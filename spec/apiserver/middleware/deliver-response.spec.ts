@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
+import { acceptsGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { type ApiResponse, requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -65,7 +65,7 @@ describe('finishBody', () => {
   });
 });
 
-describe('takesGzip', () => {
+describe('acceptsGzip', () => {
   const cases: readonly [string, boolean][] = [
     ['', false],
     ['gzip', true],
@@ -83,7 +83,7 @@ describe('takesGzip', () => {
   ];
   for (const [header, isTaken] of cases) {
     it(`is ${isTaken} for "${header}"`, () => {
-      expect(takesGzip(header)).to.equal(isTaken);
+      expect(acceptsGzip(header)).to.equal(isTaken);
     });
   }
 });

@@ -31,7 +31,7 @@ describe('accountResponse', () => {
     it(`serves somebody while one user reads none of their 50 lists, asked by ${protocol}`, async () => {
       await using server = await setUp();
       for (let client = 0; client < 50; client++) void server[protocol](LIST);
-      await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 42); // 8 are held
+      await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 42); // 8 are buffered
       expect(await server.metric('apiserver_held_response_bytes')).to.be.within(1, 4 * MIB);
       const response = server.ask(LIST, 'Bearer bob');
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 43);
@@ -82,14 +82,14 @@ function unsentBytes(): Disposable & { all(): readonly number[] } {
   };
 }
 
-async function setUp(maxHeldBytes = 4 * MIB) {
+async function setUp(maxBufferedBytes = 4 * MIB) {
   const clock = new ManualClock();
   const registry = new Registry();
   const things = Array.from({ length: 40_000 }, (_, index) => new Thing(`thing-${index}`));
   const resources = [thingsResource(() => [things])];
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const slowlyMade: Endpoint = async (context) => {
-    await context.state.held?.hold(maxHeldBytes);
+    await context.state.buffered?.reserve(maxBufferedBytes);
     await finished;
     context.body = Buffer.alloc(MIB);
   };
@@ -97,7 +97,7 @@ async function setUp(maxHeldBytes = 4 * MIB) {
     groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
     registry,
     clock,
-    maxHeldBytes,
+    maxBufferedBytes,
     endpoints: new Map([['/slowly-made', slowlyMade]]),
     authenticator: async ({ headers }) =>
       headers.authorization

@@ -10,20 +10,20 @@ describe('DeliveryGate', () => {
     enter('a', 40);
     const third = enter('b', 50);
     await Promise.resolve();
-    expect([gate.heldBytes, gate.waitingCount, third.state]).to.deep.equal([100, 1, 'waiting']);
-    first.held[Symbol.dispose]();
+    expect([gate.bufferedBytes, gate.waitingCount, third.state]).to.deep.equal([100, 1, 'waiting']);
+    first.buffered[Symbol.dispose]();
     await third.settled;
-    expect([gate.heldBytes, gate.waitingCount, third.state]).to.deep.equal([90, 0, 'held']);
+    expect([gate.bufferedBytes, gate.waitingCount, third.state]).to.deep.equal([90, 0, 'buffered']);
   });
 
   it('lets one go alone that is longer than the bound', async () => {
     const { gate, enter } = setUp(100);
     const long = enter('a', 1_000);
     const short = enter('b', 1);
-    expect(long.state).to.equal('held');
-    long.held[Symbol.dispose]();
+    expect(long.state).to.equal('buffered');
+    long.buffered[Symbol.dispose]();
     await short.settled;
-    expect([short.state, gate.heldBytes]).to.deep.equal(['held', 1]);
+    expect([short.state, gate.bufferedBytes]).to.deep.equal(['buffered', 1]);
   });
 
   it('takes those first for whom the least is held, however many others came before', async () => {
@@ -31,9 +31,9 @@ describe('DeliveryGate', () => {
     const [first] = Array.from({ length: 4 }, () => enter('many', 25));
     const before = enter('many', 25);
     const after = enter('one', 25);
-    first?.held[Symbol.dispose]();
+    first?.buffered[Symbol.dispose]();
     await after.settled;
-    expect([before.state, after.state]).to.deep.equal(['waiting', 'held']);
+    expect([before.state, after.state]).to.deep.equal(['waiting', 'buffered']);
   });
 
   it('cuts off the oldest of whom the most is held for, once it had two seconds to be read and another waits', async () => {
@@ -43,13 +43,13 @@ describe('DeliveryGate', () => {
     await clock.advance(1_000);
     const newcomer = enter('new', 30);
     await clock.advance(999);
-    expect([old.state, newcomer.state]).to.deep.equal(['held', 'waiting']);
+    expect([old.state, newcomer.state]).to.deep.equal(['buffered', 'waiting']);
     await clock.advance(1);
     expect([little, old, young, newcomer].map(({ state }) => state)).to.deep.equal([
-      'held',
+      'buffered',
       'cut off',
-      'held',
-      'held',
+      'buffered',
+      'buffered',
     ]);
     expect(refused()).to.equal(1);
     expect(clock.sleeperCount).to.equal(0);
@@ -60,13 +60,13 @@ describe('DeliveryGate', () => {
     const slow = delivered('a', 50);
     const beingMade = enter('a', 50);
     await clock.advance(60_000);
-    expect([slow.state, beingMade.state]).to.deep.equal(['held', 'held']);
-    slow.held[Symbol.dispose]();
+    expect([slow.state, beingMade.state]).to.deep.equal(['buffered', 'buffered']);
+    slow.buffered[Symbol.dispose]();
     enter('a', 50);
     const waiting = enter('b', 50);
     await clock.advance(9_999);
-    expect([beingMade.state, waiting.state]).to.deep.equal(['held', 'waiting']);
-    beingMade.held.deliver();
+    expect([beingMade.state, waiting.state]).to.deep.equal(['buffered', 'waiting']);
+    beingMade.buffered.deliver();
     await clock.advance(1);
     expect(waiting.state).to.equal('refused with 429');
   });
@@ -77,32 +77,32 @@ describe('DeliveryGate', () => {
     const more = Array.from({ length: 50 }, () => enter('hostile', 10));
     const legitimate = enter('legitimate', 10);
     await clock.advance(2_000);
-    expect(legitimate.state).to.equal('held');
-    expect(more.filter(({ state }) => state === 'held')).to.have.length.below(11);
+    expect(legitimate.state).to.equal('buffered');
+    expect(more.filter(({ state }) => state === 'buffered')).to.have.length.below(11);
   });
 
   it('forgets whose client has gone, whether they wait or are held', async () => {
     const { gate, enter, clock } = setUp(100);
-    const held = enter('a', 100);
+    const buffered = enter('a', 100);
     const waiting = enter('b', 100);
-    waiting.held[Symbol.dispose]();
+    waiting.buffered[Symbol.dispose]();
     await waiting.settled;
-    held.held[Symbol.dispose]();
-    held.held[Symbol.dispose]();
-    expect([gate.heldBytes, gate.waitingCount, clock.sleeperCount]).to.deep.equal([0, 0, 0]);
-    expect(() => held.held.hold(10)).to.throw('Timeout');
-    expect(gate.heldBytes).to.equal(0);
+    buffered.buffered[Symbol.dispose]();
+    buffered.buffered[Symbol.dispose]();
+    expect([gate.bufferedBytes, gate.waitingCount, clock.sleeperCount]).to.deep.equal([0, 0, 0]);
+    expect(() => buffered.buffered.reserve(10)).to.throw('Timeout');
+    expect(gate.bufferedBytes).to.equal(0);
   });
 
   it('has who holds some correct how much it is without waiting', async () => {
     const { gate, enter } = setUp(100);
     const estimated = enter('a', 90);
     const waiting = enter('b', 50);
-    await estimated.held.hold(30);
+    await estimated.buffered.reserve(30);
     await waiting.settled;
-    expect([gate.heldBytes, waiting.state]).to.deep.equal([80, 'held']);
-    await estimated.held.hold(300);
-    expect(gate.heldBytes).to.equal(350);
+    expect([gate.bufferedBytes, waiting.state]).to.deep.equal([80, 'buffered']);
+    await estimated.buffered.reserve(300);
+    expect(gate.bufferedBytes).to.equal(350);
   });
 });
 
@@ -111,16 +111,16 @@ function setUp(maxBytes: number) {
   let refusals = 0;
   const gate = new DeliveryGate({ maxBytes, clock, onRefused: () => refusals++ });
   const enter = (party: string, bytes: number) => {
-    const held = gate.enter(party, () => {
+    const buffered = gate.enter(party, () => {
       response.state = 'cut off';
     });
-    const response = { held, state: 'held', settled: Promise.resolve() };
-    const waited = held.hold(bytes);
+    const response = { buffered, state: 'buffered', settled: Promise.resolve() };
+    const waited = buffered.reserve(bytes);
     if (waited) {
       response.state = 'waiting';
       response.settled = waited.then(
         () => {
-          response.state = 'held';
+          response.state = 'buffered';
         },
         (error: StatusError) => {
           response.state = `refused with ${error.code}`;
@@ -131,7 +131,7 @@ function setUp(maxBytes: number) {
   };
   const delivered = (party: string, bytes: number) => {
     const response = enter(party, bytes);
-    response.held.deliver();
+    response.buffered.deliver();
     return response;
   };
   return { clock, gate, enter, delivered, refused: () => refusals };

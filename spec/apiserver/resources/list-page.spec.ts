@@ -3,18 +3,18 @@ import fc from 'fast-check';
 import { parseQuery } from '#lib/apiserver/http/query-values.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
 import {
+  buildMatcher,
   cutPage,
   formatContinueToken,
   isBehind,
   type Page,
   parseContinueToken,
-  wantedBy,
 } from '#lib/apiserver/resources/list-page.ts';
 import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import type { ServedObject } from '#lib/apiserver/resources/served-object.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
-describe('wantedBy', () => {
+describe('buildMatcher', () => {
   const web = { app: 'web' };
   const things = [
     new Thing('a', { namespace: 'n', labels: web }),
@@ -23,7 +23,7 @@ describe('wantedBy', () => {
     new Thing('d', { labels: web }),
   ];
   const wanted = (query: string) => {
-    const isWanted = wantedBy(parseListOptions(parseQuery(query)));
+    const isWanted = buildMatcher(parseListOptions(parseQuery(query)));
     return isWanted && things.filter(isWanted).map(({ name }) => name);
   };
 
@@ -138,7 +138,7 @@ describe('cutPage', () => {
       ['n', 'a'],
       ['n', 'b'],
     ]);
-    const { metadata } = cutPage(select([things]), { limit: 1, tellsRemaining: false });
+    const { metadata } = cutPage(select([things]), { limit: 1, countsRemaining: false });
     expect(metadata).to.have.all.keys('continue');
   });
 
@@ -150,7 +150,7 @@ describe('cutPage', () => {
       ]),
     ]);
     for (const limit of [0, -1, 2, 3]) {
-      expect(cutPage(selection, { limit, tellsRemaining: true })).to.deep.equal({ selection, metadata: {} });
+      expect(cutPage(selection, { limit, countsRemaining: true })).to.deep.equal({ selection, metadata: {} });
     }
   });
 });
@@ -160,8 +160,8 @@ function pagesOf(all: () => readonly Thing[], limit: number): readonly Page[] {
   const pages: Page[] = [];
   let token: string | undefined = '';
   while (token !== undefined) {
-    const isWanted = wantedBy(parseListOptions(parseQuery(`continue=${token}`)));
-    const page: Page = cutPage(select([all()], isWanted), { limit, tellsRemaining: true });
+    const isWanted = buildMatcher(parseListOptions(parseQuery(`continue=${token}`)));
+    const page: Page = cutPage(select([all()], isWanted), { limit, countsRemaining: true });
     pages.push(page);
     token = page.metadata.continue;
   }

@@ -19,7 +19,7 @@ describe('RecentLists', () => {
   let encoded: number;
   beforeEach(() => {
     clock = new ManualClock();
-    recent = new RecentLists({ clock, rememberMs: REMEMBER_MS });
+    recent = new RecentLists({ clock, recentMs: REMEMBER_MS });
     encoded = 0;
   });
 

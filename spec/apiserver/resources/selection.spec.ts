@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   countSelected,
-  placesByLabel,
+  positionsByLabel,
   select,
   selectedObjects,
   selectInSlices,
@@ -107,7 +107,7 @@ const selector = fc
   )
   .map((requirements) => parseLabelSelector(requirements.join(',')));
 
-describe('placesByLabel', () => {
+describe('positionsByLabel', () => {
   it('leaves a selection what it is', () => {
     fc.assert(
       fc.property(block, selector, (things, labelSelector) => {
@@ -124,21 +124,21 @@ describe('placesByLabel', () => {
       { length: 300 },
       (_, index) => new Thing(`thing-${index}`, { labels: { app: `app-${index % 100}` } }),
     );
-    expect(placesByLabel(things, parseLabelSelector('tier!=x,app=app-7'))).to.deep.equal([7, 107, 207]);
-    expect(placesByLabel(things, parseLabelSelector('app in (app-7,app-3)'))).to.deep.equal([
+    expect(positionsByLabel(things, parseLabelSelector('tier!=x,app=app-7'))).to.deep.equal([7, 107, 207]);
+    expect(positionsByLabel(things, parseLabelSelector('app in (app-7,app-3)'))).to.deep.equal([
       3, 7, 103, 107, 203, 207,
     ]);
-    expect(placesByLabel(things, parseLabelSelector('app=other'))).to.deep.equal([]);
+    expect(positionsByLabel(things, parseLabelSelector('app=other'))).to.deep.equal([]);
   });
 
   it('tells nothing of a selector without values, of a short list, and once asked by very many labels', () => {
     const things = Array.from({ length: 100 }, (_, index) => new Thing(`thing-${index}`, {}));
-    expect(placesByLabel(things, parseLabelSelector('app,tier!=a'))).to.equal(undefined);
-    expect(placesByLabel(things.slice(1), parseLabelSelector('app=a'))).to.equal(undefined);
+    expect(positionsByLabel(things, parseLabelSelector('app,tier!=a'))).to.equal(undefined);
+    expect(positionsByLabel(things.slice(1), parseLabelSelector('app=a'))).to.equal(undefined);
     for (let key = 0; key < 8; key++) {
-      expect(placesByLabel(things, parseLabelSelector(`key-${key}=a`))).to.deep.equal([]);
+      expect(positionsByLabel(things, parseLabelSelector(`key-${key}=a`))).to.deep.equal([]);
     }
-    expect(placesByLabel(things, parseLabelSelector('another=a'))).to.equal(undefined);
-    expect(placesByLabel(things, parseLabelSelector('key-0=a'))).to.deep.equal([]);
+    expect(positionsByLabel(things, parseLabelSelector('another=a'))).to.equal(undefined);
+    expect(positionsByLabel(things, parseLabelSelector('key-0=a'))).to.deep.equal([]);
   });
 });

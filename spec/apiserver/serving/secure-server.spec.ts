@@ -74,10 +74,10 @@ describe('listen', () => {
     const messageOf = (bindAddress: string, at: number) =>
       listen(createServer(), { bindAddress, port: at }).catch((error: Error) => error.message);
     expect(await messageOf('127.0.0.1', port)).to.equal(
-      `Cannot listen at 127.0.0.1:${port}: the address is already in use`,
+      `Cannot listen on 127.0.0.1:${port}: address already in use`,
     );
     expect(await messageOf('192.0.2.1', 1)).to.equal(
-      'Cannot listen at 192.0.2.1:1: this machine has no such address',
+      'Cannot listen on 192.0.2.1:1: address not available on this machine',
     );
   });
 });

@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import tls from 'node:tls';
 import { expect } from 'chai';
 import {
-  keptOrMadeCertificate,
+  loadOrMakeCertificate,
   makeSelfSignedCertificate,
 } from '#lib/apiserver/serving/self-signed-certificate.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -76,7 +76,7 @@ describe('makeSelfSignedCertificate', () => {
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
-describe('keptOrMadeCertificate', () => {
+describe('loadOrMakeCertificate', () => {
   it('makes a pair at the first start, which only we may read, and serves with it from then on', async () => {
     await using place = await setUp('below/that');
     const made = await place.open();
@@ -143,7 +143,7 @@ describe('keptOrMadeCertificate', () => {
       const planted = await place.make();
       await place.keep(planted);
       await link(join(place.certDir, name), join(place.certDir, 'elsewhere'));
-      await place.remakes(planted, 'has other names, too');
+      await place.remakes(planted, 'has other hard links');
     });
 
     it(`serves with no pair of which ${name} may be written by others`, async () => {
@@ -195,7 +195,7 @@ describe('keptOrMadeCertificate', () => {
     expect(made.cert).to.include('BEGIN CERTIFICATE');
     expect(await readdir(place.certDir)).to.deep.equal(['apiserver.key']);
     expect(place.logger.lines.map(({ message }) => message)).to.include(
-      'Cannot keep the self-signed certificate: the next start makes another one',
+      'Cannot store self-signed certificate; the next start generates another',
     );
   });
 });
@@ -205,7 +205,7 @@ async function setUp(below = '.') {
   const certDir = join(directory.path, below);
   const [clock, logger] = [new ManualClock(), new RecordingLogger()];
   const [cert, key] = [join(certDir, 'apiserver.crt'), join(certDir, 'apiserver.key')];
-  const open = () => keptOrMadeCertificate({ certDir, clock, logger });
+  const open = () => loadOrMakeCertificate({ certDir, clock, logger });
   return {
     certDir,
     cert,

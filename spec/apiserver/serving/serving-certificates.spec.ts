@@ -105,7 +105,7 @@ describe('openServingCertificates', () => {
     await clock.jump(340 * DAY_MS);
     await eventually(() => certificates.current.cert !== cert);
     expect(logger.lines.map(({ message }) => message)).to.include(
-      'Cannot keep the self-signed certificate: the next start makes another one',
+      'Cannot store self-signed certificate; the next start generates another',
     );
   });
 
@@ -150,7 +150,7 @@ describe('openServingCertificates', () => {
       (error: Error) => error,
     );
     expect(describeError(failure)).to.equal(
-      `Cannot use the serving certificate in ${certFile} and ${keyFile}: the key is not that of the certificate`,
+      `Cannot use the serving certificate in ${certFile} and ${keyFile}: private key does not match certificate`,
     );
   });
 });

@@ -8,7 +8,7 @@ import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/ht
 import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-info.ts';
 import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
 import { signInBrowsers } from '#lib/apiserver/middleware/authenticate.ts';
-import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
+import { acceptsGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { statusErrors } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
 import { parseListOptions } from '#lib/apiserver/resources/list-options.ts';
@@ -86,7 +86,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
       'white space': repeated(' ', { before: 'gzip;q=', behind: 'x' }),
       zeros: repeated('0', { before: 'gzip;q=0.', behind: 'x' }),
     },
-    read: takesGzip,
+    read: acceptsGzip,
   },
   {
     name: 'If-None-Match, If-Modified-Since, Cache-Control and Range',

@@ -4,7 +4,7 @@ import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import { parseAccept } from '#lib/apiserver/encoding/media-type.ts';
 import { canConsume, serveContent } from '#lib/apiserver/http/write-response.ts';
-import { takesGzip } from '#lib/apiserver/middleware/deliver-response.ts';
+import { acceptsGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import {
   BASIC_CONSTRAINTS,
@@ -44,7 +44,7 @@ export const HEADER_TARGETS: readonly FuzzTarget[] = [
     name: 'Accept-Encoding header',
     bound: 8 * 1024,
     seeds: ['gzip;q=0.5, deflate', 'br, gzip ; q = 0.0', '*;q=1'],
-    read: takesGzip,
+    read: acceptsGzip,
     isRefusal: never,
   },
   {
