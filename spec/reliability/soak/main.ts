@@ -72,23 +72,23 @@ complaints.unshift(...memoryComplaints);
 const wrongContainers = samples.reduce((sum, sample) => sum + sample.wrongContainers, 0);
 const title = `${minutes} minutes, ${nodes} nodes, ${nodes * PODS_PER_NODE} pods, faults on up to a third`;
 const report = [
-  '# The last soak',
+  '# Soak',
   '',
-  `\`make soak MINUTES=${minutes} NODES=${nodes}\`: ${title}, pods that come, go and crash, an API server that restarts, ${CLIENTS} clients that ask for everything and one that leaves before it is told.`,
+  `\`make soak MINUTES=${minutes} NODES=${nodes}\`: ${title}, pods that are created, deleted and crash, an API server that restarts, ${CLIENTS} clients that request everything and one that disconnects before the response.`,
   '',
   '| figure | value |',
   '| --- | --- |',
-  `| resident memory once warm, of the second half by that of the first, medians | ${residentGrowth?.toFixed(3) ?? 'too short'} |`,
+  `| resident memory of the second half after warm-up, relative to the first, medians | ${residentGrowth?.toFixed(3) ?? 'too short'} |`,
   `| JavaScript heap, the same | ${heapGrowth?.toFixed(3) ?? 'too short'} |`,
-  `| most resident memory | ${Math.round(most('residentMebibytes'))} MiB |`,
+  `| maximum resident memory | ${Math.round(most('residentMebibytes'))} MiB |`,
   `| longest delay of the event loop | ${Math.round(most('loopDelayMs'))} ms |`,
-  `| most file descriptors | ${most('fileDescriptors')} |`,
-  `| most kubelets that failed at a time | ${most('faultyNodes')} |`,
-  `| time since a healthy kubelet was asked: 99th percentile, at most | ${most('healthyAgeSeconds').toFixed(1)} s |`,
+  `| maximum file descriptors | ${most('fileDescriptors')} |`,
+  `| maximum kubelets that failed at a time | ${most('faultyNodes')} |`,
+  `| time since the last scrape of a healthy kubelet: 99th percentile, at most | ${most('healthyAgeSeconds').toFixed(1)} s |`,
   `| wrong containers | ${wrongContainers} |`,
   `| failed requests | ${failedRequests} |`,
   '',
-  '![How the server fared](soak.svg)',
+  '![Memory, delays and failures over time](soak.svg)',
   '',
 ].join('\n');
 await mkdir(folder, { recursive: true });
