@@ -4,7 +4,7 @@ import type { Watched } from './controller.ts';
 export class KeySignal implements Watched {
   readonly #listeners = new Set<(change: { readonly key: string }) => void>();
 
-  tell(key: string): void {
+  notify(key: string): void {
     for (const listener of this.#listeners) listener({ key });
   }
 

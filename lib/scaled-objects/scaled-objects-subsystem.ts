@@ -27,18 +27,18 @@ import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readScaledJob, readScaledObject, readTriggerAuthentication } from './api/cached-objects.ts';
-import { findOverlapping, followObjects, hpasBeside, ownersOf } from './api/informers.ts';
+import { declareInformers, findOverlapping, findOverlappingHpas, findOwners } from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
   SCALED_OBJECTS,
   TRIGGER_AUTHENTICATIONS,
 } from './api/resources.ts';
-import { writtenStatuses } from './api/status-writes.ts';
+import { createStatusWrites } from './api/status-writes.ts';
 import { AUTHENTICATION_KINDS } from './api/trigger-authentication.ts';
-import { OtherOperator } from './coexistence/keda-detector.ts';
+import { KedaDetector } from './coexistence/keda-detector.ts';
 import { JobClient } from './jobs/job-client.ts';
-import { JobMemories } from './jobs/job-context.ts';
+import { ScaledJobStates } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
 import { PushScalerStreams } from './metrics/push-scalers.ts';
 import { ScaledObjectCollectors } from './metrics/scaled-object-collectors.ts';
@@ -60,7 +60,7 @@ import { listEndpoints, listPods } from './triggers/cluster-lookups.ts';
 import { openTriggerEnvironment } from './triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from './triggers/trigger-registry.ts';
 import { Admission } from './validation/admission.ts';
-import { limitedByDefault, rememberedLimits } from './validation/limit-ranges.ts';
+import { cachedLimits, limitedByDefault } from './validation/limit-ranges.ts';
 import { WebhookSeries } from './validation/webhook-series.ts';
 import { startWebhookServer } from './validation/webhook-server.ts';
 
@@ -113,7 +113,7 @@ export interface ScaledObjectsSubsystem extends Subsystem<ScaledObjectsUiPart> {
   /** Judges objects before they are kept, by what is followed. */
   readonly admission: Admission;
   /** Has the leader act for as long as KEDA's operator does not; comes back once the signal has aborted and nothing acts. */
-  whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  runWhileSoleOperator(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /** What every replica runs: it has triggers asked. */
   collectors(): Controller;
   /** What the leader runs: a new one for each term. */
@@ -137,8 +137,8 @@ const LINES_AN_HOUR = 100;
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
   const { client, mapper, clock, logger, store, types, share, options, random = Math.random } = environment;
   const { informers } = environment;
-  const followed = followObjects({ informers, namespaces: options.namespaces, logger, clock });
-  const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = followed;
+  const informed = declareInformers({ informers, namespaces: options.namespaces, logger, clock });
+  const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = informed;
   const tenantLineBudgets = new LineBudgets(clock, LINES_AN_HOUR);
   const newCollection = () =>
     new Collection({
@@ -149,29 +149,29 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const collection = newCollection();
   const reader = sharedReader(
     clusterReader({
-      ...{ client: environment.reader, authentication: followed.authentication },
+      ...{ client: environment.reader, authentication: informed.authentication },
       ...options,
     }),
     clock,
   );
-  const memories = new ScaledObjectStates();
+  const states = new ScaledObjectStates();
   const plans = new ScaledObjectCollectors({
     ...{ objects, workloads, types, reader, share, collection, store, clock },
     scales: environment.scales,
-    others: [targets, ...followed.authenticationsOfObjects],
+    related: [targets, ...informed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await fetchReference(() => mapper.find(target, signal), signal);
       if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
       const read = () => environment.reader.getJson(objectPath(resource, target), { signal });
       return await fetchReference(read, signal);
     },
-    authenticationsOf: (object) => followed.authenticationsOf(object),
+    authenticationsOf: (object) => informed.authenticationsOf(object),
   });
   const overlapping = (prepared: PreparedScaledObject) =>
     findOverlapping(objects, prepared).map((object) => plans.prepared(object));
   let jobTerm: JobTerm | undefined;
-  const told = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
-  environment.registry.add(kedaSeries(told));
+  const reportOptions = { objects, jobs: scaledJobs, plans, collection, jobTerm: () => jobTerm };
+  environment.registry.add(kedaSeries(reportOptions));
   const kinds = {
     scaled_object: objects,
     scaled_job: scaledJobs,
@@ -182,7 +182,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const webhook = new WebhookSeries();
   environment.registry.add(webhook.series);
   let hpaClient: HpaClient | undefined;
-  const otherOperator = new OtherOperator({
+  const kedaDetector = new KedaDetector({
     ...{ client: environment.reader, clock, logger, events: environment.events },
     ...{ kedaNamespace: options.kedaNamespace, kedaLeaseEverywhere: options.kedaLeaseEverywhere },
     kinds: { ScaledObject: objects, ScaledJob: scaledJobs },
@@ -223,7 +223,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     async lead(leading) {
       await raceAbort(ready.promise, leading);
       const { workQueues: series, workers = 1 } = environment;
-      await otherOperator.whileAlone(leading, async (signal) => {
+      await kedaDetector.runWhileSoleOperator(leading, async (signal) => {
         await using objectController = subsystem.controller();
         await using jobs = subsystem.jobController();
         const options = { clock, logger, signal, series, workers, queue: RETRY };
@@ -235,35 +235,35 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       });
     },
     async cacheObjects(signal) {
-      await followed.start(signal);
+      await informed.start(signal);
       const kind = { ...HPAS.resource, versions: HPA_VERSIONS };
       const resource = await waitUntilServed(kind, { mapper, clock, logger, signal });
       hpaClient = new HpaClient(new ResourceClient({ api: client, resource }));
     },
     get isWaiting() {
-      return followed.isWaiting || hpaClient === undefined;
+      return informed.isWaiting || hpaClient === undefined;
     },
     get isSynced() {
-      return followed.isSynced;
+      return informed.isSynced;
     },
     get isWarm() {
       return collection.isWarm;
     },
     endpoints: new Map([
-      ['/debug/scaled-objects', debugScaledObjects({ ...told, memories, clock, otherOperator })],
+      ['/debug/scaled-objects', debugScaledObjects({ ...reportOptions, states, clock, kedaDetector })],
     ]),
     admission: new Admission({
       get isSynced() {
-        return followed.isSynced;
+        return informed.isSynced;
       },
       overlapping,
-      hpasBeside: (prepared) => hpasBeside(hpas, prepared),
+      overlappingHpas: (prepared) => findOverlappingHpas(hpas, prepared),
       workload: (target) => workloads.find(target),
-      limitedByDefault: rememberedLimits(limitedByDefault(environment.reader), clock),
+      limitedByDefault: cachedLimits(limitedByDefault(environment.reader), clock),
       ...{ types, series: webhook },
     }),
-    ui: [scaledObjectsUi({ ...told, memories, clock, otherOperator }, () => hpaClient !== undefined)],
-    whileAlone: (signal, act) => otherOperator.whileAlone(signal, act),
+    ui: [scaledObjectsUi({ ...reportOptions, states, clock, kedaDetector }, () => hpaClient !== undefined)],
+    runWhileSoleOperator: (signal, act) => kedaDetector.runWhileSoleOperator(signal, act),
     collectors: () => plans.controller(),
     controller() {
       if (!hpaClient) throw new Error('ScaledObjects cannot be reconciled yet: HPAs are not served');
@@ -272,7 +272,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       });
       const controller = scaledObjectController({
         ...environment,
-        ...{ workloads, plans, collection, hpaClient, memories, otherOperator },
+        ...{ workloads, plans, collection, hpaClient, states, kedaDetector },
         objects: {
           find: (key) => objects.find(key),
           overlapping,
@@ -281,17 +281,17 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         },
         hpas: {
           find: (key) => hpas.find(key),
-          beside: (prepared) => hpasBeside(hpas, prepared),
+          overlapping: (prepared) => findOverlappingHpas(hpas, prepared),
         },
-        others: [targets, mapKeys(hpas, ownersOf)],
+        related: [targets, mapKeys(hpas, findOwners)],
         client: scaledObjects,
-        statuses: writtenStatuses(scaledObjects, objects, clock),
+        statuses: createStatusWrites(scaledObjects, objects, clock),
         limitedByDefault: limitedByDefault(client),
       });
       return {
         ...controller,
         async [Symbol.asyncDispose]() {
-          memories.clear();
+          states.clear();
         },
       };
     },
@@ -305,38 +305,38 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         const ofKind = isNamespaced ? authentications : clusterAuthentications;
         return triggerAuthenticationController({
           ...environment,
-          ...{ kind, objects, scaledJobs, client: own, statuses: writtenStatuses(own, ofKind, clock) },
+          ...{ kind, objects, scaledJobs, client: own, statuses: createStatusWrites(own, ofKind, clock) },
           authentications: ofKind,
         });
       });
     },
     jobController() {
       const jobCollection = newCollection();
-      const asked = new KeySignal();
+      const polled = new KeySignal();
       const pushes = new PushScalerStreams({ clock, collection: jobCollection });
       const prepared = new PreparedObjects({
         ...{ kind: 'ScaledJob', compile: compileScaledJob, collection: jobCollection },
         ...{ types, share, reader, clock },
         readWorkload: async ({ object }) => ({ spec: object.spec.jobTargetRef }),
-        authenticationsOf: (object) => followed.authenticationsOf(object),
+        authenticationsOf: (object) => informed.authenticationsOf(object),
       });
-      const jobMemories = new JobMemories({
+      const jobStates = new ScaledJobStates({
         clock,
         findTriggers: (key) => prepared.findTriggers(key),
-        onEvaluate: (key) => asked.tell(key),
+        onEvaluate: (key) => polled.notify(key),
       });
-      const term = { collection: jobCollection, prepared, memories: jobMemories };
+      const term = { collection: jobCollection, prepared, states: jobStates };
       jobTerm = term;
       const jobs = new ResourceClient({
         ...{ api: client, resource: SCALED_JOBS, read: readScaledJob },
       });
       const controller = scaledJobController({
         ...environment,
-        ...{ prepared, collection: jobCollection, client: jobs, asked, pushes, otherOperator },
-        memories: term.memories,
-        others: followed.authenticationsOfJobs,
+        ...{ prepared, collection: jobCollection, client: jobs, polled, pushes, kedaDetector },
+        states: term.states,
+        related: informed.authenticationsOfJobs,
         objects: scaledJobs,
-        statuses: writtenStatuses(jobs, scaledJobs, clock),
+        statuses: createStatusWrites(jobs, scaledJobs, clock),
         jobs: new JobClient({ api: client, reader: environment.reader, version: environment.version }),
       });
       return {
@@ -344,7 +344,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         async [Symbol.asyncDispose]() {
           if (jobTerm === term) jobTerm = undefined;
           pushes[Symbol.dispose]();
-          jobMemories[Symbol.dispose]();
+          jobStates[Symbol.dispose]();
           await jobCollection[Symbol.asyncDispose]();
         },
       };

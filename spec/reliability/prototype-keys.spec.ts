@@ -130,7 +130,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect(() => compileFormula(key).evaluate({ a: 1 })).to.throw(`unknown name ${key}`);
       expect(compileFormula(`${key} + 1`).evaluate(Object.fromEntries([[key, 1]]))).to.equal(2);
       expect(() => compileFormula(`${key}(1)`).evaluate({})).to.throw(Error, key);
-      const metric = { metricName: key, askedCount: 1, failuresInARow: 1 };
+      const metric = { metricName: key, pollCount: 1, failuresInARow: 1 };
       const health = new HealthCounter().next(undefined, [metric], 3);
       expect(Object.entries(health)).to.deep.equal([[key, { numberOfFailures: 1, status: 'Failing' }]]);
       const metadata = { name: 'a', annotations: Object.fromEntries([[key, 'true']]) };

@@ -21,7 +21,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     expect(await cluster.replicas('web')).to.equal(0);
     expect((await cluster.get(HPA)).metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
     const [told] = (await cluster.debug()).scaledObjects;
-    expect(told.leftToOtherOperator).to.equal('"keda" writes the status of ScaledObject default/web');
+    expect(told.managedByKeda).to.equal('"keda" writes the status of ScaledObject default/web');
     expect(told).to.not.have.property('next');
     expect(cluster.subsystem.ui[0]?.summary()).to.include({
       ...{ count: 1, unhealthy: 0, waiting: '1 left to another operator' },
@@ -39,7 +39,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     const take = { metadata: { labels: { 'app.kubernetes.io/version': '2.20.2' } } };
     await cluster.api.patch(`${HPA}?fieldManager=keda`, 'merge', take);
     await cluster.holds(() => cluster.events.some((one) => one.startsWith('web AnotherControllerActs ')));
-    expect((await cluster.debug()).scaledObjects[0].leftToOtherOperator).to.equal(
+    expect((await cluster.debug()).scaledObjects[0].managedByKeda).to.equal(
       '"keda" writes the HPA default/keda-hpa-web',
     );
     const version = async () => (await cluster.get(HPA)).metadata.labels['app.kubernetes.io/version'];
@@ -80,7 +80,7 @@ async function lead(cluster: ScaledObjectsCluster): Promise<AsyncDisposable> {
   await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
   await cluster.lead();
   const ending = new AbortController();
-  const looking = cluster.subsystem.whileAlone(
+  const looking = cluster.subsystem.runWhileSoleOperator(
     ending.signal,
     (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
   );

@@ -26,7 +26,7 @@ export async function planned(trigger: Trigger, request: Partial<TriggerRequest>
     ...metric,
     async ask() {
       const samples = await metric.query.run(new AbortController().signal);
-      const { values, isActive } = metric.judge(samples);
+      const { values, isActive } = metric.evaluate(samples);
       return { value: values[0], isActive };
     },
   };

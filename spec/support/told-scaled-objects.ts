@@ -34,7 +34,7 @@ export interface KnownObjects {
   /** Whether this replica acts; it does unless told otherwise. */
   readonly isLeader?: boolean;
   /** Another operator that acts, and on which objects: kinds and keys. */
-  readonly other?: { readonly sign: string; readonly on: readonly string[] };
+  readonly other?: { readonly evidence: string; readonly on: readonly string[] };
 }
 
 /** What pages and `/debug/` show, made of what a spec says is known. */
@@ -76,13 +76,13 @@ export function toldOf(known: KnownObjects): DebugOptions {
     },
     jobTerm: () =>
       isLeader
-        ? { collection, prepared: { findTriggers: plan }, memories: { activity: () => activity } }
+        ? { collection, prepared: { findTriggers: plan }, states: { activity: () => activity } }
         : undefined,
-    memories: { nextOf: (key: string) => next[key] },
-    otherOperator: {
-      sign: other?.sign,
-      signOn: (kind: string, { metadata }: ScaledObject) =>
-        other?.on.includes(`${kind} ${metadata.name}`) ? other.sign : undefined,
+    states: { nextOf: (key: string) => next[key] },
+    kedaDetector: {
+      evidence: other?.evidence,
+      evidenceFor: (kind: string, { metadata }: ScaledObject) =>
+        other?.on.includes(`${kind} ${metadata.name}`) ? other.evidence : undefined,
     },
   } as unknown as DebugOptions;
 }
@@ -96,7 +96,7 @@ export function toldTrigger(
     {
       ...{ targetType: 'AverageValue', target: 5, ...metric },
       query: { description: metric.asked ?? `value of ${metric.metricName}` },
-      judge: () => ({ values: [3], isActive: true }),
+      evaluate: () => ({ values: [3], isActive: true }),
     } as unknown as PreparedTrigger['metrics'][number],
   ];
   return {

@@ -2,21 +2,21 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 const PAUSED = 'autoscaling.keda.sh/paused';
-/** Says how many replicas a paused target is to have. */
+/** Number of replicas of a paused target; presence alone pauses. */
 export const PAUSED_REPLICAS = 'autoscaling.keda.sh/paused-replicas';
 const PAUSED_SCALE_IN = 'autoscaling.keda.sh/paused-scale-in';
 const PAUSED_SCALE_OUT = 'autoscaling.keda.sh/paused-scale-out';
 const FORCE_ACTIVATION = 'autoscaling.keda.sh/force-activation';
-/** Whether an HPA that is there already may be taken over. */
+/** `true` lets a ScaledObject adopt an existing HPA. */
 const TRANSFER_HPA = 'scaledobject.keda.sh/transfer-hpa-ownership';
-/** Labels of a ScaledObject that its HPA does not get. */
+/** Comma-separated labels of a ScaledObject that are not copied to its HPA. */
 const EXCLUDED_LABELS = 'scaledobject.keda.sh/hpa-excluded-labels';
 
-/** What the annotations of an object ask for. */
+/** Settings that annotations of a ScaledObject or ScaledJob make. */
 export interface KedaAnnotations {
-  /** Neither loop nor HPA. */
+  /** The object is not reconciled and has no HPA. */
   readonly isPaused: boolean;
-  /** The text that says how many replicas there are to be meanwhile; `undefined` where it is left as it is. */
+  /** Unparsed number of replicas while paused; `undefined` leaves the target as it is. */
   readonly pausedReplicas: string | undefined;
   readonly isScaleInPaused: boolean;
   readonly isScaleOutPaused: boolean;
@@ -28,7 +28,7 @@ export interface KedaAnnotations {
 const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-/** Reads what annotations ask for; of those that pause, any text but one of Go's for false does. */
+/** Reads the annotations. As in KEDA, an annotation is on unless its text is one that Go parses as false. */
 export function readKedaAnnotations({ metadata }: KubernetesObject): KedaAnnotations {
   const annotations = metadata.annotations ?? {};
   const isOn = (key: string) => {
@@ -47,7 +47,7 @@ export function readKedaAnnotations({ metadata }: KubernetesObject): KedaAnnotat
   };
 }
 
-/** Go's boolean of a text; `undefined` for what is none. */
+/** Parses a boolean as Go's `strconv.ParseBool`; `undefined` for any other text. */
 export function goBoolean(text: string): boolean | undefined {
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : undefined;

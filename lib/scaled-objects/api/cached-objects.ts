@@ -17,25 +17,25 @@ import type { ScaledJob } from './scaled-job.ts';
 import type { ScaledObject } from './scaled-object.ts';
 import type { TriggerAuthentication } from './trigger-authentication.ts';
 
-/** An object of KEDA's kinds, as it is cached. */
+/** An object of KEDA's kinds as informers cache it. */
 export interface CachedObject extends KubernetesObject {
-  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
   readonly status?: object;
 }
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** Where there is no spec, so that whatever reads one finds nothing in it. */
+/** Stands in for an omitted spec: readers find no triggers. */
 const NO_SPEC = { scaleTargetRef: { name: '' }, jobTargetRef: {}, triggers: [] };
-/** Of what is cached of an object beside its spec. */
+/** Limits for an object whose spec is omitted. */
 const MAX_STATUS_BYTES = 64 * 1024;
 const MAX_FINALIZERS_BYTES = 4 * 1024;
-/** 10,000 objects of 3 KiB. Three kinds are of a namespace, and the program has 512 MiB. */
+/** 10,000 objects of 3 KiB. Three kinds are namespaced, and the program has 512 MiB. */
 const MAX_NAMESPACE_BYTES = 32 * 1024 * 1024;
 
 const sizes = new WeakMap<object, number>();
 
-/** How much is cached of the objects of one kind in a namespace. */
+/** Budget for the cached objects of one kind in a namespace, in bytes. Beyond it, specs are omitted. */
 export function namespaceBudget<T extends CachedObject>(): NamespaceBudgetOptions<T> {
   return {
     maxBytes: MAX_NAMESPACE_BYTES,
@@ -50,21 +50,21 @@ export function namespaceBudget<T extends CachedObject>(): NamespaceBudgetOption
   };
 }
 
-/** Reads a ScaledObject. @throws when it has no name */
+/** @throws when the object has no name */
 export const readScaledObject = (value: unknown) =>
   readCachedObject<ScaledObject>(value, SCALED_OBJECT_SCHEMA);
 
-/** Reads a ScaledJob. @throws when it has no name */
+/** @throws when the object has no name */
 export const readScaledJob = (value: unknown) => readCachedObject<ScaledJob>(value, SCALED_JOB_SCHEMA);
 
-/** Reads a TriggerAuthentication or ClusterTriggerAuthentication. @throws when it has no name */
+/** Reads either authentication kind. @throws when the object has no name */
 export const readTriggerAuthentication = (value: unknown) =>
   readCachedObject<TriggerAuthentication>(value, TRIGGER_AUTHENTICATION_SCHEMA);
 
 /**
- * Takes what is used of an object. One that is nested too deep, has too many values or a field of another type than its kind's
- * definition gives it is taken without its spec: its controller reports that in a condition, and lets it go when it is deleted.
- * Where its status has such a field, it is taken as one without a status, which is written again.
+ * Reads the fields of an object that are used. If it is nested too deep, has too many values, or has a field of another type
+ * than its definition declares, the spec is omitted: the controller reports the reason in a condition and still releases the
+ * finalizer. A status with a field of a wrong type is dropped and written again.
  */
 function readCachedObject<T extends CachedObject>(value: unknown, schema: ObjectSchema): T {
   const { metadata, status, ...rest } = readObject<
@@ -87,7 +87,7 @@ function readCachedObject<T extends CachedObject>(value: unknown, schema: Object
   return wrong === undefined ? object : omitSpec(object, wrong);
 }
 
-/** Without its generation: what was made of it with its spec counts no more, and again once it has one. */
+/** The generation is omitted too, so that results computed from an earlier spec are discarded. */
 function omitSpec<T extends CachedObject>({ apiVersion, kind, metadata, status }: T, omitted: string): T {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers } =
     metadata;

@@ -1,6 +1,6 @@
 import { setCondition } from '#lib/control/conditions.ts';
 
-/** A condition as KEDA's kinds have it: without times and generations. */
+/** A condition of KEDA's kinds, which have no transition time and no generation. */
 export interface ObjectCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -15,7 +15,7 @@ export const condition = (
   message: string,
 ): ObjectCondition => ({ type, status, reason, message });
 
-/** Conditions that a kind has from the beginning, first in its list. */
+/** Initial conditions of each kind, in KEDA's order. */
 const INITIAL: Readonly<Record<'ScaledObject' | 'ScaledJob', readonly ObjectCondition[]>> = {
   ScaledObject: [
     { type: 'Ready', status: 'Unknown' },
@@ -30,7 +30,7 @@ const INITIAL: Readonly<Record<'ScaledObject' | 'ScaledJob', readonly ObjectCond
   ],
 };
 
-/** The conditions of an object with some of them as observed now; the others stay. Empty reasons and messages are left out. */
+/** Merges observed conditions into those of an object. Empty reasons and messages are omitted. */
 export function setConditions(
   kind: keyof typeof INITIAL,
   before: readonly ObjectCondition[] | undefined,
@@ -43,7 +43,7 @@ export function setConditions(
   );
 }
 
-/** The status of a condition. */
+/** @returns `Unknown` if there is no such condition */
 export function conditionStatus(
   conditions: readonly ObjectCondition[] | undefined,
   type: string,
@@ -51,7 +51,6 @@ export function conditionStatus(
   return conditions?.find((one) => one.type === type)?.status ?? 'Unknown';
 }
 
-/** Whether an object does what it is meant to do. */
 export function isReady(conditions: readonly ObjectCondition[] = []): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }

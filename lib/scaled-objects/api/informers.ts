@@ -32,26 +32,25 @@ import {
   type TriggerAuthentication,
 } from './trigger-authentication.ts';
 
-/** What every replica caches of its own kinds, and of what they scale. */
-interface FollowedObjects {
+/** Informers of every replica: KEDA's kinds, their scale targets and HPAs. */
+interface ObjectInformers {
   readonly objects: SharedInformer<ScaledObject>;
   readonly scaledJobs: SharedInformer<ScaledJob>;
   readonly authentications: SharedInformer<TriggerAuthentication>;
   readonly clusterAuthentications: SharedInformer<TriggerAuthentication>;
   readonly workloads: Workloads;
   readonly hpas: SharedInformer<Hpa>;
-  /** Has ScaledObjects looked at whose target changes. */
+  /** Reconciles ScaledObjects whose target changes. */
   readonly targets: Watched;
-  /** Has ScaledObjects looked at whose authentications change. */
+  /** Reconciles ScaledObjects whose authentications change, one source for each authentication kind. */
   readonly authenticationsOfObjects: readonly Watched[];
   readonly authenticationsOfJobs: readonly Watched[];
-  /** One by its kind and key. */
   authentication(kind: string, key: string): TriggerAuthentication | undefined;
-  /** What tells apart what an object refers to from what it was before: which they are, and as of when. */
+  /** UID and generation of each authentication that an object refers to; compare them to detect a change. */
   authenticationsOf(object: ScaledObject | ScaledJob): readonly string[];
-  /** Begins to cache our own kinds, and HPAs and workloads once these have been listed. */
+  /** Starts the informers of KEDA's kinds, and those of HPAs and workloads once these are synced. */
   start(signal: AbortSignal): Promise<void>;
-  /** Whether our own kinds are not served, or may not be listed. */
+  /** Whether a kind of KEDA's is not served or may not be listed. */
   readonly isWaiting: boolean;
   readonly isSynced: boolean;
 }
@@ -61,7 +60,7 @@ const SCALED_JOB_KIND = informedKind(SCALED_JOBS, readScaledJob);
 const AUTHENTICATION_KIND = informedKind(TRIGGER_AUTHENTICATIONS, readTriggerAuthentication);
 const CLUSTER_AUTHENTICATION_KIND = informedKind(CLUSTER_TRIGGER_AUTHENTICATIONS, readTriggerAuthentication);
 
-/** A kind of which a namespace has a bounded share of the cache. */
+/** Bounds the share of the cache that a namespace uses. */
 function informedKind<T extends CachedObject>(
   resource: ApiResource,
   read: (value: unknown) => T,
@@ -72,32 +71,31 @@ function informedKind<T extends CachedObject>(
   };
 }
 
-/** KEDA's operator by the name that its binary gives it. */
+/** Field managers of KEDA's operator; the API server derives them from the name of its binary. */
 const MANAGER = /^keda/;
-/** It has its own version in this one, so that it takes the label from us as it keeps its HPA in step. */
+/** KEDA's operator sets its own version here, so an update of the HPA by KEDA takes this label over. */
 const LABEL = 'f:app.kubernetes.io/version';
 
-/** Whether an entry of `managedFields` has the label of an HPA by which KEDA's operator cannot but write over ours. */
+/** Whether an entry of an HPA's `managedFields` shows that KEDA's operator wrote the version label. */
 export function isKedaLabelEntry(entry: unknown): boolean {
   const manager = propertyOf(entry, 'manager');
   const labels = propertyOf(propertyOf(propertyOf(entry, 'fieldsV1'), 'f:metadata'), 'f:labels');
   return typeof manager === 'string' && MANAGER.test(manager) && propertyOf(labels, LABEL) !== undefined;
 }
 
-/** What ScaledObjects need of HPAs: what they have applied, and what KEDA writes. */
+/** Only the `managedFields` entries of this controller and of KEDA are cached. */
 const HPA_NEEDS: HpaNeeds = {
   fields: ['metadata', 'spec', 'conditions'],
   managedFields: (entry) => propertyOf(entry, 'manager') === FIELD_MANAGER || isKedaLabelEntry(entry),
 };
 
-/** What objects are followed with. */
-interface FollowOptions extends InformerScope {
+interface InformerOptions extends InformerScope {
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** Declares what is cached; it begins with `start()`. */
-export function followObjects({ informers, namespaces, ...log }: FollowOptions): FollowedObjects {
+/** Declares the informers; `start()` starts them. */
+export function declareInformers({ informers, namespaces, ...log }: InformerOptions): ObjectInformers {
   const objects = informers.get(SCALED_OBJECT_KIND, {
     namespaces,
     indexes: {
@@ -117,7 +115,7 @@ export function followObjects({ informers, namespaces, ...log }: FollowOptions):
   const own = [objects, scaledJobs, authentications, clusterAuthentications];
   const authentication = (kind: string, key: string) =>
     (kind === AUTHENTICATION_KINDS[1] ? clusterAuthentications : authentications).find(key);
-  const whoRefer = (users: SharedInformer<ScaledObject> | SharedInformer<ScaledJob>) =>
+  const watchReferences = (users: SharedInformer<ScaledObject> | SharedInformer<ScaledJob>) =>
     [authentications, clusterAuthentications].map((one, index) =>
       mapKeys(one, ({ key }) =>
         keysOf(users.findBy('authentication', `${AUTHENTICATION_KINDS[index]} ${key}`)),
@@ -139,8 +137,8 @@ export function followObjects({ informers, namespaces, ...log }: FollowOptions):
         ),
       synced: (signal) => workloads.synced(signal),
     },
-    authenticationsOfObjects: whoRefer(objects),
-    authenticationsOfJobs: whoRefer(scaledJobs),
+    authenticationsOfObjects: watchReferences(objects),
+    authenticationsOfJobs: watchReferences(scaledJobs),
     authenticationsOf: (object) =>
       authenticationNames(object).map((name) => {
         const [kind = '', key = ''] = name.split(' ');
@@ -162,30 +160,29 @@ export function followObjects({ informers, namespaces, ...log }: FollowOptions):
   };
 }
 
-/** In an hour, of objects of one kind in one namespace. */
+/** Per hour, kind and namespace. */
 const MAX_OMITTED_LINES = 10;
 
-/** Logs which objects cannot be used, and why. */
 function logOmitted(
   kind: string,
   objects: Pick<SharedInformer<CachedObject>, 'onChange'>,
-  { logger, clock }: Omit<FollowOptions, keyof InformerScope>,
+  { logger, clock }: Omit<InformerOptions, keyof InformerScope>,
 ): void {
   const budgets = new LineBudgets(clock, MAX_OMITTED_LINES);
   objects.onChange(({ key, previous, current }) => {
     if (current?.omitted === undefined || current.omitted === previous?.omitted) return;
     const line = budgets.of(current.metadata.namespace ?? '').take(true);
-    if (line) logger.warning('Cannot use an object', { kind, object: key, why: current.omitted, ...line });
+    if (line) logger.warning('Cannot use object', { kind, object: key, why: current.omitted, ...line });
   });
 }
 
-/** What overlapping objects and HPAs are found by, as {@link followObjects} indexes them. */
+/** Index keys of {@link declareInformers}. */
 interface OverlapKeys {
   readonly target: { readonly key: string };
   readonly hpaKey: string;
 }
 
-/** Objects that have the target of one, or an HPA of the same name; it is among them. */
+/** ScaledObjects with the same target or the same HPA name, including the object itself. */
 export function findOverlapping(
   objects: Pick<SharedInformer<ScaledObject>, 'findBy'>,
   { target, hpaKey }: OverlapKeys,
@@ -197,8 +194,8 @@ function keysOf(objects: readonly (ScaledObject | ScaledJob)[]): readonly string
   return objects.map(({ metadata }) => keyOf(metadata));
 }
 
-/** HPAs of the target of a ScaledObject, and that which has the name of its own. */
-export function hpasBeside(
+/** HPAs with the same target or the same name as the HPA of a ScaledObject, including its own. */
+export function findOverlappingHpas(
   hpas: Pick<SharedInformer<ManagedHpa>, 'find' | 'findBy'>,
   { target, hpaKey }: OverlapKeys,
 ): readonly ManagedHpa[] {
@@ -207,8 +204,8 @@ export function hpasBeside(
   return named ? [...new Set([named, ...found])] : found;
 }
 
-/** The ScaledObjects that an HPA belongs to, or did; none where nothing of it changes that they go by. */
-export function ownersOf({ previous, current }: ObjectChange<ManagedHpa>): ReadonlySet<string> {
+/** Keys of the ScaledObjects that own an HPA before or after a change; empty if the change does not concern them. */
+export function findOwners({ previous, current }: ObjectChange<ManagedHpa>): ReadonlySet<string> {
   if (previous && current && isSameForOwner(previous, current)) return new Set();
   return new Set(
     [previous, current].flatMap((hpa) => {
@@ -218,14 +215,14 @@ export function ownersOf({ previous, current }: ObjectChange<ManagedHpa>): Reado
   );
 }
 
-/** What the target of an HPA is called; nothing where it names none. */
+/** Index keys of the target of an HPA, as {@link targetName} builds them; empty if it has none. */
 export function targetNamesOf({ metadata, spec }: ManagedHpa): readonly string[] {
   const { apiVersion = '', kind, name } = spec?.scaleTargetRef ?? {};
   if (kind === undefined || name === undefined) return [];
   return [targetName({ apiVersion, kind, name, namespace: metadata.namespace ?? '' })];
 }
 
-/** What an HPA reads and decides changes all the time; what it says of its scaling hardly does. */
+/** Ignores metrics and replicas in the status, which change with every sync of the HPA. */
 function isSameForOwner(previous: ManagedHpa, current: ManagedHpa): boolean {
   const parts = ({ metadata, spec, status }: ManagedHpa) => [
     ...[metadata.uid, metadata.labels, metadata.annotations, metadata.ownerReferences],
@@ -234,7 +231,7 @@ function isSameForOwner(previous: ManagedHpa, current: ManagedHpa): boolean {
   return isDeepStrictEqual(parts(previous), parts(current));
 }
 
-/** An HPA as ScaledObjects read it, cached or as the API server sends it. */
+/** Fields of an HPA that ScaledObjects use. */
 export interface ManagedHpa extends KubernetesObject {
   readonly spec?: {
     readonly scaleTargetRef?: {

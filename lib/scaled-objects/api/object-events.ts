@@ -4,13 +4,12 @@ import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { API_VERSION } from './resources.ts';
 
-/** Tells events of one object. */
+/** Records events of one object. */
 export interface ObjectEvents {
   normal(reason: string, message: string): void;
   warning(reason: string, message: string): void;
 }
 
-/** Events of an object of a kind. */
 export function eventsOf(
   { metadata }: KubernetesObject,
   kind: string,
@@ -25,7 +24,7 @@ export function eventsOf(
 
 const GONE = [404, 409];
 
-/** Tells that a status could not be written, unless the object has gone or changed meanwhile. */
+/** Records a warning event for a failed status write, unless the object was deleted or changed meanwhile. */
 export function recordUnwritten(
   reason: string,
   error: unknown,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What is read of an object of one of KEDA's kinds beside its metadata, which API servers check for every kind. */
+/** Fields that are read besides the metadata, which the API server validates for every kind. */
 export interface ObjectSchema {
   readonly spec: z.ZodType;
   readonly status: z.ZodType;
@@ -31,7 +31,6 @@ const OBSERVED = {
   ...{ triggersTypes: text, authenticationsTypes: text },
 };
 
-/** ScaledObjects, as far as they are used. */
 export const SCALED_OBJECT_SCHEMA: ObjectSchema = {
   spec: z.looseObject({
     scaleTargetRef: z.looseObject({
@@ -72,7 +71,7 @@ export const SCALED_OBJECT_SCHEMA: ObjectSchema = {
   }),
 };
 
-/** ScaledJobs, as far as they are used; what they make Jobs of is checked by the API server with the Job. */
+/** The API server validates `jobTargetRef` when a Job is created from it. */
 export const SCALED_JOB_SCHEMA: ObjectSchema = {
   spec: z.looseObject({
     jobTargetRef: z
@@ -104,7 +103,6 @@ export const SCALED_JOB_SCHEMA: ObjectSchema = {
 const KEYS = z.array(z.looseObject({ parameter: z.string(), name: z.string(), key: z.string() })).optional();
 const VAULT = z.looseObject({}).optional();
 
-/** TriggerAuthentications and ClusterTriggerAuthentications, as far as they are used. */
 export const TRIGGER_AUTHENTICATION_SCHEMA: ObjectSchema = {
   spec: z
     .looseObject({

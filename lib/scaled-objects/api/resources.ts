@@ -1,6 +1,5 @@
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 
-/** Group and version of all kinds here. */
 export const API_VERSION = 'keda.sh/v1alpha1';
 const KEDA = { group: 'keda.sh', version: 'v1alpha1', subresources: ['status'] };
 
@@ -32,17 +31,17 @@ export const CLUSTER_TRIGGER_AUTHENTICATIONS: ApiResource = {
   namespaced: false,
 };
 
-/** All kinds that are followed: without one of them nothing begins. */
-export const FOLLOWED_KINDS = [
+/** The controllers start once all of these are served. */
+export const WATCHED_KINDS = [
   SCALED_OBJECTS,
   SCALED_JOBS,
   TRIGGER_AUTHENTICATIONS,
   CLUSTER_TRIGGER_AUTHENTICATIONS,
 ] as const;
 
-/** Keeps an object until what was done for it is undone. */
+/** KEDA's finalizer, so that either operator can take over objects of the other. */
 export const FINALIZER = 'finalizer.keda.sh';
-/** Under which name the API server knows our changes. */
+/** Field manager of all writes. */
 export const FIELD_MANAGER = 'autoscaler-scaledobject';
-/** What selects the external metrics of a ScaledObject. */
+/** Label that selects the external metrics of a ScaledObject. */
 export const NAME_LABEL = 'scaledobject.keda.sh/name';

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object
 import type { ObjectCondition } from './conditions.ts';
 import type { TriggerSpec } from './scaled-object.ts';
 
-/** How many Jobs are made of what triggers tell. */
+/** How the values of triggers determine the number of Jobs. */
 export interface ScalingStrategy {
   readonly strategy?: string;
   readonly customScalingQueueLengthDeduction?: number;
@@ -11,12 +11,12 @@ export interface ScalingStrategy {
   readonly multipleScalersCalculation?: string;
 }
 
-/** `keda.sh/v1alpha1` ScaledJob, as its schema lets it be. */
+/** `keda.sh/v1alpha1` ScaledJob. */
 export interface ScaledJob extends KubernetesObject {
-  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
   readonly spec: {
-    /** The spec of a Job of batch/v1. */
+    /** A batch/v1 JobSpec. */
     readonly jobTargetRef: {
       readonly template?: { readonly metadata?: Metadata; readonly spec?: Readonly<Record<string, unknown>> };
       readonly [field: string]: unknown;

@@ -2,10 +2,9 @@ import type { ScaleTarget } from '#lib/control/scale-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ObjectCondition } from './conditions.ts';
 
-/** How a value is set against its target. */
+/** Target type of a metric, as in autoscaling/v2. */
 export type MetricType = 'AverageValue' | 'Value' | 'Utilization';
 
-/** One trigger: what is asked, and what it takes to scale. */
 export interface TriggerSpec {
   readonly type: string;
   readonly name?: string;
@@ -15,14 +14,14 @@ export interface TriggerSpec {
   readonly authenticationRef?: { readonly name: string; readonly kind?: string };
 }
 
-/** What counts while a source fails. */
+/** Replicas while a source fails more often in a row than `failureThreshold`. */
 export interface Fallback {
   readonly failureThreshold: number;
   readonly replicas: number;
   readonly behavior?: string;
 }
 
-/** What a formula makes of the values of triggers. */
+/** Replaces all external metrics by the result of a formula. */
 interface ScalingModifiers {
   readonly formula?: string;
   readonly target?: string;
@@ -30,12 +29,12 @@ interface ScalingModifiers {
   readonly metricType?: MetricType;
 }
 
-/** Rules of one direction, as in autoscaling/v2. */
+/** `HPAScalingRules` of autoscaling/v2. */
 type ScalingRules = Readonly<Record<string, unknown>>;
 
-/** `keda.sh/v1alpha1` ScaledObject, as its schema lets it be. */
+/** `keda.sh/v1alpha1` ScaledObject. */
 export interface ScaledObject extends KubernetesObject {
-  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
   readonly spec: {
     readonly scaleTargetRef: {
@@ -64,7 +63,7 @@ export interface ScaledObject extends KubernetesObject {
   readonly status?: ScaledObjectStatus;
 }
 
-/** How an external metric fares, where there is a fallback. */
+/** Failures of an external metric in a row, counted only if there is a fallback. */
 export interface MetricHealth {
   readonly numberOfFailures: number;
   readonly status: 'Happy' | 'Failing';
@@ -73,7 +72,7 @@ export interface MetricHealth {
 export interface ScaledObjectStatus {
   readonly scaleTargetKind?: string;
   readonly scaleTargetGVKR?: {
-    /** Left out of the core group. */
+    /** Absent for the core group. */
     readonly group?: string;
     readonly version: string;
     readonly kind: string;
@@ -93,10 +92,10 @@ export interface ScaledObjectStatus {
   readonly authenticationsTypes?: string;
 }
 
-/** How often triggers are polled where the spec of their object does not say it, in seconds; that of a ScaledJob, too. */
+/** Default `pollingInterval` of ScaledObjects and ScaledJobs. */
 export const DEFAULT_POLLING_S = 30;
 
-/** What an object scales; what it leaves out is a Deployment. */
+/** The scale target; by default a Deployment of apps/v1. */
 export function targetOf({ metadata, spec }: ScaledObject): ScaleTarget {
   const { name, apiVersion, kind } = spec.scaleTargetRef;
   return {
@@ -107,12 +106,12 @@ export function targetOf({ metadata, spec }: ScaledObject): ScaleTarget {
   };
 }
 
-/** Name of the HPA that an object has. */
+/** Name of the HPA; by default `keda-hpa-NAME`. */
 export function hpaNameOf({ metadata, spec }: ScaledObject): string {
   return spec.advanced?.horizontalPodAutoscalerConfig?.name || `keda-hpa-${metadata.name}`;
 }
 
-/** The key of the HPA that an object has: `NAMESPACE/NAME`. */
+/** Key of the HPA: `NAMESPACE/NAME`. */
 export function hpaKeyOf(object: ScaledObject): string {
   return `${object.metadata.namespace}/${hpaNameOf(object)}`;
 }

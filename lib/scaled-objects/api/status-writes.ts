@@ -5,30 +5,29 @@ import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from './resources.ts';
 
-/** Writes statuses of one kind. */
-export interface WrittenStatuses<Status, T> {
-  /** @returns the object as it is now */
+export interface StatusWrites<Status, T> {
+  /** @returns the object after the write */
   write(object: T, status: Status, signal: AbortSignal): Promise<T>;
 }
 
 const INVALID = 422;
 
 /**
- * Writes statuses by server-side apply, and by merge where that cannot be: Kubernetes 1.20 refuses to apply anything to a
- * custom object in which an empty text stands anywhere, as KEDA leaves them.
+ * Writes statuses by server-side apply, and by merge patch if the API server refuses that: Kubernetes 1.20 cannot apply to a
+ * custom object that contains an empty string, as objects of KEDA do.
  *
- * @param objects those that there are, by their keys
+ * @param objects existing objects by key
  */
-export function writtenStatuses<Status extends object, T extends StatefulObject<Status>>(
+export function createStatusWrites<Status extends object, T extends StatefulObject<Status>>(
   client: ResourceClient<T>,
   objects: { find(key: string): KubernetesObject | undefined },
   clock: Clock,
-): WrittenStatuses<Status, T> {
+): StatusWrites<Status, T> {
   const writer = new StatusWriter<Status, T>({ client, fieldManager: FIELD_MANAGER, clock });
-  /** UIDs of objects that could not be applied to, by their keys. */
+  /** UIDs of objects that are written by merge patch, by key. */
   const merged = new Map<string, string | undefined>();
 
-  function remember({ metadata }: T): void {
+  function recordMerged({ metadata }: T): void {
     for (const [key, uid] of merged) if (objects.find(key)?.metadata.uid !== uid) merged.delete(key);
     merged.set(keyOf(metadata), metadata.uid);
   }
@@ -43,7 +42,7 @@ export function writtenStatuses<Status extends object, T extends StatefulObject<
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode !== INVALID) throw error;
         const written = await writer.merge(object, status, { signal });
-        remember(object);
+        recordMerged(object);
         return written;
       }
     },

@@ -3,17 +3,16 @@ import type { SharedInformer, SharedInformers } from '#lib/kubernetes/informer/s
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type CachedWorkload, WORKLOADS, type Workload } from '#lib/kubernetes/objects/workload.ts';
 
-/** Where objects are cached. */
 export interface InformerScope {
   readonly informers: Pick<SharedInformers, 'get'>;
-  /** Everywhere if there are none. */
+  /** All namespaces if empty. */
   readonly namespaces: readonly string[];
 }
 
 const { Deployment, StatefulSet } = WORKLOADS;
 const KINDS = { Deployment, StatefulSet };
 
-/** Deployments and StatefulSets, which most targets are: their replicas are known without asking. */
+/** Caches Deployments and StatefulSets, so that their replicas need no request to the scale subresource. */
 export class Workloads {
   readonly #kinds: ReadonlyMap<string, SharedInformer<Workload>>;
 
@@ -32,13 +31,13 @@ export class Workloads {
     return this.#kinds.values().every((one) => one.isSynced);
   }
 
-  /** What is known of a target that is followed; `undefined` where there is none. */
+  /** @returns `undefined` if the target is of another kind or does not exist */
   find(target: ScaleTarget): Workload | undefined {
     if (!isWorkload(target)) return undefined;
     return this.#kinds.get(target.kind)?.find(keyOf(target));
   }
 
-  /** Tells of targets that have come, gone or changed, as `KIND NAMESPACE/NAME`. */
+  /** Calls the listener with `KIND NAMESPACE/NAME` of each target that is added, changed or removed. */
   onChange(listener: (target: string) => void, options: { readonly replay: boolean }): () => void {
     const leave = [...this.#kinds].map(([kind, objects]) =>
       objects.onChange(({ key }) => listener(`${kind} ${key}`), options),
@@ -53,12 +52,12 @@ export class Workloads {
   }
 }
 
-/** Whether a target is one whose containers are known. */
+/** Whether the kind of a target is cached. */
 export function isWorkload({ apiVersion, kind }: ScaleTarget): boolean {
   return apiVersion === 'apps/v1' && Object.hasOwn(KINDS, kind);
 }
 
-/** What {@link Workloads.onChange} calls a target. */
+/** `KIND NAMESPACE/NAME`, as {@link Workloads.onChange} reports it. */
 export function targetName({ kind, namespace, name }: ScaleTarget): string {
   return `${kind} ${namespace}/${name}`;
 }

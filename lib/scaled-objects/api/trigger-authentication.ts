@@ -8,9 +8,9 @@ interface KeyReference {
   readonly key: string;
 }
 
-/** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication, as their schema lets them be. */
+/** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication. */
 export interface TriggerAuthentication extends KubernetesObject {
-  /** Why its spec is not cached, so that the object cannot be used; absent where it is. */
+  /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
   readonly spec?: {
     readonly podIdentity?: {
@@ -43,10 +43,10 @@ export interface TriggerAuthentication extends KubernetesObject {
   readonly status?: { readonly scaledobjects?: string; readonly scaledjobs?: string };
 }
 
-/** The kinds of authentications: of one namespace, and of all. */
+/** The namespaced kind first. */
 export const AUTHENTICATION_KINDS = ['TriggerAuthentication', 'ClusterTriggerAuthentication'] as const;
 
-/** `KIND KEY` of each authentication that an object refers to. */
+/** `KIND KEY` of each authentication that an object refers to, without duplicates. */
 export function authenticationNames({ metadata, spec }: ScaledObject | ScaledJob): readonly string[] {
   const [namespaced, clusterWide] = AUTHENTICATION_KINDS;
   const names = spec.triggers.flatMap(({ authenticationRef }) => {

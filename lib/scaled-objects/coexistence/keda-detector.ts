@@ -7,17 +7,16 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventsOf } from '../api/object-events.ts';
-import { type LeaseLook, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
-import { OtherWrites, type WrittenObject } from './keda-writes.ts';
+import { type LeaseState, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
+import { ExternalWrites, type WrittenObject } from './keda-writes.ts';
 
 /** Objects of one kind, and what becomes of them. */
-export interface FollowedKind extends ChangeSource<ObjectChange<WrittenObject>> {
+export interface WatchedKind extends ChangeSource<ObjectChange<WrittenObject>> {
   values(): Iterable<WrittenObject>;
 }
 
-/** What {@link OtherOperator} works with. */
-interface OtherOperatorOptions
-  extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'> {
+/** What {@link KedaDetector} works with. */
+interface KedaDetectorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -26,11 +25,11 @@ interface OtherOperatorOptions
   /** Whether it counts in any other namespace, too. */
   readonly kedaLeaseEverywhere: boolean;
   /** By the names of their kinds. */
-  readonly kinds: Readonly<Record<string, FollowedKind>>;
+  readonly kinds: Readonly<Record<string, WatchedKind>>;
   readonly hpas: ChangeSource<ObjectChange<KubernetesObject>>;
 }
 
-const LOOK_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 /** Of more objects than this there are no events: the log and the doctor say it, too. */
 const MAX_EVENTS = 100;
 const MAX_NAME_LENGTH = 253;
@@ -43,25 +42,25 @@ const LEASE_FORBIDDEN =
  * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: off all of them by its
  * lease, and for it can run without a lease, off those that somebody else is seen to write, or whose neighbours.
  */
-export class OtherOperator {
-  readonly #options: OtherOperatorOptions;
+export class KedaDetector {
+  readonly #options: KedaDetectorOptions;
   readonly #lease: OperatorLease | undefined;
-  readonly #writes: OtherWrites;
+  readonly #writes: ExternalWrites;
   readonly #failures: FailureLog;
-  #sign: string | undefined;
-  #look: LeaseLook['kind'] | undefined;
+  #evidence: string | undefined;
+  #leaseState: LeaseState['kind'] | undefined;
   /** Without permission, KEDA is detected by its writes alone; that is logged once. */
   readonly #forbidden: FailureLog;
-  #isSomeTold = false;
+  #isPartReported = false;
   /** Objects that are left alone by themselves, of which that was told. */
-  readonly #left = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  constructor(options: OtherOperatorOptions) {
+  constructor(options: KedaDetectorOptions) {
     const { kedaNamespace: namespace, kedaLeaseEverywhere: countsEverywhere, clock, logger } = options;
     this.#options = options;
     this.#lease =
       namespace === '' ? undefined : new OperatorLease({ ...options, namespace, countsEverywhere });
-    this.#writes = new OtherWrites(clock);
+    this.#writes = new ExternalWrites(clock);
     const failing = "Cannot see whether KEDA's operator runs; it is tried again";
     this.#failures = new FailureLog({ logger, failing });
     const line = { level: 'warning', message: LEASE_FORBIDDEN } as const;
@@ -69,25 +68,25 @@ export class OtherOperator {
   }
 
   /** By what it is known that another operator acts on all objects; `undefined` while none is seen, and while nobody looks. */
-  get sign(): string | undefined {
-    return this.#sign;
+  get evidence(): string | undefined {
+    return this.#evidence;
   }
 
   /** By what it is known that somebody else acts on one object. */
-  signOn(kind: string, { metadata }: KubernetesObject): string | undefined {
-    return this.#sign ?? this.#writes.on(kind, metadata);
+  evidenceFor(kind: string, { metadata }: KubernetesObject): string | undefined {
+    return this.#evidence ?? this.#writes.on(kind, metadata);
   }
 
   /** Whether one object is to be left alone, though not all of them are; that is told once for as long as it lasts. */
-  leaves(kind: string, object: KubernetesObject): boolean {
+  isManagedByKeda(kind: string, object: KubernetesObject): boolean {
     const key = `${kind} ${keyOf(object.metadata)}`;
-    const sign = this.#writes.on(kind, object.metadata);
-    if (sign === undefined) this.#left.delete(key);
-    else if (!this.#left.has(key)) {
-      this.#left.add(key);
-      if (this.#left.size <= MAX_EVENTS) this.#tellObject(kind, object, sign);
+    const evidence = this.#writes.on(kind, object.metadata);
+    if (evidence === undefined) this.#reported.delete(key);
+    else if (!this.#reported.has(key)) {
+      this.#reported.add(key);
+      if (this.#reported.size <= MAX_EVENTS) this.#recordEvent(kind, object, evidence);
     }
-    return sign !== undefined;
+    return evidence !== undefined;
   }
 
   /**
@@ -95,36 +94,39 @@ export class OtherOperator {
    *
    * @param act comes back once its signal has aborted and nothing acts any more
    */
-  async whileAlone(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const stopFollowing = this.#follow();
-    let acting: Acting | undefined;
+  async runWhileSoleOperator(
+    signal: AbortSignal,
+    act: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const stopWatching = this.#watch();
+    let run: Run | undefined;
     try {
       for (const kind of Object.values(this.#options.kinds)) await kind.synced(signal);
       while (!signal.aborted) {
-        const isAlone = await this.#isAlone(signal);
-        if (isAlone === true && !acting) acting = begin(act, signal);
-        if (isAlone === false && acting) {
-          acting.stop();
-          await acting.done;
-          acting = undefined;
+        const isSoleOperator = await this.#isSoleOperator(signal);
+        if (isSoleOperator === true && !run) run = begin(act, signal);
+        if (isSoleOperator === false && run) {
+          run.stop();
+          await run.done;
+          run = undefined;
         }
-        await this.#options.clock.sleep(LOOK_MS, { signal: acting?.unfailed ?? signal });
+        await this.#options.clock.sleep(POLL_INTERVAL_MS, { signal: run?.untilFailure ?? signal });
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      stopFollowing();
-      acting?.stop();
-      await acting?.done.catch(() => {}); // whatever it was, it was thrown above
-      this.#sign = undefined;
-      this.#writes.forget();
-      this.#left.clear();
+      stopWatching();
+      run?.stop();
+      await run?.done.catch(() => {}); // whatever it was, it was thrown above
+      this.#evidence = undefined;
+      this.#writes.clear();
+      this.#reported.clear();
     }
   }
 
   /** @returns `undefined` while it cannot be seen: what goes on goes on, what waits waits */
-  async #isAlone(signal: AbortSignal): Promise<boolean | undefined> {
-    let look: LeaseLook;
+  async #isSoleOperator(signal: AbortSignal): Promise<boolean | undefined> {
+    let look: LeaseState;
     try {
       look = this.#lease ? await this.#lease.look(signal) : { kind: 'absent' };
       this.#failures.succeed();
@@ -137,14 +139,14 @@ export class OtherOperator {
       const { kedaNamespace } = this.#options;
       this.#forbidden.fail(undefined, { lease: `${kedaNamespace}/${OPERATOR_LEASE}` });
     }
-    if (look.kind === 'ended' && this.#look !== 'ended') this.#writes.forget();
-    this.#look = look.kind;
-    this.#tell(this.#signOf(look));
-    this.#tellSome();
-    return this.#sign === undefined;
+    if (look.kind === 'ended' && this.#leaseState !== 'ended') this.#writes.clear();
+    this.#leaseState = look.kind;
+    this.#report(this.#evidenceOf(look));
+    this.#reportPart();
+    return this.#evidence === undefined;
   }
 
-  #signOf(look: LeaseLook): string | undefined {
+  #evidenceOf(look: LeaseState): string | undefined {
     if (look.kind === 'held')
       return `the lease ${look.namespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
     if (look.kind === 'given up')
@@ -152,11 +154,11 @@ export class OtherOperator {
     return this.#writes.everywhere;
   }
 
-  #tell(sign: string | undefined): void {
+  #report(evidence: string | undefined): void {
     const { logger } = this.#options;
-    const before = this.#sign;
-    this.#sign = sign;
-    if (sign === undefined) {
+    const before = this.#evidence;
+    this.#evidence = evidence;
+    if (evidence === undefined) {
       if (before !== undefined)
         logger.info('No other operator acts on ScaledObjects any more: this one does', {});
       return;
@@ -164,36 +166,36 @@ export class OtherOperator {
     if (before !== undefined) return;
     logger.warning(
       'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does',
-      { sign },
+      { evidence },
     );
     let left = MAX_EVENTS;
     for (const [kind, objects] of Object.entries(this.#options.kinds))
-      for (const object of objects.values()) if (left-- > 0) this.#tellObject(kind, object, sign);
+      for (const object of objects.values()) if (left-- > 0) this.#recordEvent(kind, object, evidence);
   }
 
   /** Tells that some objects are left alone by themselves, and that none is any more. */
-  #tellSome(): void {
+  #reportPart(): void {
     const { logger } = this.#options;
-    const sign = this.#writes.anywhere;
-    if (this.#sign !== undefined || sign === undefined) this.#left.clear();
-    if (this.#sign !== undefined) this.#isSomeTold = false;
-    else if (sign !== undefined && !this.#isSomeTold) {
-      this.#isSomeTold = true;
+    const evidence = this.#writes.anywhere;
+    if (this.#evidence !== undefined || evidence === undefined) this.#reported.clear();
+    if (this.#evidence !== undefined) this.#isPartReported = false;
+    else if (evidence !== undefined && !this.#isPartReported) {
+      this.#isPartReported = true;
       const message =
         'Somebody else acts on some ScaledObjects or ScaledJobs: these are left alone while that lasts';
-      logger.warning(message, { sign });
-    } else if (sign === undefined && this.#isSomeTold) {
-      this.#isSomeTold = false;
+      logger.warning(message, { evidence });
+    } else if (evidence === undefined && this.#isPartReported) {
+      this.#isPartReported = false;
       logger.info('Nobody else is seen to act on some ScaledObjects or ScaledJobs any more', {});
     }
   }
 
-  #tellObject(kind: string, object: KubernetesObject, sign: string): void {
-    const message = `Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`;
+  #recordEvent(kind: string, object: KubernetesObject, evidence: string): void {
+    const message = `Another operator acts on this object (${evidence}), so this one leaves it alone until that has ended; stop one of both`;
     eventsOf(object, kind, this.#options.events).warning(REASON, message);
   }
 
-  #follow(): () => void {
+  #watch(): () => void {
     const endings = Object.entries(this.#options.kinds).map(([kind, objects]) =>
       objects.onChange(
         ({ previous, current }) => {
@@ -221,18 +223,18 @@ function shortened(name: string): string {
   return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
-interface Acting {
+interface Run {
   readonly done: Promise<void>;
   /** Aborts with the error as what acts fails, and with the signal that all of it ends by. */
-  readonly unfailed: AbortSignal;
+  readonly untilFailure: AbortSignal;
   readonly stop: () => void;
 }
 
 /** Follows the promise once: it lasts for months, and would keep whatever each look hung on it. */
-function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Acting {
+function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Run {
   const [ending, failing] = [new AbortController(), new AbortController()];
   const done = act(AbortSignal.any([signal, ending.signal]));
   done.catch((error: unknown) => failing.abort(error));
   const stop = () => ending.abort(new Error('another operator acts'));
-  return { done, unfailed: AbortSignal.any([signal, failing.signal]), stop };
+  return { done, untilFailure: AbortSignal.any([signal, failing.signal]), stop };
 }

@@ -12,8 +12,8 @@ export const OPERATOR_LEASE = 'operator.keda.sh';
 export const OPERATOR_LEASE_SELECTOR = `metadata.name=${OPERATOR_LEASE}`;
 
 /** What the leases say of the operator, and in which namespace; `forbidden` where they may not be read. */
-export type LeaseLook =
-  | (SeenLook & { readonly namespace: string })
+export type LeaseState =
+  | (ObservedState & { readonly namespace: string })
   | { readonly kind: 'absent' | 'forbidden' };
 
 /** What leases are looked at with. */
@@ -28,7 +28,7 @@ export interface OperatorLeaseOptions {
 
 const FORBIDDEN = 403;
 /** Who holds one of several leases says more than that another has ended. */
-const TELLING: readonly LeaseLook['kind'][] = ['held', 'given up', 'ended'];
+const PRECEDENCE: readonly LeaseState['kind'][] = ['held', 'given up', 'ended'];
 
 /**
  * The lease of KEDA's operator. By default it counts in one namespace alone: wherever it counts, those who may write leases
@@ -38,7 +38,7 @@ export class OperatorLease {
   readonly #options: OperatorLeaseOptions;
   readonly #leases: ResourceClient<Lease>;
   /** By their namespaces. */
-  readonly #seen = new Map<string, SeenLease>();
+  readonly #observed = new Map<string, ObservedLease>();
 
   constructor(options: OperatorLeaseOptions) {
     this.#options = options;
@@ -46,18 +46,18 @@ export class OperatorLease {
   }
 
   /** @throws when the API server does not respond as it should */
-  async look(signal: AbortSignal): Promise<LeaseLook> {
+  async look(signal: AbortSignal): Promise<LeaseState> {
     const { namespace, countsEverywhere } = this.#options;
-    const found = countsEverywhere ? await allowed(() => this.#everywhere(signal)) : undefined;
-    if (found) return this.#judge(found);
+    const found = countsEverywhere ? await allowed(() => this.#listEverywhere(signal)) : undefined;
+    if (found) return this.#evaluate(found);
     const one = await allowed(async () => [
       await this.#leases.find({ namespace, name: OPERATOR_LEASE }, { signal }),
     ]);
-    return one ? this.#judge(one.filter((lease) => lease !== undefined)) : { kind: 'forbidden' };
+    return one ? this.#evaluate(one.filter((lease) => lease !== undefined)) : { kind: 'forbidden' };
   }
 
   /** From the API server's cache: there is a lease of each node besides. */
-  async #everywhere(signal: AbortSignal): Promise<readonly Lease[]> {
+  async #listEverywhere(signal: AbortSignal): Promise<readonly Lease[]> {
     const query = new URLSearchParams({ fieldSelector: OPERATOR_LEASE_SELECTOR, resourceVersion: '0' });
     const path = `${collectionPath(LEASES)}?${query}`;
     const items = propertyOf(await this.#options.client.getJson(path, { signal }), 'items') ?? [];
@@ -65,19 +65,20 @@ export class OperatorLease {
     return items.map(readLease);
   }
 
-  #judge(found: readonly Lease[]): LeaseLook {
+  #evaluate(found: readonly Lease[]): LeaseState {
     const leases = new Map(found.map((lease) => [lease.metadata.namespace ?? '', lease]));
     for (const [namespace, lease] of leases)
-      if (!this.#seen.has(namespace)) this.#seen.set(namespace, new SeenLease(lease, this.#options.clock));
-    const looks: LeaseLook[] = [];
-    for (const [namespace, seen] of this.#seen) {
+      if (!this.#observed.has(namespace))
+        this.#observed.set(namespace, new ObservedLease(lease, this.#options.clock));
+    const states: LeaseState[] = [];
+    for (const [namespace, seen] of this.#observed) {
       const look = seen.look(leases.get(namespace));
-      looks.push({ ...look, namespace });
-      if (look.kind === 'ended' && !leases.has(namespace)) this.#seen.delete(namespace);
+      states.push({ ...look, namespace });
+      if (look.kind === 'ended' && !leases.has(namespace)) this.#observed.delete(namespace);
     }
-    for (const kind of TELLING) {
-      const telling = looks.find((look) => look.kind === kind);
-      if (telling) return telling;
+    for (const kind of PRECEDENCE) {
+      const state = states.find((look) => look.kind === kind);
+      if (state) return state;
     }
     return { kind: 'absent' };
   }
@@ -94,7 +95,9 @@ async function allowed<T>(request: () => Promise<T>): Promise<T | undefined> {
 }
 
 /** Whether an operator has a lease, has given it up so lately that another may take it over, or has ended. */
-type SeenLook = { readonly kind: 'held'; readonly holder: string } | { readonly kind: 'given up' | 'ended' };
+type ObservedState =
+  | { readonly kind: 'held'; readonly holder: string }
+  | { readonly kind: 'given up' | 'ended' };
 
 /**
  * For how long a lease counts without a renewal. A standby of KEDA takes over when it has seen the lease unchanged for its
@@ -109,7 +112,7 @@ const LONG_AGO_MS = 600_000;
  * One lease of KEDA's operator. It has ended once it was seen without a renewal, given back or gone for longer than it takes
  * one of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
  */
-class SeenLease {
+class ObservedLease {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** `undefined` once the lease was deleted. */
   #renewal: string | undefined;
@@ -123,7 +126,7 @@ class SeenLease {
   }
 
   /** @param lease as it is now; `undefined` where it is gone */
-  look(lease: Lease | undefined): SeenLook {
+  look(lease: Lease | undefined): ObservedState {
     const holder = lease?.spec.holderIdentity;
     const renewal = renewalOf(lease);
     // What has ended goes on being so until somebody holds it.
@@ -145,10 +148,10 @@ class SeenLease {
 }
 
 /** What one look at a lease tells of whether its operator acts: who has watched it for longer knows it in between, too. */
-type LeaseAtOneLook = 'acts' | 'may have ended' | 'has ended';
+type LeaseAge = 'acts' | 'may have ended' | 'has ended';
 
 /** Judges a lease without watching it, by what the clock of its holder has put into it. */
-export function leaseAtOneLook(lease: Lease, clock: Pick<Clock, 'nowMs'>): LeaseAtOneLook {
+export function classifyLease(lease: Lease, clock: Pick<Clock, 'nowMs'>): LeaseAge {
   const ageMs = renewedAgoMs(lease, clock);
   if (ageMs > LONG_AGO_MS) return 'has ended';
   return Math.abs(ageMs) > GRACE_MS ? 'may have ended' : 'acts';

@@ -14,9 +14,9 @@ export interface WrittenObject extends KubernetesObject {
   readonly status?: unknown;
 }
 
-interface Noticed {
+interface ObservedWrite {
   /** Whether the status was seen to change with it. */
-  readonly isSeen: boolean;
+  readonly isObserved: boolean;
   readonly text: string;
   readonly untilMs: number;
 }
@@ -36,12 +36,12 @@ const MAX_NAME_LENGTH = 253;
  * without a change of the status is no write. What was written before the first look cannot be told from that, and counts
  * for its namespace alone.
  */
-export class OtherWrites {
+export class ExternalWrites {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** What was noticed, by namespaces. */
-  readonly #statuses = new Map<string, Noticed>();
+  readonly #statuses = new Map<string, ObservedWrite>();
   /** What was noticed of HPAs, by the keys of the ScaledObjects that they belong to. */
-  readonly #hpas = new Map<string, Noticed>();
+  readonly #hpas = new Map<string, ObservedWrite>();
 
   constructor(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
     this.#clock = clock;
@@ -50,32 +50,32 @@ export class OtherWrites {
   /** Looks at an object that was seen for the first time or has changed. */
   observe(kind: string, previous: WrittenObject | undefined, current: WrittenObject): void {
     if (current.status === undefined || isDeepStrictEqual(previous?.status, current.status)) return;
-    const found = this.#newly(previous && managersOf(previous), managersOf(current));
+    const found = this.#findNewWrite(previous && managersOf(previous), managersOf(current));
     if (!found) return;
     const { namespace = '' } = current.metadata;
     const pollsMs = POLLS * (current.spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
     const validForMs = Math.min(Math.max(pollsMs, MIN_MS), MAX_MS);
     const text = `"${shortened(found.manager)}" writes the status of ${kind} ${keyOf(current.metadata)}`;
-    const isSeen = previous !== undefined;
-    note(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isSeen });
+    const isObserved = previous !== undefined;
+    record(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isObserved });
   }
 
   /** Looks at an HPA that was seen for the first time or has changed. */
   observeHpa(previous: KubernetesObject | undefined, current: KubernetesObject): void {
     const owner = controllerOf(current);
     if (owner?.kind !== 'ScaledObject') return;
-    const found = this.#newly(previous && kedaLabelManagers(previous), kedaLabelManagers(current));
+    const found = this.#findNewWrite(previous && kedaLabelManagers(previous), kedaLabelManagers(current));
     if (!found) return;
     const { namespace } = current.metadata;
     const text = `"${shortened(found.manager)}" writes the HPA ${keyOf(current.metadata)}`;
     const untilMs = found.sinceMs + MIN_MS;
-    note(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isSeen: true });
+    record(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isObserved: true });
   }
 
   /** By what it is known that somebody else acts on all objects; `undefined` where nobody is known to. */
   get everywhere(): string | undefined {
     this.#expire();
-    const seen = [...this.#statuses.values()].filter(({ isSeen }) => isSeen);
+    const seen = [...this.#statuses.values()].filter(({ isObserved }) => isObserved);
     return seen.length < 2 ? undefined : seen[0]?.text;
   }
 
@@ -95,13 +95,13 @@ export class OtherWrites {
   }
 
   /** Who wrote is known to have ended: what it wrote before tells nothing. */
-  forget(): void {
+  clear(): void {
     this.#statuses.clear();
     this.#hpas.clear();
   }
 
   /** The writer that is not ourselves, and when it wrote by our monotonic clock; `undefined` where that is nothing new. */
-  #newly(before: readonly StatusManager[] | undefined, now: readonly StatusManager[]) {
+  #findNewWrite(before: readonly StatusManager[] | undefined, now: readonly StatusManager[]) {
     const latestMs = Math.max(...now.map(({ writtenAtMs }) => writtenAtMs));
     const found = now.find(
       ({ manager, writtenAtMs }) =>
@@ -122,10 +122,10 @@ export class OtherWrites {
   }
 }
 
-function note(noticed: Map<string, Noticed>, scope: string, found: Noticed): void {
-  const known = noticed.get(scope);
-  const latest = !known || known.untilMs <= found.untilMs ? found : known;
-  noticed.set(scope, { ...latest, isSeen: found.isSeen || known?.isSeen === true });
+function record(noticed: Map<string, ObservedWrite>, scope: string, found: ObservedWrite): void {
+  const previous = noticed.get(scope);
+  const latest = !previous || previous.untilMs <= found.untilMs ? found : previous;
+  noticed.set(scope, { ...latest, isObserved: found.isObserved || previous?.isObserved === true });
 }
 
 function managersOf({ metadata }: KubernetesObject) {

@@ -2,7 +2,7 @@ import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { FOLLOWED_KINDS, SCALED_JOBS, SCALED_OBJECTS } from '../api/resources.ts';
+import { SCALED_JOBS, SCALED_OBJECTS, WATCHED_KINDS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { failed } from './diagnoses.ts';
@@ -16,7 +16,7 @@ export const definitions: Check = {
     const served = await servedKinds(context);
     if (!served.includes(true))
       return [note('keda.sh', 'no definition is installed: nothing is scaled by events')];
-    return FOLLOWED_KINDS.map((resource, index) => {
+    return WATCHED_KINDS.map((resource, index) => {
       const apiVersion = formatApiVersion(resource);
       const subject = `${resource.plural}.${resource.group}`;
       if (served[index]) return ok(subject, `served as ${apiVersion}`);
@@ -44,7 +44,7 @@ export function whereServed({ run, ...check }: Check): Check {
 
 async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boolean[]> {
   return await Promise.all(
-    FOLLOWED_KINDS.map(async (resource) => {
+    WATCHED_KINDS.map(async (resource) => {
       const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
       return (await mapper.findExact(reference, signal)) !== undefined;
     }),

@@ -5,7 +5,7 @@ import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/cl
 import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, type Workload } from '#lib/kubernetes/objects/workload.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
-import { hpasBeside, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
+import { findOverlappingHpas, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { JobClient } from '../jobs/job-client.ts';
@@ -23,7 +23,7 @@ const HPAS: ApiResource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
   ...{ plural: 'horizontalpodautoscalers', namespaced: true },
 };
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 
 /** Whether objects can be used but for their triggers, as conditions would tell: by the controller's checks, without a change. */
 export function objects(examined: ExaminedObjects, namespace: string | undefined): Check {
@@ -42,42 +42,42 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
         (value) => readObject(value) as ManagedHpa,
       );
       const prepared = new Map(found.objects.map((object) => [object, compileScaledObject(object)]));
-      const judge = new Judge({ context, objects: [...prepared.values()], hpas });
+      const checker = new ObjectChecker({ context, objects: [...prepared.values()], hpas });
       const waiting = [
-        ...[...prepared].map((one) => () => judge.scaledObject(...one)),
-        ...found.jobs.map((object) => () => judge.scaledJob(object)),
+        ...[...prepared].map((one) => () => checker.scaledObject(...one)),
+        ...found.jobs.map((object) => () => checker.scaledJob(object)),
       ].entries();
       const findings: Finding[][] = [];
       const work = async () => {
-        for (const [index, look] of waiting) findings[index] = [...(await look())];
+        for (const [index, check] of waiting) findings[index] = [...(await check())];
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
       const told = findings.flat();
       return told.length > 0 ? told : [ok('objects', `targets and settings of ${all} can be used`)];
     },
   };
 }
 
-interface JudgeOptions {
+interface ObjectCheckerOptions {
   readonly context: ApiContext;
   readonly objects: readonly PreparedScaledObject[];
   readonly hpas: readonly ManagedHpa[];
 }
 
 /** Judges objects by what else there is. */
-class Judge {
+class ObjectChecker {
   readonly #context: ApiContext;
   /** Of one target, or with an HPA of one name. */
-  readonly #rivals: ReadonlyMap<string, readonly PreparedScaledObject[]>;
-  readonly #hpas: Parameters<typeof hpasBeside>[0];
+  readonly #overlapping: ReadonlyMap<string, readonly PreparedScaledObject[]>;
+  readonly #hpas: Parameters<typeof findOverlappingHpas>[0];
   readonly #scales: ScaleClient;
   readonly #jobs: JobClient;
   readonly #limits = new Map<string, Promise<readonly string[]>>();
 
-  constructor({ context, objects: all, hpas }: JudgeOptions) {
+  constructor({ context, objects: all, hpas }: ObjectCheckerOptions) {
     const { client, mapper, clock } = context;
     this.#context = context;
-    this.#rivals = new Map([
+    this.#overlapping = new Map([
       ...Map.groupBy(all, ({ target }) => target.key),
       ...Map.groupBy(all, ({ hpaKey }) => hpaKey),
     ]);
@@ -95,16 +95,16 @@ class Judge {
   async scaledObject(object: ScaledObject, prepared: PreparedScaledObject): Promise<readonly Finding[]> {
     if (object.metadata.deletionTimestamp) return [];
     const { namespace, target, hpaKey, annotations } = prepared;
-    return await this.#judged('scaledobject', object, async () => {
+    return await this.#findingsOf('scaledobject', object, async () => {
       if (annotations.isPaused) return void parsePausedReplicas(annotations);
       const workload = await this.#workload(prepared);
-      const asks = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
+      const needsDefaults = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');
       checkScaledObject(object, {
         prepared,
-        objects: [target.key, hpaKey].flatMap((name) => this.#rivals.get(name) ?? []),
-        hpas: hpasBeside(this.#hpas, prepared),
+        objects: [target.key, hpaKey].flatMap((name) => this.#overlapping.get(name) ?? []),
+        hpas: findOverlappingHpas(this.#hpas, prepared),
         workload,
-        limitedByDefault: asks ? await this.#limitedByDefault(namespace) : [],
+        limitedByDefault: needsDefaults ? await this.#limitedByDefault(namespace) : [],
       });
     });
   }
@@ -112,7 +112,7 @@ class Judge {
   async scaledJob(object: ScaledJob): Promise<readonly Finding[]> {
     if (object.metadata.deletionTimestamp || readKedaAnnotations(object).isPaused) return [];
     const { signal } = this.#context;
-    return await this.#judged('scaledjob', object, async () => {
+    return await this.#findingsOf('scaledjob', object, async () => {
       checkScaledJob(object);
       const tried = requirePermission('create jobs.batch', () =>
         this.#jobs.create(object, { signal, dryRun: true }),
@@ -123,7 +123,7 @@ class Judge {
     });
   }
 
-  async #judged(
+  async #findingsOf(
     kind: 'scaledobject' | 'scaledjob',
     { metadata }: ScaledObject | ScaledJob,
     check: () => Promise<void>,
@@ -164,10 +164,10 @@ class Judge {
 
   #limitedByDefault(namespace: string): Promise<readonly string[]> {
     const { client, signal } = this.#context;
-    const known = this.#limits.get(namespace);
-    if (known) return known;
-    const asked = requirePermission('list limitranges', () => limitedByDefault(client)(namespace, signal));
-    this.#limits.set(namespace, asked);
-    return asked;
+    const cached = this.#limits.get(namespace);
+    if (cached) return cached;
+    const limits = requirePermission('list limitranges', () => limitedByDefault(client)(namespace, signal));
+    this.#limits.set(namespace, limits);
+    return limits;
   }
 }

@@ -5,13 +5,13 @@ import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import {
+  classifyLease,
   GRACE_MS,
-  leaseAtOneLook,
   OPERATOR_LEASE,
   OPERATOR_LEASE_SELECTOR,
   renewedAgoMs,
 } from '../coexistence/keda-lease.ts';
-import { OtherWrites } from '../coexistence/keda-writes.ts';
+import { ExternalWrites } from '../coexistence/keda-writes.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
@@ -21,7 +21,7 @@ const OPERATOR = 'keda-operator';
 const IMAGE = /(?:^|\/)kedacore\/keda(?:[:@]|$)/;
 
 /** Whether KEDA runs beside us: its Deployment is to have replicas, or the controller would see it by its lease or its writes. */
-export function otherKeda(
+export function runningKeda(
   examined: ExaminedObjects,
   { kedaNamespace, kedaLeaseEverywhere }: Pick<ScaledObjectsOptions, 'kedaNamespace' | 'kedaLeaseEverywhere'>,
 ): Check {
@@ -30,25 +30,25 @@ export function otherKeda(
     title: 'Other controllers of ScaledObjects',
 
     async run(context) {
-      const looks: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
+      const searches: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
       if (kedaNamespace !== '')
-        looks.push(
+        searches.push(
           foundOr(
             `lease ${OPERATOR_LEASE}`,
             heldLeases(context, { namespace: kedaNamespace, everywhere: kedaLeaseEverywhere }),
           ),
         );
-      looks.push(foundOr('statuses', writtenStatuses(context, examined)));
-      const findings = (await Promise.all(looks)).flat();
-      const telling = findings.filter(({ status }) => status !== 'ok');
-      return telling.length > 0 ? telling : findings;
+      searches.push(foundOr('statuses', findStatusWriters(context, examined)));
+      const findings = (await Promise.all(searches)).flat();
+      const problems = findings.filter(({ status }) => status !== 'ok');
+      return problems.length > 0 ? problems : findings;
     },
   };
 }
 
 /** What the one look finds is told even where the other is refused. */
-async function foundOr(subject: string, look: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  return await look.catch((error: unknown) => [unchecked(subject, error)]);
+async function foundOr(subject: string, search: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  return await search.catch((error: unknown) => [unchecked(subject, error)]);
 }
 
 async function runningDeployments(context: ApiContext): Promise<readonly Finding[]> {
@@ -92,7 +92,7 @@ async function leaseIn(context: ApiContext, namespace: string): Promise<readonly
 }
 
 function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
-  const state = leaseAtOneLook(lease, clock);
+  const state = classifyLease(lease, clock);
   if (state === 'has ended') return [];
   const { namespace = '' } = lease.metadata;
   const { holderIdentity } = lease.spec;
@@ -122,19 +122,22 @@ function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
 }
 
 /** Statuses that somebody else has written so lately that the controller leaves objects alone for it. */
-async function writtenStatuses(context: ApiContext, examined: ExaminedObjects): Promise<readonly Finding[]> {
+async function findStatusWriters(
+  context: ApiContext,
+  examined: ExaminedObjects,
+): Promise<readonly Finding[]> {
   const { objects, jobs } = await examined.all(context);
-  const writes = new OtherWrites(context.clock);
+  const writes = new ExternalWrites(context.clock);
   for (const object of objects) writes.observe('ScaledObject', undefined, object);
   for (const object of jobs) writes.observe('ScaledJob', undefined, object);
   const namespaces = new Set([...objects, ...jobs].map(({ metadata }) => metadata.namespace ?? ''));
   const found = [...namespaces].flatMap((namespace) => {
-    const sign = writes.on('', { namespace, name: '' });
-    return sign === undefined ? [] : [{ namespace, sign }];
+    const evidence = writes.on('', { namespace, name: '' });
+    return evidence === undefined ? [] : [{ namespace, evidence }];
   });
   const all = found.length > 1 ? ', and all objects where it is seen to go on' : '';
-  return found.map(({ namespace, sign }) =>
-    failed(`namespace ${namespace}`, `${sign}: the objects of this namespace are left alone${all}`, {
+  return found.map(({ namespace, evidence }) =>
+    failed(`namespace ${namespace}`, `${evidence}: the objects of this namespace are left alone${all}`, {
       ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
     }),
   );

@@ -1,21 +1,21 @@
 import { LEASES } from '#lib/control/lease.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { Permission } from '#lib/doctor/permissions.ts';
-import { FOLLOWED_KINDS } from '../api/resources.ts';
+import { WATCHED_KINDS } from '../api/resources.ts';
 import { OPERATOR_LEASE } from '../coexistence/keda-lease.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { definitions, ExaminedObjects, isAnyServed, whereServed } from './definitions.ts';
 import { SCALED_OBJECTS_DIAGNOSES } from './diagnoses.ts';
 import { metricsProvider } from './metrics-provider.ts';
 import { objects } from './objects.ts';
-import { otherKeda } from './running-keda.ts';
+import { runningKeda } from './running-keda.ts';
 import { type TriggersCheckOptions, triggers } from './triggers.ts';
 
 /** What ScaledObjects bring to the doctor. */
 export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
   const examined = new ExaminedObjects(options.namespace);
   const checks = [
-    otherKeda(examined, options.options),
+    runningKeda(examined, options.options),
     metricsProvider,
     objects(examined, options.namespace),
     triggers(examined, options),
@@ -30,7 +30,7 @@ export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const PERMISSIONS: readonly Permission[] = [
-  ...FOLLOWED_KINDS.flatMap(({ group, plural }) => [
+  ...WATCHED_KINDS.flatMap(({ group, plural }) => [
     ...['get', 'list', 'watch', 'patch'].map((verb) => ({ verb, group, resource: plural })),
     { verb: 'patch', group, resource: `${plural}/status` },
   ]),

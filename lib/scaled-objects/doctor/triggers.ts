@@ -17,7 +17,7 @@ import { compileScaledObject, type PreparedScaledObject } from '../preparation/p
 import type { PreparedMetric } from '../preparation/prepared-triggers.ts';
 import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
-import { clusterReader, readerOfOne } from '../triggers/authentication/reference-reader.ts';
+import { boundedReader, clusterReader } from '../triggers/authentication/reference-reader.ts';
 import { listEndpoints, listPods } from '../triggers/cluster-lookups.ts';
 import { openTriggerEnvironment } from '../triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
@@ -35,7 +35,7 @@ export interface TriggersCheckOptions {
   readonly namespace: string | undefined;
 }
 
-const ASKED_AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 15_000;
 const LOOKUP_TIMEOUT_MS = 5000;
 /** So many keys of one trigger are told of, by so many of their characters. */
@@ -89,7 +89,7 @@ export function triggers(
       const work = async () => {
         for (const [index, begin] of waiting) findings[index] = await begin();
       };
-      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
       return findings.flat();
     },
   };
@@ -99,14 +99,17 @@ type Examined =
   | { readonly kind: 'ScaledObject'; readonly object: ScaledObject; readonly prepared: PreparedScaledObject }
   | { readonly kind: 'ScaledJob'; readonly object: ScaledJob; readonly prepared: PreparedScaledJob };
 
-interface Look {
+interface Examination {
   readonly context: ApiContext;
   readonly reader: ReturnType<typeof clusterReader>;
   readonly types: TriggerTypes;
 }
 
-async function examine(examined: Examined, { context, types, ...look }: Look): Promise<readonly Finding[]> {
-  const reader = readerOfOne(look.reader);
+async function examine(
+  examined: Examined,
+  { context, types, ...look }: Examination,
+): Promise<readonly Finding[]> {
+  const reader = boundedReader(look.reader);
   const { kind, object, prepared } = examined;
   const { name, namespace, hasFormula, envSourceContainer } = prepared;
   const { signal } = context;
@@ -139,14 +142,14 @@ async function examine(examined: Examined, { context, types, ...look }: Look): P
     const missing = trigger.missing.map((what) =>
       failed(subject, what, { diagnosis: 'scaledobjects-parameter-missing', ...names }),
     );
-    const asked = trigger.metrics.map((metric) => ask(metric, { subject, names, context }));
-    return [...notes, ...missing, ...(await Promise.all(asked))];
+    const queries = trigger.metrics.map((metric) => queryMetric(metric, { subject, names, context }));
+    return [...notes, ...missing, ...(await Promise.all(queries))];
   });
   return (await Promise.all(findings)).flat();
 }
 
-async function ask(
-  { query, judge, target, metricName }: PreparedMetric,
+async function queryMetric(
+  { query, evaluate, target, metricName }: PreparedMetric,
   {
     subject,
     names,
@@ -161,9 +164,9 @@ async function ask(
       query.run(deadline.signal, () => {}),
       deadline.signal,
     );
-    const { values, isActive } = judge(samples);
-    const told = `${metricName} is ${values.join(' + ')}, its target ${target}`;
-    return ok(subject, `${told}: it is ${isActive ? '' : 'not '}active`);
+    const { values, isActive } = evaluate(samples);
+    const reading = `${metricName} is ${values.join(' + ')}, its target ${target}`;
+    return ok(subject, `${reading}: it is ${isActive ? '' : 'not '}active`);
   } catch (error) {
     context.signal.throwIfAborted();
     return failed(subject, `${query.description}: ${describeError(error)}`, {

@@ -6,9 +6,9 @@ import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import {
   isClockStepped,
-  type JobMemory,
   recordClockOffset,
   type ScaledJobDependencies,
+  type ScaledJobState,
 } from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
@@ -19,7 +19,7 @@ interface CreateJobsOptions
   readonly key: string;
   readonly prepared: PreparedScaledJob;
   readonly plan: PreparedTriggers;
-  readonly memory: JobMemory;
+  readonly jobState: ScaledJobState;
   readonly own: ObjectEvents;
   readonly signal: AbortSignal;
 }
@@ -37,14 +37,14 @@ const MARGIN_MS = 2000;
 
 /** Makes the Jobs that triggers ask for, once for each time that all have told something, and deletes those of long ago. */
 export async function createJobs(object: ScaledJob, options: CreateJobsOptions): Promise<CreatedJobs> {
-  const { key, prepared, plan, memory, collection, jobs, signal } = options;
+  const { key, prepared, plan, jobState, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
   recordFailures(observed, options);
-  memory.activity.note(observed, options.clock.nowMs());
+  jobState.activity.record(observed, options.clock.nowMs());
   const demand = totalDemand(prepared, plan, observed);
   const hasError = observed.some(({ state }) => state.kind === 'failing');
   const isPending = observed.some(({ state }) => state.kind === 'pending');
-  const told: CreatedJobs = {
+  const result: CreatedJobs = {
     isActive: isPending && !demand.isActive ? undefined : demand.isActive,
     ready: !hasError ? 'ready' : demand.isActive ? 'partialError' : 'triggerError',
     triggersActivity: Object.fromEntries(
@@ -60,16 +60,16 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
     }),
   );
   const isNew = ({ metric: { metricName } }: ObservedMetric) =>
-    responses.get(metricName) !== memory.told.get(metricName);
+    responses.get(metricName) !== jobState.usedResponses.get(metricName);
   // Triggers are asked at times of their own. What Jobs were made of must not count again beside what another trigger
   // tells, or how that fails, so it is waited for: an interval at most. What fails asks for nothing.
   const isComplete = observed.every((one) => one.state.kind !== 'value' || isNew(one));
-  if (isPending || !isComplete || !observed.some(isNew)) return told;
+  if (isPending || !isComplete || !observed.some(isNew)) return result;
   const all = await jobs.list(object, signal);
-  memory.told = responses; // from here on Jobs may have been made of it
+  jobState.usedResponses = responses; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });
   for (const job of surplusJobs(all, prepared.historyLimits)) await jobs.delete(job, 'Background', signal);
-  return told;
+  return result;
 }
 
 function totalDemand(
@@ -96,13 +96,15 @@ interface CreateOptions extends CreateJobsOptions {
 
 async function create(
   object: ScaledJob,
-  { prepared, demand, observed, all, jobs, scaleLog, memory, clock, own, signal }: CreateOptions,
+  { prepared, demand, observed, all, jobs, scaleLog, jobState, clock, own, signal }: CreateOptions,
 ): Promise<void> {
   if (!demand.isActive) return;
-  const toldAtMs = Math.min(...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])));
-  if (isClockStepped(memory, clock)) await compareClocks(object, { jobs, memory, clock, signal });
+  const observedAtMs = Math.min(
+    ...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])),
+  );
+  if (isClockStepped(jobState, clock)) await compareClocks(object, { jobs, jobState, clock, signal });
   // When Jobs end is told by another clock than ours.
-  const running = runningJobs(all, toldAtMs - memory.clockAheadMs - MARGIN_MS);
+  const running = runningJobs(all, observedAtMs - jobState.clockAheadMs - MARGIN_MS);
   const { strategy, bounds } = prepared;
   const needsPods = strategy.strategy === 'accurate' || strategy.strategy === 'eager';
   const pods = needsPods && running.length > 0 ? await jobs.pods(object, signal) : [];
@@ -113,7 +115,7 @@ async function create(
   for (let index = 0; index < count; index++) {
     try {
       const createdAtMs = await jobs.create(object, { signal });
-      recordClockOffset(memory, createdAtMs, clock);
+      recordClockOffset(jobState, createdAtMs, clock);
       made++;
     } catch (error) {
       signal.throwIfAborted();
@@ -133,20 +135,20 @@ async function create(
 /** Learns again how the API server's clock differs from ours; where that fails, making Jobs does, too, and tells it. */
 async function compareClocks(
   object: ScaledJob,
-  { jobs, memory, clock, signal }: Pick<CreateOptions, 'jobs' | 'memory' | 'clock' | 'signal'>,
+  { jobs, jobState, clock, signal }: Pick<CreateOptions, 'jobs' | 'jobState' | 'clock' | 'signal'>,
 ): Promise<void> {
   try {
-    recordClockOffset(memory, await jobs.create(object, { signal, dryRun: true }), clock);
+    recordClockOffset(jobState, await jobs.create(object, { signal, dryRun: true }), clock);
   } catch {
     signal.throwIfAborted();
   }
 }
 
-function recordFailures(observed: readonly ObservedMetric[], { memory, own }: CreateJobsOptions): void {
+function recordFailures(observed: readonly ObservedMetric[], { jobState, own }: CreateJobsOptions): void {
   const errors = observed.flatMap(({ state }) =>
     state.kind === 'failing' ? [describeError(state.error)] : [],
   );
   const text = errors.join('\n');
-  if (text !== memory.failures) for (const error of new Set(errors)) own.warning('KEDAScalerFailed', error);
-  memory.failures = text;
+  if (text !== jobState.failures) for (const error of new Set(errors)) own.warning('KEDAScalerFailed', error);
+  jobState.failures = text;
 }

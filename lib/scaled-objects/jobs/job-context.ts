@@ -6,8 +6,8 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
-import type { WrittenStatuses } from '../api/status-writes.ts';
-import type { OtherOperator } from '../coexistence/keda-detector.ts';
+import type { StatusWrites } from '../api/status-writes.ts';
+import type { KedaDetector } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
 import type { PushScalerStreams } from '../metrics/push-scalers.ts';
 import type { PreparedObjects } from '../preparation/prepared-objects.ts';
@@ -19,29 +19,29 @@ import type { JobClient } from './job-client.ts';
 export interface ScaledJobDependencies {
   readonly objects: Watched & { find(key: string): ScaledJob | undefined };
   /** What has objects planned again: their authentications. */
-  readonly others: readonly Watched[];
+  readonly related: readonly Watched[];
   readonly collection: Collection;
   readonly pushes: PushScalerStreams;
   readonly client: ResourceClient<ScaledJob>;
-  readonly statuses: WrittenStatuses<ScaledJobStatus, ScaledJob>;
+  readonly statuses: StatusWrites<ScaledJobStatus, ScaledJob>;
   readonly jobs: JobClient;
   readonly scaleLog: Pick<ScaleLog, 'jobsCreated'>;
   readonly prepared: PreparedObjects<ScaledJob, PreparedScaledJob>;
-  readonly memories: JobMemories;
+  readonly states: ScaledJobStates;
   /** Who says which objects are to be left alone. */
-  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
+  readonly kedaDetector: Pick<KedaDetector, 'isManagedByKeda'>;
   /** Has objects looked at whose triggers have told something. */
-  readonly asked: Watched;
+  readonly polled: Watched;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
 }
 
 /** What is remembered of an object; all of it may be lost. */
-export interface JobMemory {
+export interface ScaledJobState {
   /** The version whose triggers were reported as started; `undefined` before the first. */
   started: { readonly uid: string | undefined; readonly generation: number | undefined } | undefined;
   /** What each source had told, or how it had failed, when Jobs were made last: one response makes Jobs once. */
-  told: ReadonlyMap<string, object>;
+  usedResponses: ReadonlyMap<string, object>;
   /** By how much our clock is ahead of the API server's at most, by the last Job that it took. */
   clockAheadMs: number;
   /** How far our wall clock was ahead of the monotonic one then; `undefined` before the first. */
@@ -59,22 +59,22 @@ type Clocks = Pick<Clock, 'nowMs' | 'monotonicMs'>;
 const STEP_MS = 1000;
 
 /** Takes in when a Job was made by the API server's clock, and by ours. */
-export function recordClockOffset(memory: JobMemory, createdAtMs: number, clock: Clocks): void {
+export function recordClockOffset(state: ScaledJobState, createdAtMs: number, clock: Clocks): void {
   if (Number.isNaN(createdAtMs)) return;
-  memory.clockAheadMs = clock.nowMs() - createdAtMs;
-  memory.wallAheadMs = wallAheadMs(clock);
+  state.clockAheadMs = clock.nowMs() - createdAtMs;
+  state.wallAheadMs = wallAheadMs(clock);
 }
 
 /** Whether our wall clock, or this machine, has stood still or was stepped since: what was noted may be wrong then. */
-export function isClockStepped(memory: JobMemory, clock: Clocks): boolean {
-  return memory.wallAheadMs !== undefined && Math.abs(wallAheadMs(clock) - memory.wallAheadMs) >= STEP_MS;
+export function isClockStepped(state: ScaledJobState, clock: Clocks): boolean {
+  return state.wallAheadMs !== undefined && Math.abs(wallAheadMs(clock) - state.wallAheadMs) >= STEP_MS;
 }
 
 function wallAheadMs(clock: Clocks): number {
   return clock.nowMs() - clock.monotonicMs();
 }
 
-interface JobMemoriesOptions {
+interface ScaledJobStatesOptions {
   readonly clock: Clock;
   /** The triggers of an object; `undefined` while there are none. */
   readonly findTriggers: (key: string) => PreparedTriggers | undefined;
@@ -83,23 +83,23 @@ interface JobMemoriesOptions {
 }
 
 /** What a leader remembers of ScaledJobs; it begins with its term. */
-export class JobMemories implements Disposable {
-  readonly #memories = new Map<string, JobMemory>();
+export class ScaledJobStates implements Disposable {
+  readonly #states = new Map<string, ScaledJobState>();
   readonly #evaluations: PacedKeys;
 
-  constructor({ clock, findTriggers, onEvaluate }: JobMemoriesOptions) {
+  constructor({ clock, findTriggers, onEvaluate }: ScaledJobStatesOptions) {
     const pauseMs = (key: string) => evaluationPauseMs(findTriggers(key));
     this.#evaluations = new PacedKeys({ clock, release: onEvaluate, pauseMs });
   }
 
-  of(key: string): JobMemory {
-    const known = this.#memories.get(key);
-    if (known) return known;
+  of(key: string): ScaledJobState {
+    const existing = this.#states.get(key);
+    if (existing) return existing;
     const onPolled = () => this.#evaluations.add(key);
     const activity = new ActivityLog();
     const fresh = {
       started: undefined,
-      told: new Map(),
+      usedResponses: new Map(),
       clockAheadMs: 0,
       wallAheadMs: undefined,
       activity,
@@ -107,21 +107,21 @@ export class JobMemories implements Disposable {
       failures: '',
       refusal: undefined,
     };
-    this.#memories.set(key, fresh);
+    this.#states.set(key, fresh);
     return fresh;
   }
 
   /** Whether triggers of an object were reported as started. */
   isStarted(key: string): boolean {
-    return this.#memories.get(key)?.started !== undefined;
+    return this.#states.get(key)?.started !== undefined;
   }
 
   activity(key: string): ActivityLog | undefined {
-    return this.#memories.get(key)?.activity;
+    return this.#states.get(key)?.activity;
   }
 
-  forget(key: string): void {
-    this.#memories.delete(key);
+  delete(key: string): void {
+    this.#states.delete(key);
     this.#evaluations.delete(key);
   }
 

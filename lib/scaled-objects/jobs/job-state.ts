@@ -64,10 +64,10 @@ function endOf({ status }: FoundJob): { readonly isComplete: boolean; readonly a
  * Jobs that count as running beside what a queue told: those that have not ended, and those that ended so late that the
  * queue may still have had their work.
  */
-export function runningJobs(jobs: readonly FoundJob[], toldAtMs: number): readonly FoundJob[] {
+export function runningJobs(jobs: readonly FoundJob[], observedAtMs: number): readonly FoundJob[] {
   return jobs.filter((job) => {
     const end = endOf(job);
-    return end === undefined || end.atMs >= toldAtMs;
+    return end === undefined || end.atMs >= observedAtMs;
   });
 }
 
@@ -77,11 +77,13 @@ export function pendingJobs(
   pods: readonly FoundPod[],
   conditions: readonly string[],
 ): readonly FoundJob[] {
-  const wanted = [...new Set(conditions)];
+  const required = [...new Set(conditions)];
   const isAtWork = ({ status }: FoundPod) =>
-    wanted.length === 0
+    required.length === 0
       ? status?.phase === 'Running' || status?.phase === 'Succeeded'
-      : wanted.every((type) => status?.conditions?.some((one) => one.type === type && one.status === 'True'));
+      : required.every((type) =>
+          status?.conditions?.some((one) => one.type === type && one.status === 'True'),
+        );
   const atWork = new Set(pods.filter(isAtWork).map(({ metadata }) => metadata.labels?.[JOB_NAME_LABEL]));
   return running.filter((job) => endOf(job) === undefined && !atWork.has(job.metadata.name));
 }
@@ -95,9 +97,9 @@ export function surplusJobs(
     const end = endOf(job);
     return end ? [{ job, ...end }] : [];
   });
-  const oldest = (isComplete: boolean, kept: number) => {
+  const oldest = (isComplete: boolean, limit: number) => {
     const sorted = ended.filter((one) => one.isComplete === isComplete).sort((a, b) => a.atMs - b.atMs);
-    return sorted.slice(0, Math.max(0, sorted.length - kept)).map(({ job }) => job);
+    return sorted.slice(0, Math.max(0, sorted.length - limit)).map(({ job }) => job);
   };
   return [...oldest(true, successful), ...oldest(false, failed)];
 }

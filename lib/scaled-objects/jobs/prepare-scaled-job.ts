@@ -14,7 +14,7 @@ import {
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
 import type { JobClient } from './job-client.ts';
-import { type JobMemory, recordClockOffset, type ScaledJobDependencies } from './job-context.ts';
+import { recordClockOffset, type ScaledJobDependencies, type ScaledJobState } from './job-context.ts';
 import { GENERATION_ANNOTATION } from './job-state.ts';
 
 const VALID_INTERVALS = 3;
@@ -30,33 +30,33 @@ type PrepareOptions = ScaledJobDependencies & { readonly own: ObjectEvents; read
  */
 export async function prepareScaledJob(
   object: ScaledJob,
-  memory: JobMemory,
+  jobState: ScaledJobState,
   options: PrepareOptions,
 ): Promise<PreparedTriggers> {
   const { clock, prepared: objects, jobs, own, signal } = options;
   const { uid, generation } = object.metadata;
   const plan = await objects.prepareTriggers(object, signal);
   const error = preparationError(plan);
-  if (error) throw error instanceof UnreadReference ? error : unmakeable(error);
-  if (memory.started?.uid === uid && memory.started?.generation === generation) return plan;
+  if (error) throw error instanceof UnreadReference ? error : cannotCreate(error);
+  if (jobState.started?.uid === uid && jobState.started?.generation === generation) return plan;
   const createdAtMs = await jobs.create(object, { signal, dryRun: true }).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw jobRefusal(cause);
   });
-  recordClockOffset(memory, createdAtMs, clock);
+  recordClockOffset(jobState, createdAtMs, clock);
   await rollOut(object, { ...options, prepared: objects.get(object) });
   recordStarted(plan.triggers, own);
-  memory.started = { uid, generation };
+  jobState.started = { uid, generation };
   return plan;
 }
 
 /** What it means that a Job was refused: that it cannot be so; what is no reason of the object's stays as it is. */
 export function jobRefusal(error: unknown): unknown {
   const isReason = error instanceof ApiError && error.statusCode < 500 && error.statusCode !== TOO_MANY;
-  return isReason ? unmakeable(error) : error;
+  return isReason ? cannotCreate(error) : error;
 }
 
-function unmakeable(cause: unknown): JobCheckFailure {
+function cannotCreate(cause: unknown): JobCheckFailure {
   return new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
 }
 
@@ -68,19 +68,19 @@ export function collect(
     plan,
     collection,
     pushes,
-    memory,
-  }: { plan: PreparedTriggers; collection: Collection; pushes: PushScalerStreams; memory: JobMemory },
+    jobState,
+  }: { plan: PreparedTriggers; collection: Collection; pushes: PushScalerStreams; jobState: ScaledJobState },
 ): void {
-  const wish = {
+  const polling = {
     intervalMs,
     validForMs: VALID_INTERVALS * intervalMs,
     isSteady: true,
-    onPolled: memory.onPolled,
+    onPolled: jobState.onPolled,
     tenant: namespace,
   };
   const collectors = preparedMetrics(plan).map(({ metricName, query }): [string, Collector] => [
     metricName,
-    { query, ...wish },
+    { query, ...polling },
   ]);
   collection.replace(key, new Map(collectors));
   // All are polled: Jobs are created when all have responded, and a push need not wait for the interval of the others.

@@ -11,45 +11,45 @@ import type { ScaledJobDependencies } from './job-context.ts';
 import { checkScaledJob, collect, JobCheckFailure, prepareScaledJob } from './prepare-scaled-job.ts';
 import { jobCheckFailed, pausedStatus, recordChanges, recordPaused, statusOf } from './scaled-job-status.ts';
 
-const LOOK_AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 
 /** Makes Jobs of what triggers tell. A new one for each term as leader. */
 export function scaledJobController(dependencies: ScaledJobDependencies): Controller {
   const {
     objects,
-    others,
+    related,
     prepared,
-    asked,
-    memories,
+    polled,
+    states,
     collection,
     pushes,
     client,
     clock,
     statuses,
-    otherOperator,
+    kedaDetector,
   } = dependencies;
-  const stopAsking = (key: string) => {
+  const stopPolling = (key: string) => {
     collection.replace(key, new Map());
     pushes.replace(key, [], {});
   };
   const stop = (key: string, own?: ObjectEvents) => {
-    stopAsking(key);
-    if (own && memories.isStarted(key)) recordStopped(own);
+    stopPolling(key);
+    if (own && states.isStarted(key)) recordStopped(own);
     prepared.delete(key);
-    memories.forget(key);
+    states.delete(key);
   };
   return {
     name: 'scaledjob',
-    watches: [objects, ...others, asked],
+    watches: [objects, ...related, polled],
     async reconcile(key, signal): Promise<ReconcileResult> {
       const found = objects.find(key);
       if (!found) {
         stop(key); // its Jobs go with it
         return DONE;
       }
-      if (otherOperator.leaves('ScaledJob', found)) {
+      if (kedaDetector.isManagedByKeda('ScaledJob', found)) {
         stop(key);
-        return { requeueAfterMs: LOOK_AGAIN_MS };
+        return { requeueAfterMs: RETRY_MS };
       }
       const own = eventsOf(found, 'ScaledJob', dependencies.events);
       if (found.metadata.deletionTimestamp) {
@@ -78,31 +78,31 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
         await write(pausedStatus(object));
         return DONE;
       }
-      const memory = memories.of(key);
+      const jobState = states.of(key);
       try {
         checkScaledJob(object);
         const options = { ...dependencies, own, signal };
-        const plan = await prepareScaledJob(object, memory, options);
-        collect(key, compiled, { plan, collection, pushes, memory });
-        const made = await createJobs(object, { ...options, key, prepared: compiled, plan, memory });
+        const plan = await prepareScaledJob(object, jobState, options);
+        collect(key, compiled, { plan, collection, pushes, jobState });
+        const made = await createJobs(object, { ...options, key, prepared: compiled, plan, jobState });
         const status = statusOf(object, { ...made, prepared: compiled, plan, nowMs: clock.nowMs() });
         recordChanges(object, status, own);
         await write(status);
-        memory.refusal = undefined;
+        jobState.refusal = undefined;
         return { requeueAfterMs: REREAD_MS };
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JobCheckFailure)) throw error;
-        stopAsking(key); // nothing is made of what they would tell
-        if (memory.refusal !== error.full) own.warning('ScaledJobCheckFailed', error.full);
-        memory.refusal = error.full;
+        stopPolling(key); // nothing is made of what they would tell
+        if (jobState.refusal !== error.full) own.warning('ScaledJobCheckFailed', error.full);
+        jobState.refusal = error.full;
         const conditions = setConditions(
           'ScaledJob',
           object.status?.conditions,
           jobCheckFailed(error.message),
         );
         await write({ ...object.status, conditions });
-        return { requeueAfterMs: LOOK_AGAIN_MS };
+        return { requeueAfterMs: RETRY_MS };
       }
     },
   };

@@ -34,10 +34,11 @@ export function evaluateTriggers(
     target,
   }: { plan: PreparedTriggers; observed: readonly ObservedMetric[]; target: TargetState },
 ): Evaluation {
-  const wanted = fallback ? (fallbackReplicas(fallback, target.replicas) ?? 0) : 0;
+  const fallbackCount = fallback ? (fallbackReplicas(fallback, target.replicas) ?? 0) : 0;
   const activity = observed.map(({ metric, state, isPushed }) => ({
     name: metric.metricName,
-    isActive: isPushed || (state.kind === 'value' ? state.isActive : state.kind === 'fallback' && wanted > 0),
+    isActive:
+      isPushed || (state.kind === 'value' ? state.isActive : state.kind === 'fallback' && fallbackCount > 0),
     isKnown: isPushed || state.kind !== 'pending',
   }));
   const base = {

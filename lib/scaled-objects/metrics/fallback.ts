@@ -43,10 +43,10 @@ export function fallbackValue(
 }
 
 /** What is known of how often metrics were asked for. */
-interface AskedMetric {
+interface PolledMetric {
   readonly metricName: string;
   /** How often its source was asked, ever. */
-  readonly askedCount: number;
+  readonly pollCount: number;
   /** How often it has failed since it last responded. */
   readonly failuresInARow: number;
 }
@@ -61,30 +61,30 @@ export class HealthCounter {
   /**
    * The health of an object's metrics, of no others.
    *
-   * @param mostFailures more are not counted: nothing changes beyond them
+   * @param maxFailures more are not counted: nothing changes beyond them
    */
   next(
     before: ScaledObjectStatus['health'],
-    metrics: readonly AskedMetric[],
-    mostFailures: number,
+    metrics: readonly PolledMetric[],
+    maxFailures: number,
   ): Readonly<Record<string, MetricHealth>> {
     const health = new Map<string, MetricHealth>();
-    const known = this.#counted;
-    this.#counted = new Map(metrics.map(({ metricName, askedCount }) => [metricName, askedCount]));
-    for (const { metricName, askedCount, failuresInARow } of metrics) {
+    const previousCounts = this.#counted;
+    this.#counted = new Map(metrics.map(({ metricName, pollCount }) => [metricName, pollCount]));
+    for (const { metricName, pollCount, failuresInARow } of metrics) {
       const previous = getOwn(before, metricName);
       const { numberOfFailures = 0 } = previous ?? {};
-      const counted = known.get(metricName);
+      const counted = previousCounts.get(metricName);
       if (failuresInARow > 0) {
         // A collector that was made again begins at 0.
-        const asked = counted === undefined || askedCount < counted ? askedCount : askedCount - counted;
-        const added = Math.min(asked, failuresInARow);
+        const polls = counted === undefined || pollCount < counted ? pollCount : pollCount - counted;
+        const added = Math.min(polls, failuresInARow);
         // Of what failed before this term, its predecessor has counted some: nobody knows how many.
         const failures =
           counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
-        const most = Math.max(mostFailures, numberOfFailures);
+        const most = Math.max(maxFailures, numberOfFailures);
         health.set(metricName, { numberOfFailures: Math.min(failures, most), status: 'Failing' });
-      } else if (askedCount > 0) health.set(metricName, { numberOfFailures: 0, status: 'Happy' });
+      } else if (pollCount > 0) health.set(metricName, { numberOfFailures: 0, status: 'Happy' });
       else if (previous) health.set(metricName, previous);
     }
     return Object.fromEntries(health);

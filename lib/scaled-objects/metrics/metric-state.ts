@@ -70,7 +70,7 @@ function stateOf(metric: PreparedMetric, options: ObserveOptions): MetricState {
   const reading = collection.reading(owner, metric.metricName);
   if (!reading) return { kind: 'pending' };
   try {
-    const { values, isActive } = metric.judge(reading.samples);
+    const { values, isActive } = metric.evaluate(reading.samples);
     return { kind: 'value', values, isActive, atMs: reading.samples[0]?.takenAtMs ?? reading.receivedAtMs };
   } catch (error) {
     return failed(toError(error), metric, { fallback, health });
@@ -98,12 +98,12 @@ export class ActivityLog {
   #activities: ReadonlyMap<string, Activity> = new Map();
 
   /** Takes in what is known now; what is not known just now stays as it was, and what is gone goes. */
-  note(observed: readonly ObservedMetric[], nowMs: number): void {
+  record(observed: readonly ObservedMetric[], nowMs: number): void {
     const entries = observed.flatMap(({ metric: { metricName }, state }): [string, Activity][] => {
-      const known = this.#activities.get(metricName);
-      if (state.kind !== 'value') return known ? [[metricName, known]] : [];
+      const previous = this.#activities.get(metricName);
+      if (state.kind !== 'value') return previous ? [[metricName, previous]] : [];
       const { isActive } = state;
-      return [[metricName, known?.isActive === isActive ? known : { isActive, sinceMs: nowMs }]];
+      return [[metricName, previous?.isActive === isActive ? previous : { isActive, sinceMs: nowMs }]];
     });
     this.#activities = new Map(entries);
   }

@@ -105,7 +105,7 @@ export class PushScalerStreams implements Disposable {
       owner.actions.onPushed?.();
       this.#polls.add(key);
     };
-    void push.follow(onActive, stream.ended.signal).catch(() => {}); // it ends with the signal
+    void push.subscribe(onActive, stream.ended.signal).catch(() => {}); // it ends with the signal
     return stream;
   }
 

@@ -37,9 +37,9 @@ export class ScaleCache implements Disposable {
    * @param freshMs what was read, or tried, no longer ago than this is not read again
    */
   read(owner: string, target: ScaleTarget, freshMs = 0): void {
-    const known = this.#find(owner, target);
-    if (known && this.#options.clock.monotonicMs() - known.readAtMs < freshMs) return;
-    const read = known ?? { target: nameOf(target), isUnderWay: false, replicas: undefined, readAtMs: 0 };
+    const previous = this.#find(owner, target);
+    if (previous && this.#options.clock.monotonicMs() - previous.readAtMs < freshMs) return;
+    const read = previous ?? { target: nameOf(target), isUnderWay: false, replicas: undefined, readAtMs: 0 };
     if (read.isUnderWay) return;
     this.#reads.set(owner, read);
     void this.#read(read, target);
@@ -57,7 +57,7 @@ export class ScaleCache implements Disposable {
     return isValid ? read.replicas : undefined;
   }
 
-  forget(owner: string): void {
+  delete(owner: string): void {
     this.#reads.delete(owner);
   }
 

@@ -33,7 +33,7 @@ interface ScaledObjectCollectorsOptions
   readonly readTarget: (target: PreparedTarget['ref'], signal: AbortSignal) => Promise<unknown>;
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
   /** What has objects planned again: their authentications, their targets. */
-  readonly others: readonly Watched[];
+  readonly related: readonly Watched[];
   readonly workloads: Workloads;
   readonly scales: Pick<ScaleClient, 'get'>;
   readonly store: MetricStore;
@@ -57,7 +57,7 @@ export class ScaledObjectCollectors implements Disposable {
   readonly #scales: ScaleCache;
   readonly #activities = new Map<string, ActivityLog>();
   readonly #failedCounts = new Map<string, number>();
-  readonly #heard = new PollChangeDetector();
+  readonly #pollChanges = new PollChangeDetector();
   readonly #evaluations: PacedKeys;
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
@@ -115,7 +115,7 @@ export class ScaledObjectCollectors implements Disposable {
    * where none did.
    */
   lastActiveAtMs(key: string): number | undefined {
-    return this.#heard.lastActiveAtMs(key);
+    return this.#pollChanges.lastActiveAtMs(key);
   }
 
   /** How often the triggers of an object could not be planned. */
@@ -124,10 +124,10 @@ export class ScaledObjectCollectors implements Disposable {
   }
 
   controller(): Controller {
-    const { objects, others, authenticationsOf } = this.#options;
+    const { objects, related, authenticationsOf } = this.#options;
     return {
       name: 'scaledobject-collectors',
-      watches: [objects, ...others, this.#stale],
+      watches: [objects, ...related, this.#stale],
       reconcile: async (key, signal) => {
         const object = objects.find(key);
         const isUsed = object && object.omitted === undefined && !object.metadata.deletionTimestamp;
@@ -135,11 +135,11 @@ export class ScaledObjectCollectors implements Disposable {
           this.#drop(key);
           return {};
         }
-        const known = this.#prepared.findTriggers(key);
-        if (known && known.uid !== object.metadata.uid) this.#drop(key); // deleted, and made again since
+        const previous = this.#prepared.findTriggers(key);
+        if (previous && previous.uid !== object.metadata.uid) this.#drop(key); // deleted, and made again since
         const plan = await this.#prepared.prepareTriggers(object, signal);
         this.#collect(key, object, plan);
-        this.changed.tell(key);
+        this.changed.notify(key);
         const error = preparationError(plan);
         if (error instanceof UnreadReference) throw error; // told in the log, and tried again
         if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
@@ -157,8 +157,14 @@ export class ScaledObjectCollectors implements Disposable {
     const onPolled = this.#listenerOf(key);
     const collectors = plan.triggers.flatMap(({ metrics, isCached }) => {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
-      const wish = { intervalMs, validForMs: VALID_INTERVALS * intervalMs, isSteady: true, onPolled, tenant };
-      return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...wish }]);
+      const polling = {
+        intervalMs,
+        validForMs: VALID_INTERVALS * intervalMs,
+        isSteady: true,
+        onPolled,
+        tenant,
+      };
+      return metrics.map(({ metricName, query }): [string, Collector] => [metricName, { query, ...polling }]);
     });
     collection.replace(key, new Map(collectors));
     this.#pushes.replace(key, plan.triggers, { onPushed: onPolled });
@@ -170,8 +176,8 @@ export class ScaledObjectCollectors implements Disposable {
 
   /** The same function for as long as the object is there: collectors that stay the same go on. */
   #listenerOf(key: string): () => void {
-    const known = this.#listeners.get(key);
-    if (known) return known;
+    const existing = this.#listeners.get(key);
+    if (existing) return existing;
     const listener = () => this.#evaluations.add(key);
     this.#listeners.set(key, listener);
     return listener;
@@ -189,11 +195,11 @@ export class ScaledObjectCollectors implements Disposable {
     const countsValues = prepared.modifiers !== undefined;
     // What is confirmed is looked at again by the loop itself, once an interval.
     const isActive = this.#isActive(prepared, plan, observed);
-    if (!this.#heard.isUnchanged(key, observed, { countsValues, isActive, monotonicMs }))
-      this.changed.tell(key);
-    this.#activityOf(key).note(observed, clock.nowMs());
+    if (!this.#pollChanges.isUnchanged(key, observed, { countsValues, isActive, monotonicMs }))
+      this.changed.notify(key);
+    this.#activityOf(key).record(observed, clock.nowMs());
     this.#readScale(key, prepared);
-    if (!this.#prepared.isCurrent(object)) this.#stale.tell(key);
+    if (!this.#prepared.isCurrent(object)) this.#stale.notify(key);
   }
 
   /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
@@ -257,11 +263,11 @@ export class ScaledObjectCollectors implements Disposable {
     store.remove(`ScaledObject ${key}`);
     this.#listeners.delete(key);
     this.#evaluations.delete(key);
-    this.#scales.forget(key);
+    this.#scales.delete(key);
     this.#activities.delete(key);
     this.#failedCounts.delete(key);
-    this.#heard.forget(key);
-    if (this.#prepared.delete(key)) this.changed.tell(key);
+    this.#pollChanges.delete(key);
+    if (this.#prepared.delete(key)) this.changed.notify(key);
   }
 }
 
@@ -274,7 +280,7 @@ function onlyMetric(plan: PreparedTriggers, metricName: string): Pick<PreparedTr
   return { triggers: [] };
 }
 
-interface Heard {
+interface LastPoll {
   /** `undefined` while something fails. */
   text: string | undefined;
   /** When a poll has last left a trigger active, by the monotonic clock. */
@@ -283,7 +289,7 @@ interface Heard {
 
 /** Tells polls that change what is to be done for an object from those that confirm it, of which there are many more. */
 export class PollChangeDetector {
-  readonly #heard = new Map<string, Heard>();
+  readonly #heard = new Map<string, LastPoll>();
 
   /**
    * Takes in what a poll has left.
@@ -297,12 +303,12 @@ export class PollChangeDetector {
     observed: readonly ObservedMetric[],
     options: { readonly countsValues: boolean; readonly isActive: boolean; readonly monotonicMs: number },
   ): boolean {
-    const heard = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
-    this.#heard.set(key, heard);
-    if (options.isActive) heard.lastActiveAtMs = options.monotonicMs;
+    const last = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
+    this.#heard.set(key, last);
+    if (options.isActive) last.lastActiveAtMs = options.monotonicMs;
     const text = textOf(observed, options.countsValues);
-    const isSame = text !== undefined && text === heard.text;
-    heard.text = text;
+    const isSame = text !== undefined && text === last.text;
+    last.text = text;
     return isSame;
   }
 
@@ -311,7 +317,7 @@ export class PollChangeDetector {
     return this.#heard.get(key)?.lastActiveAtMs;
   }
 
-  forget(key: string): void {
+  delete(key: string): void {
     this.#heard.delete(key);
   }
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { OtherOperator } from '../coexistence/keda-detector.ts';
+import type { KedaDetector } from '../coexistence/keda-detector.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import type { ScaledObjectStates } from '../scaling/reconcile-context.ts';
 import {
@@ -15,10 +15,10 @@ import {
 
 /** What is looked at. */
 export interface DebugOptions extends ObjectReportOptions {
-  readonly memories: ScaledObjectStates;
+  readonly states: ScaledObjectStates;
   readonly clock: Clock;
   /** By what it is known that KEDA's operator acts in place of this one. */
-  readonly otherOperator: Pick<OtherOperator, 'sign' | 'signOn'>;
+  readonly kedaDetector: Pick<KedaDetector, 'evidence' | 'evidenceFor'>;
 }
 
 /** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
@@ -28,22 +28,22 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
     const isMeant = ({ object: { metadata } }: ObjectReport) =>
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
     return {
-      leftToOtherOperator: options.otherOperator.sign,
+      managedByKeda: options.kedaDetector.evidence,
       scaledObjects: [...reportScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
       scaledJobs: [...reportScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
     };
   });
 }
 
-function stateOf(told: ObjectReport, { memories, clock, otherOperator }: DebugOptions) {
+function stateOf(told: ObjectReport, { states, clock, kedaDetector }: DebugOptions) {
   const { kind, key, object, plan, observed } = told;
   const { status, metadata } = object;
-  const leftTo = otherOperator.signOn(kind, object);
-  const next = kind === 'ScaledObject' && leftTo === undefined ? memories.nextOf(key) : undefined;
+  const leftTo = kedaDetector.evidenceFor(kind, object);
+  const next = kind === 'ScaledObject' && leftTo === undefined ? states.nextOf(key) : undefined;
   return {
     namespace: metadata.namespace,
     name: metadata.name,
-    leftToOtherOperator: leftTo,
+    managedByKeda: leftTo,
     conditions: Object.fromEntries(
       (status?.conditions ?? []).map(({ type, status: is, message }) => [
         type,
@@ -66,7 +66,7 @@ function metricOf({ metric, state }: ObservedMetric, { key, collection, object, 
   const { metricName, query, target, targetType } = metric;
   const failure = collection.failure(key, metricName);
   const record = collection.record(key, metricName);
-  const known = activity?.of(metricName);
+  const current = activity?.of(metricName);
   const health = object.status && 'health' in object.status ? object.status.health : undefined;
   return {
     metric: metricName,
@@ -75,8 +75,8 @@ function metricOf({ metric, state }: ObservedMetric, { key, collection, object, 
     values: state.kind === 'value' ? state.values : undefined,
     ...{ target, targetType },
     isActive: state.kind === 'value' ? state.isActive : undefined,
-    activeSince: known?.isActive ? timeText(known.sinceMs) : undefined,
-    inactiveSince: known?.isActive === false ? timeText(known.sinceMs) : undefined,
+    activeSince: current?.isActive ? timeText(current.sinceMs) : undefined,
+    inactiveSince: current?.isActive === false ? timeText(current.sinceMs) : undefined,
     error: state.kind === 'failing' || state.kind === 'fallback' ? describeError(state.error) : undefined,
     failingSince: failure && timeText(failure.sinceMs),
     failures: failure?.count,

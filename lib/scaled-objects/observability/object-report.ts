@@ -27,7 +27,7 @@ export interface ObjectReport {
 export interface JobTerm {
   readonly collection: Collection;
   readonly prepared: { findTriggers(key: string): PreparedTriggers | undefined };
-  readonly memories: {
+  readonly states: {
     activity(key: string): ActivityLog | undefined;
   };
 }
@@ -52,9 +52,9 @@ export function* reportScaledObjects({
     const key = keyOf(object.metadata);
     const plan = plans.find(key, object);
     const observed = plan ? plans.observe(key, object, plan) : [];
-    const known = { activity: plans.activity(key), failedPlans: plans.failedCount(key) };
+    const details = { activity: plans.activity(key), failedPlans: plans.failedCount(key) };
     const prepared = plans.prepared(object);
-    yield { kind: 'ScaledObject', key, object, plan, observed, prepared, collection, ...known };
+    yield { kind: 'ScaledObject', key, object, plan, observed, prepared, collection, ...details };
   }
 }
 
@@ -62,13 +62,13 @@ export function* reportScaledObjects({
 export function* reportScaledJobs({ jobs, jobTerm }: ObjectReportOptions): Iterable<ObjectReport> {
   const term = jobTerm();
   if (!term) return;
-  const { collection, prepared, memories } = term;
+  const { collection, prepared, states } = term;
   for (const object of jobs.values()) {
     const key = keyOf(object.metadata);
     const plan = prepared.findTriggers(key);
     const unknown = { owner: key, collection, fallback: undefined, health: undefined };
     const observed = plan ? observeMetrics(plan, unknown) : [];
-    const known = { activity: memories.activity(key), failedPlans: 0 };
-    yield { kind: 'ScaledJob', key, object, plan, observed, collection, ...known };
+    const details = { activity: states.activity(key), failedPlans: 0 };
+    yield { kind: 'ScaledJob', key, object, plan, observed, collection, ...details };
   }
 }

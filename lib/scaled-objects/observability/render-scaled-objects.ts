@@ -33,7 +33,7 @@ interface Shown {
   readonly kind: ObjectReport['kind'];
   readonly object: ScaledObject | ScaledJob;
   readonly annotations: KedaAnnotations;
-  readonly told: ObjectReport | undefined;
+  readonly report: ObjectReport | undefined;
 }
 
 /** The list of ScaledObjects and ScaledJobs, those first that are not ready; those of one name with their triggers. */
@@ -55,17 +55,17 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
   const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
   return html`<section>
 <div class="bar"><h2>ScaledObjects and ScaledJobs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${leftAlone(source)}
+${managedByKeda(source)}
 ${table(COLUMNS, rows, 'There is none.')}
 ${links}
 </section>`;
 }
 
 /** That another operator acts on them, and by what that is known. */
-function leftAlone({ otherOperator: { sign } }: DebugOptions): HtmlPart {
-  return sign === undefined
+function managedByKeda({ kedaDetector: { evidence } }: DebugOptions): HtmlPart {
+  return evidence === undefined
     ? ''
-    : html`<p>${stateWord('waiting', 'Left alone')} Another operator acts on these objects: ${sign}.</p>`;
+    : html`<p>${stateWord('waiting', 'Left alone')} Another operator acts on these objects: ${evidence}.</p>`;
 }
 
 /** What is known of some objects: of these alone it is looked up. */
@@ -89,7 +89,7 @@ function shownOf(
     return {
       ...one,
       annotations: found?.prepared?.annotations ?? readKedaAnnotations(one.object),
-      told: found,
+      report: found,
     };
   });
 }
@@ -116,20 +116,20 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
 }
 
 /** What the condition says, and of triggers that do not work, which only says that, why the first does not. */
-function whyNotReady({ object, told }: Shown): string | undefined {
+function whyNotReady({ object, report }: Shown): string | undefined {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (!told?.plan || !/^(Partial)?TriggerError$/.test(ready?.reason ?? '')) return ready?.message;
-  const failing = told.observed.flatMap(({ state }) => ('error' in state ? state.error : []));
-  const [cause] = [...told.plan.triggers.flatMap(({ error }) => error ?? []), ...failing];
+  if (!report?.plan || !/^(Partial)?TriggerError$/.test(ready?.reason ?? '')) return ready?.message;
+  const failing = report.observed.flatMap(({ state }) => ('error' in state ? state.error : []));
+  const [cause] = [...report.plan.triggers.flatMap(({ error }) => error ?? []), ...failing];
   return cause ? `${ready?.message}: ${describeError(cause)}` : ready?.message;
 }
 
 function renderOne(shown: Shown, source: DebugOptions): Html {
-  const { kind, object, told } = shown;
+  const { kind, object, report } = shown;
   const { conditions = [], lastActiveTime } = object.status ?? {};
   const nowMs = source.clock.nowMs();
   const hpa = object.status && 'hpaName' in object.status ? object.status.hpaName : undefined;
-  const known: [string, HtmlPart][] = [
+  const state: [string, HtmlPart][] = [
     ['Scales', scaledBy(shown)],
     ['Next', nextText(shown, source)],
     ['Last active', lastActiveTime === undefined ? 'never' : ago(Date.parse(lastActiveTime), nowMs)],
@@ -141,20 +141,20 @@ function renderOne(shown: Shown, source: DebugOptions): Html {
   ]);
   return html`<section>
 <div class="bar"><h2>${kind}</h2></div>
-${facts([...known, ...conditionFacts])}
+${facts([...state, ...conditionFacts])}
 </section>
 <section>
 <div class="bar"><h2>Triggers</h2><span class="count">${object.spec.triggers.length}</span></div>
-${triggerTable(told, nowMs)}
+${triggerTable(report, nowMs)}
 </section>`;
 }
 
-function wordOf({ kind, object, annotations }: Shown, { otherOperator }: DebugOptions) {
+function wordOf({ kind, object, annotations }: Shown, { kedaDetector }: DebugOptions) {
   const { conditions = [] } = object.status ?? {};
   const isTrue = (wanted: string) =>
     conditions.some(({ type, status }) => type === wanted && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
-  if (otherOperator.signOn(kind, object) !== undefined) return state('waiting', 'left alone');
+  if (kedaDetector.evidenceFor(kind, object) !== undefined) return state('waiting', 'left alone');
   const isRefused = conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
   if (annotations.isPaused && !isRefused) return state('waiting', 'paused');
   if (conditions.length === 0) return state('waiting', 'not seen yet');
@@ -163,32 +163,32 @@ function wordOf({ kind, object, annotations }: Shown, { otherOperator }: DebugOp
   return state('served', isTrue('Active') ? 'active' : 'ready');
 }
 
-function scaledBy({ told }: Shown): string {
-  if (!told?.prepared) return 'Jobs';
-  const { kind, name } = told.prepared.target.ref;
+function scaledBy({ report }: Shown): string {
+  if (!report?.prepared) return 'Jobs';
+  const { kind, name } = report.prepared.target.ref;
   return `${kind} ${name}`;
 }
 
 /** Types of triggers, and how many of them are active. */
-function triggersText({ object, told }: Shown): string {
+function triggersText({ object, report }: Shown): string {
   const types = [...new Set(object.spec.triggers.map(({ type }) => type))].join(', ');
-  const observed = told?.observed ?? [];
+  const observed = report?.observed ?? [];
   const active = observed.filter(({ state }) => state.kind === 'value' && state.isActive).length;
   return observed.length === 0 ? types : `${types}: ${active} of ${observed.length} active`;
 }
 
 /** What is done next, and when. */
 function nextText(
-  { kind, object, annotations, told }: Shown,
-  { memories, clock, otherOperator }: DebugOptions,
+  { kind, object, annotations, report }: Shown,
+  { states, clock, kedaDetector }: DebugOptions,
 ): string {
-  const sign = otherOperator.signOn(kind, object);
-  if (sign !== undefined) return `nothing, for another operator acts on it: ${sign}`;
+  const evidence = kedaDetector.evidenceFor(kind, object);
+  if (evidence !== undefined) return `nothing, for another operator acts on it: ${evidence}`;
   if (annotations.isPaused) return 'nothing, for it is paused';
-  if (!told) return 'the replica that leads asks its triggers';
-  const { key, plan, observed, collection } = told;
+  if (!report) return 'the replica that leads asks its triggers';
+  const { key, plan, observed, collection } = report;
   if (!plan) return 'its triggers are looked at';
-  const next = kind === 'ScaledObject' ? memories.nextOf(key) : undefined;
+  const next = kind === 'ScaledObject' ? states.nextOf(key) : undefined;
   const waits = observed.flatMap(({ metric }) => collection.nextInMs(key, metric.metricName) ?? []);
   const polls = waits.length === 0 ? '' : `triggers are asked ${inSeconds(Math.min(...waits))}`;
   const step =
@@ -250,8 +250,8 @@ function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: Me
   const failure = collection.failure(key, metricName);
   const health = object.status && 'health' in object.status ? object.status.health : undefined;
   const counted = getOwn(health, metricName)?.numberOfFailures;
-  const isTold = state.kind === 'value';
-  const sinceMs = failure?.sinceMs ?? (isTold ? activity?.of(metricName)?.sinceMs : undefined);
+  const hasValue = state.kind === 'value';
+  const sinceMs = failure?.sinceMs ?? (hasValue ? activity?.of(metricName)?.sinceMs : undefined);
   const { row, word } = STATES[state.kind];
   const error =
     state.kind === 'failing' || state.kind === 'fallback' ? describeError(state.error) : undefined;
@@ -259,9 +259,9 @@ function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: Me
     state: row,
     note: [error, metricName].filter((text) => text !== undefined).map((text) => html`<p>${text}</p>`),
     cells: [
-      stateWord(row, isTold ? (state.isActive ? 'active' : 'not active') : word),
+      stateWord(row, hasValue ? (state.isActive ? 'active' : 'not active') : word),
       title,
-      isTold ? state.values.join(', ') : '–',
+      hasValue ? state.values.join(', ') : '–',
       `${target} ${targetType === 'AverageValue' ? 'a replica' : 'in all'}`,
       sinceMs === undefined ? '–' : ago(sinceMs, nowMs),
       `${failure?.count ?? 0}${counted === undefined ? '' : ` (${counted} counted)`}`,

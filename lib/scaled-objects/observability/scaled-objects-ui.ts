@@ -14,11 +14,11 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
     source,
     summary() {
       let [count, unhealthy, left] = [0, 0, 0];
-      const { objects, jobs, otherOperator } = source;
+      const { objects, jobs, kedaDetector } = source;
       for (const [kind, found] of Object.entries({ ScaledObject: objects, ScaledJob: jobs })) {
         for (const object of found.values()) {
           count++;
-          if (otherOperator.signOn(kind, object) !== undefined) left++;
+          if (kedaDetector.evidenceFor(kind, object) !== undefined) left++;
           else if (!isReady(object.status?.conditions)) unhealthy++;
         }
       }

@@ -88,8 +88,8 @@ async function prepareTrigger(
   let secrets = new Secrets([]);
   await share.next(signal);
   try {
-    const known = types.get(type);
-    const scaler = name || known.scalerName(type);
+    const found = types.get(type);
+    const scaler = name || found.scalerName(type);
     const needsEnvironment = Object.keys(metadata).some((key) => key.endsWith('FromEnv'));
     const request: TriggerRequest = {
       ...{ type, scaler, requests, namespace, objectKind, objectName, metadata, metricType, hasFormula },
@@ -99,16 +99,16 @@ async function prepareTrigger(
       }),
       environment: needsEnvironment ? await environment() : {},
     };
-    secrets = new Secrets(secretParameters(known.parameters, request));
-    const plan = await known.plan(request, signal);
-    const unmatched = known.takesAnyKey ? [] : unmatchedKeys(known.parameters, metadata);
+    secrets = new Secrets(secretParameters(found.parameters, request));
+    const plan = await found.plan(request, signal);
+    const unmatched = found.takesAnyKey ? [] : unmatchedKeys(found.parameters, metadata);
     if (plan.kind === 'resource')
       return { ...base, scaler, unmatched, resource: plan.metric, error: undefined };
     const targetType = externalTargetType(metricType);
     const metrics = plan.metrics.map(
       (metric): PreparedMetric => ({
         ...{ ...metric, targetType, metricName: metricNameOf(index, metric) },
-        query: { ...withoutTelling(metric.query, secrets), requests },
+        query: { ...redactQuery(metric.query, secrets), requests },
       }),
     );
     return {
@@ -122,9 +122,12 @@ async function prepareTrigger(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnreadReference) return { ...base, error };
-    const told = secrets.redactError(error, MAX_MESSAGE_LENGTH);
-    if (missing.length === 0) return { ...base, error: told };
-    return { ...base, error: new Error(`${told.message}; ${missing.join('; ')}`, { cause: told.cause }) };
+    const redacted = secrets.redactError(error, MAX_MESSAGE_LENGTH);
+    if (missing.length === 0) return { ...base, error: redacted };
+    return {
+      ...base,
+      error: new Error(`${redacted.message}; ${missing.join('; ')}`, { cause: redacted.cause }),
+    };
   }
 }
 
@@ -132,12 +135,12 @@ async function prepareTrigger(
 function forTenant(namespace: string, push: PushSource): PushSource {
   return {
     ...push,
-    follow: (onActive, signal) => runForTenant(namespace, () => push.follow(onActive, signal)),
+    subscribe: (onActive, signal) => runForTenant(namespace, () => push.subscribe(onActive, signal)),
   };
 }
 
 /** Sources tell nothing of what they know to be secret; some know less than who plans them. */
-function withoutTelling(query: Query, secrets: Secrets): Query {
+function redactQuery(query: Query, secrets: Secrets): Query {
   return {
     ...query,
     async run(signal, note) {
@@ -153,9 +156,9 @@ function withoutTelling(query: Query, secrets: Secrets): Query {
 /** `s0-` and the name, with `-` for what a path cannot hold. */
 function metricNameOf(
   index: number,
-  { name, isNameKept = false }: PreparedMetric | { name: string; isNameKept?: boolean },
+  { name, isNameVerbatim = false }: PreparedMetric | { name: string; isNameVerbatim?: boolean },
 ): string {
-  return `s${index}-${isNameKept ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
+  return `s${index}-${isNameVerbatim ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
 }
 
 /** Of one object; KEDA has no limit. One with more is refused, and its triggers are not polled. */

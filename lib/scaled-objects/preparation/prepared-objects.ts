@@ -5,7 +5,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
 import type { TriggerSpec } from '../api/scaled-object.ts';
 import { containerEnvironments } from '../triggers/authentication/container-environment.ts';
-import { readerOfOne } from '../triggers/authentication/reference-reader.ts';
+import { boundedReader } from '../triggers/authentication/reference-reader.ts';
 import type { SharedReader } from '../triggers/authentication/shared-reader.ts';
 import type { TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
@@ -126,7 +126,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
   ): Promise<readonly PreparedTrigger[]> {
     const { kind, types, share, readWorkload } = this.#options;
-    const reader = readerOfOne(isChanged ? this.#options.reader.fresh : this.#options.reader);
+    const reader = boundedReader(isChanged ? this.#options.reader.fresh : this.#options.reader);
     const prepared = this.get(object);
     const { namespace, name, hasFormula, envSourceContainer } = prepared;
     const environment = containerEnvironments({

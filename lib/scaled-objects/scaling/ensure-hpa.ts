@@ -30,7 +30,7 @@ type Options = ReconcileOptions & { readonly key: string };
  * @throws {CheckFailure} where it cannot be used as it is
  */
 export async function ensureHpa(object: ScaledObject, options: Options): Promise<EnsuredHpa | undefined> {
-  const { plans, memories, own, key, prepared } = options;
+  const { plans, states, own, key, prepared } = options;
   const target = await targetReading(object, { ...options, events: own });
   await check(object, options);
   const plan = plans.find(key, object);
@@ -42,9 +42,9 @@ export async function ensureHpa(object: ScaledObject, options: Options): Promise
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
   }
   const applied = await applyHpa(object, { plan, target }, options);
-  const memory = memories.of(key);
-  if (memory.startedGeneration !== object.metadata.generation) {
-    memory.startedGeneration = object.metadata.generation;
+  const state = states.of(key);
+  if (state.startedGeneration !== object.metadata.generation) {
+    state.startedGeneration = object.metadata.generation;
     recordStarted(plan.triggers, own);
     for (const text of prepared.ineffectiveSettings) own.normal('KEDAScalerInfo', text);
   }
@@ -57,14 +57,14 @@ async function check(object: ScaledObject, options: Options): Promise<void> {
   const neighbours = {
     prepared,
     objects: options.objects.overlapping(prepared),
-    hpas: options.hpas.beside(prepared),
+    hpas: options.hpas.overlapping(prepared),
     workload: options.workloads.find(target.ref),
   };
   await checkWithDefaults(object, neighbours, () => options.limitedByDefault(namespace, options.signal));
 }
 
-function recordFailed(error: Error, { own, memories, key, prepared }: Options): void {
-  const { failures } = memories.of(key);
+function recordFailed(error: Error, { own, states, key, prepared }: Options): void {
+  const { failures } = states.of(key);
   if (failures.get('') === error.message) return;
   failures.set('', error.message);
   const reason = prepared.hasFormula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
@@ -78,24 +78,24 @@ async function applyHpa(
 ): Promise<Pick<EnsuredHpa, 'hpa' | 'isRetargeted'>> {
   const { hpas, hpaClient, version, signal, prepared } = options;
   const { namespace, uid, generation, hpaName } = prepared;
-  const memory = options.memories.of(options.key);
+  const state = options.states.of(options.key);
   try {
-    const wanted = desiredHpa(object, { prepared, plan, resource: target.resource, version });
+    const desired = desiredHpa(object, { prepared, plan, resource: target.resource, version });
     const before = object.status?.hpaName;
     const renamed = before && before !== hpaName ? hpas.find(`${namespace}/${before}`) : undefined;
     if (renamed && controllerOf(renamed)?.uid === uid)
       await hpaClient.delete(renamed, signal).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
-    const found = hpas.find(`${namespace}/${wanted.metadata.name}`);
+    const found = hpas.find(`${namespace}/${desired.metadata.name}`);
     // Looked at once a generation: informers may tell the HPA as it was for a while.
     const isRetargeted =
-      memory.startedGeneration !== generation &&
+      state.startedGeneration !== generation &&
       found !== undefined &&
       controllerOf(found)?.uid === uid &&
       found.spec?.scaleTargetRef?.name !== prepared.target.ref.name;
-    const { hpa, written } = await hpaClient.apply(wanted, { found, written: memory.hpa }, signal);
-    memory.hpa = written;
+    const { hpa, written } = await hpaClient.apply(desired, { found, written: state.hpa }, signal);
+    state.hpa = written;
     return { hpa, isRetargeted };
   } catch (cause) {
     signal.throwIfAborted();

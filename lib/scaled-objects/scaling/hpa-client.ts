@@ -31,14 +31,17 @@ export class HpaClient {
    * @param known `found` as it is, as far as is known, and what was `written` of it when this was called last
    */
   async apply(
-    wanted: DesiredHpa,
+    desired: DesiredHpa,
     { found, written }: { readonly found: ManagedHpa | undefined; readonly written: WrittenHpa | undefined },
     signal: AbortSignal,
   ): Promise<AppliedHpa> {
-    const text = JSON.stringify(wanted);
-    if (found && this.#isInStep(wanted, found, written, text))
+    const text = JSON.stringify(desired);
+    if (found && this.#isUpToDate(desired, found, written, text))
       return { hpa: found, written: { text, resourceVersion: found.metadata.resourceVersion } };
-    const hpa = await this.#client.apply({ ...wanted }, { fieldManager: FIELD_MANAGER, force: true, signal });
+    const hpa = await this.#client.apply(
+      { ...desired },
+      { fieldManager: FIELD_MANAGER, force: true, signal },
+    );
     return { hpa, written: { text, resourceVersion: hpa.metadata.resourceVersion } };
   }
 
@@ -48,7 +51,7 @@ export class HpaClient {
     await this.#client.delete({ namespace, name }, { signal, ...(uid && { preconditions: { uid } }) });
   }
 
-  #isInStep(wanted: DesiredHpa, found: ManagedHpa, written: WrittenHpa | undefined, text: string): boolean {
+  #isUpToDate(wanted: DesiredHpa, found: ManagedHpa, written: WrittenHpa | undefined, text: string): boolean {
     if (written?.text === text && written.resourceVersion === found.metadata.resourceVersion) return true;
     const { labels, annotations = {} } = wanted.metadata;
     const fields = (appliedFields(found, FIELD_MANAGER) ?? {}) as {

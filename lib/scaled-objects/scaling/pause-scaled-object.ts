@@ -19,7 +19,7 @@ export async function pause(
   object: ScaledObject,
   options: ReconcileOptions & { readonly write: (status: ScaledObjectStatus) => Promise<ScaledObject> },
 ): Promise<ScaledObjectStatus> {
-  const { own, memories, write } = options;
+  const { own, states, write } = options;
   const before = object.status;
   const key = `${object.metadata.namespace}/${object.metadata.name}`;
   const paused = setConditions('ScaledObject', before?.conditions, [CONDITIONS.paused]);
@@ -28,9 +28,9 @@ export async function pause(
     latest = await write({ ...before, conditions: paused });
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
-  if (memories.of(key).startedGeneration !== undefined) recordStopped(own);
-  memories.of(key).startedGeneration = undefined; // it begins again when the pause ends
-  memories.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
+  if (states.of(key).startedGeneration !== undefined) recordStopped(own);
+  states.of(key).startedGeneration = undefined; // it begins again when the pause ends
+  states.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpas(object, options);
   const replicas = await setPausedReplicas(options);
   const {

@@ -9,9 +9,9 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
-import type { WrittenStatuses } from '../api/status-writes.ts';
+import type { StatusWrites } from '../api/status-writes.ts';
 import type { Workloads } from '../api/target-workloads.ts';
-import type { OtherOperator } from '../coexistence/keda-detector.ts';
+import type { KedaDetector } from '../coexistence/keda-detector.ts';
 import { HealthCounter } from '../metrics/fallback.ts';
 import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
@@ -28,21 +28,21 @@ export interface ScaledObjectDependencies {
   readonly hpas: {
     find(key: string): ManagedHpa | undefined;
     /** Those of an object's target, and that which has the name of its own. */
-    beside(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
+    overlapping(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
   };
   /** What has objects looked at again beside their own changes: their HPAs, their targets. */
-  readonly others: readonly Watched[];
+  readonly related: readonly Watched[];
   readonly workloads: Workloads;
   readonly plans: ScaledObjectCollectors;
   readonly collection: Collection;
   readonly client: ResourceClient<ScaledObject>;
-  readonly statuses: WrittenStatuses<ScaledObjectStatus, ScaledObject>;
+  readonly statuses: StatusWrites<ScaledObjectStatus, ScaledObject>;
   readonly hpaClient: HpaClient;
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;
-  readonly memories: ScaledObjectStates;
+  readonly states: ScaledObjectStates;
   /** Who says which objects are to be left alone. */
-  readonly otherOperator: Pick<OtherOperator, 'leaves'>;
+  readonly kedaDetector: Pick<KedaDetector, 'isManagedByKeda'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of this program. */
@@ -78,13 +78,13 @@ interface ScaledObjectState {
 
 /** What a leader remembers of objects; it begins and ends with its term. */
 export class ScaledObjectStates {
-  readonly #memories = new Map<string, ScaledObjectState>();
+  readonly #states = new Map<string, ScaledObjectState>();
   readonly #uids = new Map<string, string | undefined>();
   readonly #written = new MutationCache<ScaledObject>(({ metadata }) => metadata);
 
   of(key: string): ScaledObjectState {
-    const known = this.#memories.get(key);
-    if (known) return known;
+    const existing = this.#states.get(key);
+    if (existing) return existing;
     const fresh: ScaledObjectState = {
       startedGeneration: undefined,
       lastActiveAtMs: undefined,
@@ -94,19 +94,19 @@ export class ScaledObjectStates {
       failures: new Map(),
       next: undefined,
     };
-    this.#memories.set(key, fresh);
+    this.#states.set(key, fresh);
     return fresh;
   }
 
   /** What comes next for an object, without beginning to remember it. */
   nextOf(key: string): ScaledObjectState['next'] {
-    return this.#memories.get(key)?.next;
+    return this.#states.get(key)?.next;
   }
 
   /** The object as it is now: as we wrote it last, where the informer does not show that yet. */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
     const uid = found?.metadata.uid;
-    if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.forget(key); // another one may have its name
+    if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.delete(key); // another one may have its name
     if (found) this.#uids.set(key, uid);
     if (found?.omitted !== undefined) return found;
     return this.#written.latest(key, found);
@@ -117,15 +117,15 @@ export class ScaledObjectStates {
     this.#written.record(key, written);
   }
 
-  forget(key: string): void {
-    this.#memories.delete(key);
+  delete(key: string): void {
+    this.#states.delete(key);
     this.#uids.delete(key);
     this.#written.delete(key);
   }
 
   /** Ends the term: who acts meanwhile may do otherwise. */
   clear(): void {
-    this.#memories.clear();
+    this.#states.clear();
     this.#uids.clear();
     this.#written.clear();
   }

@@ -31,9 +31,9 @@ interface ScalingResult {
 
 /** One look at the triggers of an object: what they say, what is done, and what is told of it. */
 export async function reconcileScaling(object: ScaledObject, options: Options): Promise<ScalingResult> {
-  const { prepared, plan, target, plans, memories, clock, key } = options;
+  const { prepared, plan, target, plans, states, clock, key } = options;
   const { annotations, bounds } = prepared;
-  const memory = memories.of(key);
+  const state = states.of(key);
   const counted = withHealth(object, options);
   const observed = plans.observe(key, counted, plan);
   const evaluation = evaluateTriggers(prepared, {
@@ -67,14 +67,14 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
   }
   const nowMs = clock.nowMs();
   // Polls go on between looks, and before this replica leads. At zero there is nothing that a cooldown would keep.
-  const heardActiveAtMs = target.replicas > 0 ? plans.lastActiveAtMs(key) : undefined;
-  if (heardActiveAtMs !== undefined)
-    memory.lastActiveAtMs = Math.max(memory.lastActiveAtMs ?? heardActiveAtMs, heardActiveAtMs);
+  const polledActiveAtMs = target.replicas > 0 ? plans.lastActiveAtMs(key) : undefined;
+  if (polledActiveAtMs !== undefined)
+    state.lastActiveAtMs = Math.max(state.lastActiveAtMs ?? polledActiveAtMs, polledActiveAtMs);
   const monotonicMs = clock.monotonicMs();
   // A step of the wall clock makes no activity older or younger.
-  const rememberedAtMs = () =>
-    memory.lastActiveAtMs === undefined ? undefined : nowMs - (monotonicMs - memory.lastActiveAtMs);
-  const lastActiveAtMs = latest(rememberedAtMs(), object.status?.lastActiveTime, nowMs);
+  const recordedAtMs = () =>
+    state.lastActiveAtMs === undefined ? undefined : nowMs - (monotonicMs - state.lastActiveAtMs);
+  const lastActiveAtMs = latest(recordedAtMs(), object.status?.lastActiveTime, nowMs);
   const input = {
     replicas: target.replicas,
     minReplicas: bounds.min,
@@ -92,8 +92,8 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
   const decision = decide(input);
   const isDone = await act(decision, { ...options, evaluation });
   const isActiveNow = decision.isActiveNow && isDone;
-  if (isActiveNow) memory.lastActiveAtMs = monotonicMs;
-  memory.next = nextStep(input, decision);
+  if (isActiveNow) state.lastActiveAtMs = monotonicMs;
+  state.next = nextStep(input, decision);
   const conditions = setConditions('ScaledObject', object.status?.conditions, [
     readyOf(decision),
     activeOf(decision),
@@ -102,7 +102,7 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
   return {
     status: {
       ...base,
-      ...activeTime(object, latest(rememberedAtMs(), object.status?.lastActiveTime, nowMs), decision),
+      ...activeTime(object, latest(recordedAtMs(), object.status?.lastActiveTime, nowMs), decision),
       triggersActivity: evaluation.triggersActivity,
       conditions,
     },
@@ -114,15 +114,15 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
 /** The object with the failures of its metrics counted, where they matter. */
 function withHealth(
   object: ScaledObject,
-  { plan, prepared: { fallback }, collection, memories, key }: Options,
+  { plan, prepared: { fallback }, collection, states, key }: Options,
 ): ScaledObject {
   if (!fallback) return object;
-  const asked = preparedMetrics(plan).map(({ metricName }) => ({
+  const polls = preparedMetrics(plan).map(({ metricName }) => ({
     metricName,
-    askedCount: collection.pollCount(key, metricName),
+    pollCount: collection.pollCount(key, metricName),
     failuresInARow: collection.failure(key, metricName)?.count ?? 0,
   }));
-  const health = memories.of(key).health.next(object.status?.health, asked, fallback.failureThreshold + 1);
+  const health = states.of(key).health.next(object.status?.health, polls, fallback.failureThreshold + 1);
   return { ...object, status: { ...object.status, health } };
 }
 
@@ -171,10 +171,10 @@ function reasonOf(
 
 /** Never later than now: a clock that was ahead must not keep a target up until that time comes. */
 function latest(
-  rememberedMs: number | undefined,
+  recordedMs: number | undefined,
   written: string | undefined,
   nowMs: number,
 ): number | undefined {
-  const times = [rememberedMs ?? Number.NaN, Date.parse(written ?? '')].filter((ms) => !Number.isNaN(ms));
+  const times = [recordedMs ?? Number.NaN, Date.parse(written ?? '')].filter((ms) => !Number.isNaN(ms));
   return times.length === 0 ? undefined : Math.min(nowMs, Math.max(...times));
 }

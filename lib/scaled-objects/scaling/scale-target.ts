@@ -36,9 +36,9 @@ type Options = Pick<ScaledObjectDependencies, 'scales' | 'workloads'> & {
 export async function targetReading(object: ScaledObject, options: Options): Promise<TargetReading> {
   const { scales, workloads, signal } = options;
   const { ref, kindText } = options.prepared.target;
-  const known = knownResource(object, kindText);
+  const cached = cachedResource(object, kindText);
   const workload = workloads.find(ref);
-  if (known && workload) return { replicas: workload.replicas, resource: known };
+  if (cached && workload) return { replicas: workload.replicas, resource: cached };
   try {
     const { specReplicas, resource } = await scales.get(ref, signal);
     return { replicas: specReplicas, resource };
@@ -70,10 +70,10 @@ function recordFailure(failure: CheckFailure, object: ScaledObject, events: Obje
 }
 
 /** Where the target is served, if the object says so of this very kind. */
-function knownResource({ status }: ScaledObject, kindText: string): ApiResource | undefined {
-  const { scaleTargetGVKR: known, scaleTargetKind } = status ?? {};
-  if (!known || scaleTargetKind !== kindText) return undefined;
-  const { group = '', version, kind, resource: plural } = known;
+function cachedResource({ status }: ScaledObject, kindText: string): ApiResource | undefined {
+  const { scaleTargetGVKR: cached, scaleTargetKind } = status ?? {};
+  if (!cached || scaleTargetKind !== kindText) return undefined;
+  const { group = '', version, kind, resource: plural } = cached;
   return { group, version, kind, plural, namespaced: true };
 }
 

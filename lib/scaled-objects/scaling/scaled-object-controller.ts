@@ -16,23 +16,23 @@ import { UnreadableReplicas } from './scale-target.ts';
 import { CONDITIONS, checkFailed, replicasUnreadable } from './scaled-object-status.ts';
 
 /** What cannot be used as it is may be mended anywhere; it is looked at again this often. */
-const LOOK_AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 
 /** Makes the HPAs of ScaledObjects, and scales their targets to zero and from there. */
 export function scaledObjectController(dependencies: ScaledObjectDependencies): Controller {
-  const { objects, others, plans, memories, statuses, clock, otherOperator } = dependencies;
+  const { objects, related, plans, states, statuses, clock, kedaDetector } = dependencies;
   return {
     name: 'scaledobject',
-    watches: [objects, plans.changed, ...others],
+    watches: [objects, plans.changed, ...related],
     async reconcile(key, signal) {
-      const found = memories.latest(key, objects.find(key));
+      const found = states.latest(key, objects.find(key));
       if (!found) {
-        memories.forget(key); // its HPA went with it
+        states.delete(key); // its HPA went with it
         return DONE;
       }
-      if (otherOperator.leaves('ScaledObject', found)) {
-        memories.forget(key);
-        return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (kedaDetector.isManagedByKeda('ScaledObject', found)) {
+        states.delete(key);
+        return { requeueAfterMs: RETRY_MS };
       }
       const own = eventsOf(found, 'ScaledObject', dependencies.events);
       const common = { ...dependencies, own, signal };
@@ -43,13 +43,13 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       const isOmitted = found.omitted !== undefined;
       const object = isOmitted ? found : await claim(found, common);
       if (!object) return DONE;
-      const memory = memories.of(key);
+      const state = states.of(key);
       const options = { ...common, prepared: plans.prepared(object) };
       const { annotations, pollingMs } = options.prepared;
       const write = async (status: ScaledObjectStatus) => {
         try {
           const latest = await statuses.write(object, status, signal);
-          if (!isOmitted) memories.record(key, latest);
+          if (!isOmitted) states.record(key, latest);
           return latest;
         } catch (error) {
           recordUnwritten('ScaledObjectUpdateFailed', error, { own, signal });
@@ -73,9 +73,9 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
         };
       } catch (error) {
         signal.throwIfAborted();
-        memory.next = {
+        state.next = {
           what: 'look again whether the object can be used',
-          atMs: clock.nowMs() + LOOK_AGAIN_MS,
+          atMs: clock.nowMs() + RETRY_MS,
         };
         return await refuse(object, error, { own, write });
       }
@@ -111,14 +111,14 @@ async function refuse(
       replicasUnreadable(describeError(error)),
     ]);
     await write({ ...before, conditions });
-    return { requeueAfterMs: LOOK_AGAIN_MS };
+    return { requeueAfterMs: RETRY_MS };
   }
   if (!(error instanceof CheckFailure)) throw error;
   const failed = checkFailed(error.message);
-  const isTold = before?.conditions?.some(({ message }) => message === error.message);
-  if (!isTold) own.warning('ScaledObjectCheckFailed', error.message);
+  const isReported = before?.conditions?.some(({ message }) => message === error.message);
+  if (!isReported) own.warning('ScaledObjectCheckFailed', error.message);
   await write({ ...before, conditions: setConditions('ScaledObject', before?.conditions, failed) });
-  return { requeueAfterMs: LOOK_AGAIN_MS };
+  return { requeueAfterMs: RETRY_MS };
 }
 
 function recordReady(object: ScaledObject, status: ScaledObjectStatus, own: ObjectEvents): void {
@@ -129,18 +129,18 @@ function recordReady(object: ScaledObject, status: ScaledObjectStatus, own: Obje
 
 /** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
 export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {
-  const { client, clock, own, memories, signal } = options;
+  const { client, clock, own, states, signal } = options;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
   const key = keyOf(object.metadata);
-  const memory = memories.of(key);
-  if (memory.isReleased) return;
-  if (memory.startedGeneration !== undefined) recordStopped(own);
-  memory.startedGeneration = undefined; // it is told once, however often the rest is tried
+  const state = states.of(key);
+  if (state.isReleased) return;
+  if (state.startedGeneration !== undefined) recordStopped(own);
+  state.startedGeneration = undefined; // it is told once, however often the rest is tried
   await restore(object, options);
   const released = await removeFinalizer(object, FINALIZER, { client, clock, signal });
-  memory.isReleased = true;
+  state.isReleased = true;
   if (!released) return;
-  memories.record(key, released);
+  states.record(key, released);
   own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
 }
 

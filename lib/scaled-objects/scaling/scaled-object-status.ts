@@ -142,7 +142,7 @@ export function describedStatus(
 interface Options {
   readonly prepared: PreparedScaledObject;
   readonly own: ObjectEvents;
-  readonly memories: ScaledObjectStates;
+  readonly states: ScaledObjectStates;
   readonly key: string;
 }
 
@@ -183,9 +183,9 @@ export function recordFallback(
 /** Tells of a trigger that fails, once for each reason. */
 export function recordFailures(
   observed: readonly ObservedMetric[],
-  { prepared, own, memories, key }: Options,
+  { prepared, own, states, key }: Options,
 ): void {
-  const { failures } = memories.of(key);
+  const { failures } = states.of(key);
   const names = new Set(observed.map(({ metric }) => metric.metricName));
   for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // gone, as is the failure of a plan by now
   const reason = prepared.hasFormula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';

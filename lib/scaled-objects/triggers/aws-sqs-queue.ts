@@ -115,7 +115,7 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
         name: `aws-sqs-${name}`,
         query: region.queueLength(queue, counted),
         target: given.queueLength,
-        judge: above(given.activationQueueLength),
+        evaluate: above(given.activationQueueLength),
       });
     },
   };

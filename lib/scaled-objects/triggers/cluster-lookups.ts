@@ -115,14 +115,14 @@ const NEEDS_ALL: readonly (typeof AGGREGATIONS)[number][] = ['sum', 'max'];
 const AT_ONCE = 5;
 
 /** How endpoints are asked. */
-interface EndpointAsking {
+interface EndpointQueryOptions {
   /** What their numbers are for. */
-  readonly how: (typeof AGGREGATIONS)[number];
-  readonly ask: (url: URL, signal: AbortSignal) => Promise<number>;
+  readonly aggregation: (typeof AGGREGATIONS)[number];
+  readonly query: (url: URL, signal: AbortSignal) => Promise<number>;
   /** Told how many were left out. */
-  readonly note: (text: string) => void;
+  readonly onPartial: (text: string) => void;
   /** When it aborts, endpoints that have not responded count as failed, and no more are asked. */
-  readonly time: AbortSignal;
+  readonly deadline: AbortSignal;
 }
 
 /**
@@ -130,9 +130,9 @@ interface EndpointAsking {
  *
  * @throws the error of the first one where all fail; where one does, for a sum or a maximum
  */
-export async function askEach(
+export async function queryEndpoints(
   urls: readonly URL[],
-  { how, ask, note, time }: EndpointAsking,
+  { aggregation, query, onPartial, deadline }: EndpointQueryOptions,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
   if (urls.length === 0) throw new Error('the service has no endpoint that is ready');
@@ -142,8 +142,8 @@ export async function askEach(
   const work = async () => {
     for (const url of waiting) {
       try {
-        time.throwIfAborted();
-        values.push(await raceAbort(ask(url, time), time));
+        deadline.throwIfAborted();
+        values.push(await raceAbort(query(url, deadline), deadline));
       } catch (error) {
         signal.throwIfAborted();
         failures.push(error);
@@ -154,9 +154,9 @@ export async function askEach(
   if (values.length === 0) throw failures[0];
   if (failures.length === 0) return values;
   const missing = `${failures.length} of ${urls.length} endpoints have no value`;
-  if (NEEDS_ALL.includes(how))
-    throw new Error(`${missing}, without which there is no ${how}`, { cause: failures[0] });
-  note(missing);
+  if (NEEDS_ALL.includes(aggregation))
+    throw new Error(`${missing}, without which there is no ${aggregation}`, { cause: failures[0] });
+  onPartial(missing);
   return values;
 }
 

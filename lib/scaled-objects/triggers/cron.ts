@@ -47,7 +47,7 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
           run: async () => [{ value: isWithin() ? desiredReplicas : 0, labels: {} }],
         },
         target: 1,
-        judge: (samples) => {
+        evaluate: (samples) => {
           const values = samples.map(({ value }) => value);
           return { values, isActive: values.some((value) => value !== 0) };
         },

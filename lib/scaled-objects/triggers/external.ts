@@ -50,7 +50,7 @@ export function openExternalTrigger({ clock, open }: TriggerEnvironment): Trigge
 
 /** A scaler of the user's own, called by gRPC. It is sent all metadata of the trigger, and nothing of its authentication. */
 export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
-  const known = new MetricSpecCache(scalers, { clock });
+  const specs = new MetricSpecCache(scalers, { clock });
   return {
     types: ['external', 'external-push'],
     scalerName: (type) => (type === 'external-push' ? 'externalPushScaler' : 'externalScaler'),
@@ -62,11 +62,11 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
       const given = parametersOf(parameters, request);
       const server = scalerOf(given);
       const object = objectOf(request);
-      const metrics = await specsOf(known, { server, object, signal });
+      const metrics = await specsOf(specs, { server, object, signal });
       const push = {
         key: digest([serverKey(server), object]),
-        follow: (onActive: () => void, following: AbortSignal) =>
-          scalers.watchActivity(server, { object, onActive }, following),
+        subscribe: (onActive: () => void, subscribed: AbortSignal) =>
+          scalers.watchActivity(server, { object, onActive }, subscribed),
       };
       return {
         kind: 'external',
@@ -103,11 +103,11 @@ function objectOf({ objectName, namespace, metadata, environment }: TriggerReque
 }
 
 async function specsOf(
-  known: MetricSpecCache,
+  specs: MetricSpecCache,
   { server, object, signal }: { server: ScalerServer; object: ScaledObjectRef; signal: AbortSignal },
 ): Promise<readonly ScalerMetric[]> {
   try {
-    const metrics = await known.get(server, object, signal);
+    const metrics = await specs.get(server, object, signal);
     if (metrics.length === 0) throw new Error(`${server.host}:${server.port} tells no metrics`);
     return metrics;
   } catch (cause) {
@@ -131,17 +131,17 @@ function plannedMetric(
 ): ExternalMetric {
   // The scaler chooses its names, often after what it was sent: a queue's name stands in variables, too. So these are no
   // reason to refuse one; but texts show it without them.
-  const told = new Secrets(object.secrets).redact(name, 2 * MAX_NAME_LENGTH);
-  const shown = JSON.stringify(told.slice(0, 100));
+  const redacted = new Secrets(object.secrets).redact(name, 2 * MAX_NAME_LENGTH);
+  const shown = JSON.stringify(redacted.slice(0, 100));
   if (!NAME.test(name))
     throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);
   if (target < 0) throw new Error(`the scaler tells the target ${target} for metric ${shown}`);
   return {
-    ...{ name, isNameKept: true },
+    ...{ name, isNameVerbatim: true },
     target: neededTarget(target, request, `the scaler tells no target for metric ${shown}`),
     query: {
       key: JSON.stringify(['external', serverKey(server), digest(object), name]),
-      description: `metric ${told} of the scaler at ${server.host}:${server.port}`,
+      description: `metric ${redacted} of the scaler at ${server.host}:${server.port}`,
       async run(signal) {
         const [values, isActive] = await Promise.all([
           scalers.values(server, { object, metricName: name }, signal),
@@ -151,7 +151,7 @@ function plannedMetric(
         return values.map((value): Sample => ({ value, labels: { active: `${isActive}` } }));
       },
     },
-    judge: (samples) => ({
+    evaluate: (samples) => ({
       values: samples.map(({ value }) => value),
       isActive: samples.some(({ labels }) => labels.active === 'true'),
     }),

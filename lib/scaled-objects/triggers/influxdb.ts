@@ -81,11 +81,11 @@ export function influxdbTrigger({ clients }: { readonly clients: TriggerClients 
         return value.trim();
       };
       const target = neededTarget(given.thresholdValue, request, 'no threshold value given');
-      const judge = above(given.activationThresholdValue);
+      const evaluate = above(given.activationThresholdValue);
       if (given.influxVersion === '2') {
         const org = need('organizationName');
         const query = firstOf(new InfluxdbServer({ http, url: read.url, org }).query(given.query));
-        return oneMetric({ name: `influxdb-${org}`, query, target, judge });
+        return oneMetric({ name: `influxdb-${org}`, query, target, evaluate });
       }
       const language = getOwn(LANGUAGES, given.queryType.trim().toLowerCase());
       if (!language)
@@ -94,7 +94,7 @@ export function influxdbTrigger({ clients }: { readonly clients: TriggerClients 
         );
       const [database, column] = [need('database'), need('metricKey')];
       const query = influxdb3Value({ http, url: read.url, database, language, text: given.query, column });
-      return oneMetric({ name: `influxdb-${database}`, query, target, judge });
+      return oneMetric({ name: `influxdb-${database}`, query, target, evaluate });
     },
   };
 }

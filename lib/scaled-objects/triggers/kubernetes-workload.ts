@@ -57,7 +57,7 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
           },
         },
         target,
-        judge: above(activationValue),
+        evaluate: above(activationValue),
       });
     },
   };

@@ -13,8 +13,8 @@ import { formatDuration } from '#lib/time/duration.ts';
 import {
   AGGREGATIONS,
   aggregated,
-  askEach,
   type ListEndpoints,
+  queryEndpoints,
   type ServiceEndpoints,
   type ServiceName,
 } from './cluster-lookups.ts';
@@ -90,7 +90,7 @@ interface MetricsApiOptions extends HttpTriggerOptions {
 /** How long a poll of all endpoints of a Service may take. */
 const FLEET_TIMEOUT_MS = 15_000;
 /** After this, what was told counts: a poll that is cut off tells nothing at all. */
-const FLEET_TOLD_WITHIN_MS = 14_000;
+const FLEET_DEADLINE_MS = 14_000;
 
 /** A number in the response of any HTTP server. */
 export function metricsApiTrigger({
@@ -123,7 +123,7 @@ export function metricsApiTrigger({
       const key = modes.includes('apiKey') ? apiKeyOf(given) : undefined;
       if (key && given.method === 'query') url.searchParams.set(given.keyParamName ?? 'api_key', key);
       const requestTimeoutMs = given.timeout ?? timeoutMs;
-      const asked = locatedValueQuery({
+      const baseQuery = locatedValueQuery({
         ...{ url, shown: read.url, http: clients.for(read.credentials ?? credentials, request) },
         headers: {
           ...headers,
@@ -137,9 +137,11 @@ export function metricsApiTrigger({
           : undefined,
       });
       // A fleet is asked within a time of its own, however many it has.
-      const query = given.aggregateFromKubeServiceEndpoints ? asked : extendTimeout(asked, requestTimeoutMs);
+      const query = given.aggregateFromKubeServiceEndpoints
+        ? baseQuery
+        : extendTimeout(baseQuery, requestTimeoutMs);
       const name = `metric-api-${given.valueLocation}`;
-      return oneMetric({ name, query, target, judge: above(given.activationTargetValue) });
+      return oneMetric({ name, query, target, evaluate: above(given.activationTargetValue) });
     },
   };
 }
@@ -182,20 +184,20 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
     source: url.host,
     ...(fleet ? { timeoutMs: FLEET_TIMEOUT_MS } : {}),
     async run(signal, note = () => {}) {
-      if (!fleet) return [{ value: await askOne(url, options, signal), labels: {} }];
+      if (!fleet) return [{ value: await queryUrl(url, options, signal), labels: {} }];
       const { service, how, listEndpoints, clock } = fleet;
-      const expired = () => new Error(`no value within ${formatDuration(FLEET_TOLD_WITHIN_MS)}`);
-      using time = startDeadline(clock, FLEET_TOLD_WITHIN_MS, { signal, expired });
-      const endpoints = await listEndpoints(service, time.signal);
-      const ask = (one: URL, until: AbortSignal) => askOne(one, options, until);
-      const asking = { how, ask, note, time: time.signal };
-      const values = await askEach(endpointUrls(url, endpoints), asking, signal);
+      const expired = () => new Error(`no value within ${formatDuration(FLEET_DEADLINE_MS)}`);
+      using deadline = startDeadline(clock, FLEET_DEADLINE_MS, { signal, expired });
+      const endpoints = await listEndpoints(service, deadline.signal);
+      const query = (one: URL, until: AbortSignal) => queryUrl(one, options, until);
+      const queryOptions = { aggregation: how, query, onPartial: note, deadline: deadline.signal };
+      const values = await queryEndpoints(endpointUrls(url, endpoints), queryOptions, signal);
       return [{ value: aggregated(values, how), labels: {} }];
     },
   };
 }
 
-async function askOne(
+async function queryUrl(
   url: URL,
   { shown, http, headers, location, format, timeoutMs }: LocatedValueOptions,
   signal: AbortSignal,
@@ -230,7 +232,7 @@ function serviceIn({ hostname }: URL): ServiceName {
 /** The URLs of endpoints, each address once: at the port of the URL if they have it, otherwise at that of its scheme. */
 export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): readonly URL[] {
   const usual = url.protocol === 'https:' ? 443 : 80;
-  const wanted = url.port === '' ? usual : Number(url.port);
+  const port = url.port === '' ? usual : Number(url.port);
   const urls = new Map<string, URL>();
   for (const { addresses, ports } of endpoints) {
     for (const address of addresses) {
@@ -238,7 +240,7 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
       if (urls.size === MAX_ENDPOINTS)
         throw new Error(`the service has more than ${MAX_ENDPOINTS} endpoints`);
       const host = isIP(address) === 6 ? `[${address}]` : address;
-      const one = new URL(`${url.protocol}//${host}${ports.includes(wanted) ? `:${wanted}` : ''}`);
+      const one = new URL(`${url.protocol}//${host}${ports.includes(port) ? `:${port}` : ''}`);
       one.pathname = url.pathname;
       one.search = url.search; // a key may be in it
       urls.set(address, one);

@@ -60,7 +60,12 @@ export function mysqlTrigger({ databases, allowedHosts, findAddresses }: SqlTrig
       });
       const query = sqlQuery(source, { text: given.query, error: 'error inspecting MySQL' });
       const name = `mysql-${connectionString ? database : dbName}`;
-      return oneMetric({ name, query, target: given.queryValue, judge: above(given.activationQueryValue) });
+      return oneMetric({
+        name,
+        query,
+        target: given.queryValue,
+        evaluate: above(given.activationQueryValue),
+      });
     },
   };
 }

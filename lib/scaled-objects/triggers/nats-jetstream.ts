@@ -84,7 +84,7 @@ export function natsJetstreamTrigger({
           consumer,
           timeoutMs,
         }),
-        judge: above(given.activationLagThreshold),
+        evaluate: above(given.activationLagThreshold),
       });
     },
   };

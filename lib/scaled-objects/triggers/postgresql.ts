@@ -82,7 +82,12 @@ export function postgresqlTrigger({ databases, allowedHosts, findAddresses }: Sq
         text: given.query,
         error: 'error inspecting postgreSQL: could not query postgreSQL',
       });
-      return oneMetric({ name: 'postgresql', query, target, judge: above(given.activationTargetQueryValue) });
+      return oneMetric({
+        name: 'postgresql',
+        query,
+        target,
+        evaluate: above(given.activationTargetQueryValue),
+      });
     },
   };
 }

@@ -99,16 +99,16 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
         endpoint.searchParams.append(name, value);
       if (given.namespace) endpoint.searchParams.append('namespace', given.namespace);
       const requestTimeoutMs = given.timeout ?? timeoutMs;
-      const asked = prometheusQuery({
+      const baseQuery = prometheusQuery({
         ...{ http, endpoint, clock },
         text: given.query,
         headers: { ...given.customHeaders, ...headers },
         timeoutMs: requestTimeoutMs,
         isEmptyZero: given.ignoreNullValues,
       });
-      const query = extendTimeout(asked, requestTimeoutMs);
-      const judge = above(given.activationThreshold);
-      return oneMetric({ name: 'prometheus', query, target, judge, isEmptyZero: given.ignoreNullValues });
+      const query = extendTimeout(baseQuery, requestTimeoutMs);
+      const evaluate = above(given.activationThreshold);
+      return oneMetric({ name: 'prometheus', query, target, evaluate, isEmptyZero: given.ignoreNullValues });
     },
   };
 }
@@ -145,8 +145,8 @@ function prometheusQuery({
       const { statusCode, body, secrets } = await http.exchange({ url, headers, timeoutMs }, signal);
       if (statusCode < 200 || statusCode > 299) {
         const why = readQueryError(body);
-        const told = why === undefined ? '' : `: ${secrets.redact(why)}`;
-        throw new Error(`prometheus query api returned error. status: ${formatStatus(statusCode)}${told}`);
+        const detail = why === undefined ? '' : `: ${secrets.redact(why)}`;
+        throw new Error(`prometheus query api returned error. status: ${formatStatus(statusCode)}${detail}`);
       }
       const value = readPrometheusValue(body, { query: text, isEmptyZero });
       return [value === undefined ? { value: 0, labels: {}, isPlaceholder: true } : { value, labels: {} }];

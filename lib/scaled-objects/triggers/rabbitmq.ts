@@ -21,7 +21,7 @@ import {
 } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
-import { above, type Judgement, oneMetric, type Trigger } from './trigger.ts';
+import { above, type MetricEvaluation, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
@@ -161,13 +161,13 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       if (connection.protocol === 'amqp') {
         checkAmqp(given, mode);
         const query = brokers.queueLength(connection.broker, queueName);
-        return oneMetric({ name, target, query, judge: above(activation) });
+        return oneMetric({ name, target, query, evaluate: above(activation) });
       }
       if (given.pageSize < 1 || given.pageSize > MAX_QUEUES)
         throw new Error(`parameter "pageSize" value "${given.pageSize}" must be from 1 to ${MAX_QUEUES}`);
       const { url, vhost, credentials } = connection;
       const requestTimeoutMs = given.timeout ?? timeoutMs;
-      const asked = queueFigures(
+      const baseQuery = queueFigures(
         { http: clients.for(credentials, request), url, vhost, timeoutMs: requestTimeoutMs },
         {
           ...{ name: queueName, isExpression: given.useRegex, pageSize: given.pageSize },
@@ -177,8 +177,8 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       return oneMetric({
         name,
         target,
-        query: extendTimeout(asked, requestTimeoutMs),
-        judge: (samples) => judgeQueue(samples, { mode, activation }),
+        query: extendTimeout(baseQuery, requestTimeoutMs),
+        evaluate: (samples) => evaluateQueue(samples, { mode, activation }),
       });
     },
   };
@@ -209,13 +209,16 @@ function checkAmqp(given: z.output<typeof parameters>, mode: Mode): void {
 }
 
 /** What the figures of a queue mean in a mode. */
-export function judgeQueue(
+export function evaluateQueue(
   samples: readonly Sample[],
   { mode, activation }: { readonly mode: Mode; readonly activation: number },
-): Judgement {
+): MetricEvaluation {
   const of = (what: QueueFigure) => samples.find(({ labels }) => labels.what === what)?.value ?? 0;
   const [messages, published, delivered] = [of('messages'), of('published'), of('delivered')];
-  const one = (value: number, isActive = value > activation): Judgement => ({ values: [value], isActive });
+  const one = (value: number, isActive = value > activation): MetricEvaluation => ({
+    values: [value],
+    isActive,
+  });
   switch (mode) {
     case 'QueueLength':
       return one(messages);

@@ -98,13 +98,13 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
     parameters: listParameters,
     plan(request) {
       const given = parametersOf(listParameters, request);
-      const deployment = redisPlaceOf(given, formOf(request.type));
+      const deployment = redisDeploymentOf(given, formOf(request.type));
       const { listName } = given;
       return oneMetric({
         name: `redis-${listName}`,
         query: {
           key: JSON.stringify(['redis', deploymentKey(deployment), listName]),
-          description: `length of ${listName.slice(0, 200)} of Redis at ${shownPlace(deployment)}`,
+          description: `length of ${listName.slice(0, 200)} of Redis at ${formatAddresses(deployment)}`,
           run: async (signal) => [
             {
               value: await queryDeployment(
@@ -117,7 +117,7 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
           ],
         },
         target: given.listLength,
-        judge: above(given.activationListLength),
+        evaluate: above(given.activationListLength),
       });
     },
   };
@@ -166,7 +166,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
     parameters: streamParameters,
     plan(request) {
       const given = parametersOf(streamParameters, request);
-      const deployment = redisPlaceOf(given, formOf(request.type));
+      const deployment = redisDeploymentOf(given, formOf(request.type));
       const { stream, consumerGroup: group, lagCount } = given;
       const counted = group === undefined ? 'length' : lagCount === undefined ? 'pending' : 'lag';
       const targets = { length: given.streamLength, pending: given.pendingEntriesCount, lag: lagCount ?? 0 };
@@ -174,7 +174,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
         name: `redis-streams-${stream}`,
         query: {
           key: JSON.stringify(['redis-streams', deploymentKey(deployment), stream, group, counted]),
-          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${shownPlace(deployment)}`,
+          description: `${counted} of stream ${stream.slice(0, 200)} of Redis at ${formatAddresses(deployment)}`,
           async run(signal) {
             const count = { stream, group, counted } as const;
             return [
@@ -190,7 +190,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
           },
         },
         target: targets[counted],
-        judge: above(given.activationLagCount),
+        evaluate: above(given.activationLagCount),
       });
     },
   };
@@ -201,7 +201,7 @@ function formOf(type: string): (typeof REDIS_FORMS)[number] {
   return REDIS_FORMS.find((form) => type.startsWith(`redis-${form}`)) ?? 'server';
 }
 
-function shownPlace({ addresses }: RedisDeployment): string {
+function formatAddresses({ addresses }: RedisDeployment): string {
   return addresses
     .slice(0, 3)
     .map(({ host, port }) => `${host}:${port}`)
@@ -217,7 +217,7 @@ type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
 export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;
 
 /** The servers that parameters mean: a plain one is the first of several. @throws an Error that says which parameter is wrong */
-export function redisPlaceOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisDeployment {
+export function redisDeploymentOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisDeployment {
   const { databaseIndex: database, username, password, enableTLS, tls, unsafeSsl } = given;
   if (enableTLS !== undefined && tls !== undefined)
     throw new Error('unable to set `tls` in both ScaledObject and TriggerAuthentication together');

@@ -10,7 +10,7 @@ import type { TriggerRequest } from './trigger.ts';
 const MAX_CLIENTS = 1000;
 
 /** Who is told of requests. */
-interface RequestWatch {
+interface RequestObserver {
   readonly clock: Clock;
   readonly durations: RequestDurations;
 }
@@ -22,9 +22,9 @@ export class TriggerClients implements AsyncDisposable {
     max: MAX_CLIENTS,
     onEvict: (client) => client.releaseConnections(),
   });
-  readonly #watch: RequestWatch | undefined;
+  readonly #watch: RequestObserver | undefined;
 
-  constructor(make: (credentials: CredentialSource) => HttpClient, watch?: RequestWatch) {
+  constructor(make: (credentials: CredentialSource) => HttpClient, watch?: RequestObserver) {
     this.#make = make;
     this.#watch = watch;
   }
@@ -65,7 +65,7 @@ export function requestDurations(clock: Clock) {
     label: ['scaler', 'status_code'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
-  const hasPlace = (scaler: string, nowMs: number) => {
+  const hasRoom = (scaler: string, nowMs: number) => {
     if (usedAtMs.size < MAX_SCALERS || usedAtMs.peek(scaler) !== undefined) return true;
     const [oldest] = usedAtMs;
     if (!oldest || nowMs - oldest[1] < IDLE_MS) return false;
@@ -77,7 +77,7 @@ export function requestDurations(clock: Clock) {
     series: histograms,
     observe(scaler: string, status: string, durationMs: number): void {
       const nowMs = clock.monotonicMs();
-      const isNamed = hasPlace(scaler, nowMs);
+      const isNamed = hasRoom(scaler, nowMs);
       if (isNamed) usedAtMs.set(scaler, nowMs);
       histograms.observe([isNamed ? scaler : OTHERS, status], durationMs / 1000);
     },

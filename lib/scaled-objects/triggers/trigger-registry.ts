@@ -52,7 +52,7 @@ export class TriggerTypes {
   get(type: string): Trigger {
     const trigger = this.#byType.get(type);
     if (trigger) return trigger;
-    const known = [...this.#byType.keys()].sort().join(', ');
-    throw new Error(`no scaler found for type: ${type}; there are ${known}`);
+    const types = [...this.#byType.keys()].sort().join(', ');
+    throw new Error(`no scaler found for type: ${type}; there are ${types}`);
   }
 }

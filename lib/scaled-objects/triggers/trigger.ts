@@ -25,18 +25,18 @@ export interface TriggerRequest extends ParameterSources {
 export interface ExternalMetric {
   /** Without the trigger's index; characters that a path cannot hold are replaced later, unless a server gave the name. */
   readonly name: string;
-  readonly isNameKept?: boolean;
+  readonly isNameVerbatim?: boolean;
   readonly query: Query;
   /** Whether a response without a value is 0 rather than an error; `undefined` where there are no such responses. */
   readonly isEmptyZero?: boolean;
   /** What one replica is to have; a number of whole thousandths. */
   readonly target: number;
   /** Judges the samples of one response. */
-  readonly judge: (samples: readonly Sample[]) => Judgement;
+  readonly evaluate: (samples: readonly Sample[]) => MetricEvaluation;
 }
 
 /** What samples mean. */
-export interface Judgement {
+export interface MetricEvaluation {
   /** What is served: an autoscaler adds several. */
   readonly values: readonly number[];
   readonly isActive: boolean;
@@ -68,7 +68,7 @@ export interface PushSource {
   /** Tells equal sources apart from others. */
   readonly key: string;
   /** Calls back whenever the source says that it is active; ends with the signal, and otherwise never. */
-  follow(onActive: () => void, signal: AbortSignal): Promise<void>;
+  subscribe(onActive: () => void, signal: AbortSignal): Promise<void>;
 }
 
 /** A kind of triggers. */
@@ -87,7 +87,7 @@ export interface Trigger {
 }
 
 /** Judges that a value is active above an activation value, and not at it. */
-export function above(activation: number): ExternalMetric['judge'] {
+export function above(activation: number): ExternalMetric['evaluate'] {
   return (samples) => {
     const values = samples.map(({ value }) => value);
     return { values, isActive: values.some((value) => value > activation) };

@@ -25,14 +25,14 @@ import { brokenByTriggers, checkWithDefaults } from './validate-scaled-object.ts
 import type { WebhookSeries } from './webhook-series.ts';
 
 /** What {@link Admission} works with. */
-interface AdmissionOptions extends JudgedWorld {
+interface AdmissionOptions extends ValidationInputs {
   /** Whether what objects are judged by is known yet. */
   readonly isSynced: boolean;
   readonly types: Pick<TriggerTypes, 'get'>;
   readonly series: WebhookSeries;
 }
 
-type Judge = (request: AdmissionRequest) => Promise<Verdict>;
+type Reviewer = (request: AdmissionRequest) => Promise<Verdict>;
 
 /** How all paths begin, as KEDA's do; the kind follows. */
 const PATHS = '/validate-keda-sh-v1alpha1-';
@@ -47,12 +47,12 @@ const UNSYNCED: Verdict = {
 /** Judges objects that an API server is about to keep, by the checks that reconcile makes of them. */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #judges: ReadonlyMap<string, Judge>;
+  readonly #reviewers: ReadonlyMap<string, Reviewer>;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    const authentication: Judge = async (request) => judgeAuthentication(request);
-    this.#judges = new Map<string, Judge>([
+    const authentication: Reviewer = async (request) => reviewAuthentication(request);
+    this.#reviewers = new Map<string, Reviewer>([
       [`${PATHS}scaledobject`, (request) => this.#scaledObject(request)],
       [`${PATHS}scaledjob`, async (request) => this.#scaledJob(request)],
       [`${PATHS}triggerauthentication`, authentication],
@@ -62,7 +62,7 @@ export class Admission {
 
   /** The paths at which reviews are taken. */
   get paths(): ReadonlySet<string> {
-    return new Set(this.#judges.keys());
+    return new Set(this.#reviewers.keys());
   }
 
   /**
@@ -71,11 +71,11 @@ export class Admission {
    * @throws {UnreadableReview} where the body is no review of the kind that the path is for
    */
   async review(path: string, body: Uint8Array): Promise<object> {
-    const judge = this.#judges.get(path);
-    if (!judge) throw new UnreadableReview(`nothing is reviewed at ${path}`);
+    const reviewer = this.#reviewers.get(path);
+    if (!reviewer) throw new UnreadableReview(`nothing is reviewed at ${path}`);
     const request = readAdmissionReview(body);
-    const isJudged = request.operation === 'CREATE' || request.operation === 'UPDATE';
-    return admissionResponse(request.uid, isJudged ? await judge(request) : ALLOWED);
+    const isReviewed = request.operation === 'CREATE' || request.operation === 'UPDATE';
+    return admissionResponse(request.uid, isReviewed ? await reviewer(request) : ALLOWED);
   }
 
   async #scaledObject(request: AdmissionRequest): Promise<Verdict> {
@@ -86,24 +86,24 @@ export class Admission {
     const labels = { namespace: object.metadata.namespace ?? '', action: before ? 'update' : 'create' };
     series.validated(labels);
     if (!isSynced) return UNSYNCED;
-    const { rule, ...strict } = await judgeScaledObject(object, { before, isDryRun }, this.#options);
+    const { rule, ...strict } = await reviewScaledObject(object, { before, isDryRun }, this.#options);
     const verdict = lenientVerdict(strict, request);
     if (rule && !verdict.isAllowed) series.refused({ ...labels, reason: rule });
     return {
       ...verdict,
-      warnings: [...(verdict.warnings ?? []), ...unknownTypes(object.spec.triggers, types)],
+      warnings: [...(verdict.warnings ?? []), ...unknownTypeWarnings(object.spec.triggers, types)],
     };
   }
 
   #scaledJob(request: AdmissionRequest): Verdict {
     const { spec } = reviewed.scaledJob(request.object);
     const message = brokenByTriggers(spec.triggers);
-    const warnings = unknownTypes(spec.triggers, this.#options.types);
+    const warnings = unknownTypeWarnings(spec.triggers, this.#options.types);
     return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
   }
 }
 
-function judgeAuthentication(request: AdmissionRequest): Verdict {
+function reviewAuthentication(request: AdmissionRequest): Verdict {
   const { spec = {} } = reviewed.authentication(request.object);
   const message = brokenByAuthentication(spec);
   const unsupported = unsupportedIn(spec);
@@ -112,10 +112,10 @@ function judgeAuthentication(request: AdmissionRequest): Verdict {
 }
 
 /** What an object is judged by: what informers have, so that nobody waits. */
-interface JudgedWorld {
+interface ValidationInputs {
   /** Objects that have the target of one, or an HPA of the same name. */
   overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
-  hpasBeside(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
+  overlappingHpas(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
   workload(target: PreparedTarget['ref']): Workload | undefined;
   /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
   limitedByDefault(namespace: string): Promise<readonly string[]>;
@@ -127,7 +127,7 @@ interface RuledVerdict extends Verdict {
 }
 
 /** How an object is judged. */
-interface JudgedAs {
+interface ReviewOptions {
   /** As it was, where it is updated: what it wants only now, who has it already keeps. */
   readonly before: ScaledObject | undefined;
   readonly isDryRun: boolean;
@@ -141,27 +141,27 @@ const OLDEST = '';
 const EVERYTHING = ['cpu', 'memory'];
 
 /** Judges a ScaledObject by the checks that reconcile makes. */
-export async function judgeScaledObject(
+export async function reviewScaledObject(
   object: ScaledObject,
-  { before, isDryRun }: JudgedAs,
-  world: JudgedWorld,
+  { before, isDryRun }: ReviewOptions,
+  inputs: ValidationInputs,
 ): Promise<RuledVerdict> {
   const compiled = compileScaledObject(object);
   const { namespace, name, target, ineffectiveSettings: warnings } = compiled;
   const previous = before && compileScaledObject(before);
-  const others = [...world.overlapping(compiled)]
+  const others = [...inputs.overlapping(compiled)]
     .filter((one) => one.name !== name)
     .map((one) => (previous && !overlap(one, previous) ? { ...one, createdAt: OLDEST } : one));
   const neighbours = {
     prepared: { ...compiled, uid: compiled.uid ?? '', ...(!before && { createdAt: YOUNGEST }) },
-    ...{ objects: others, hpas: world.hpasBeside(compiled) },
-    workload: isDryRun ? undefined : world.workload(target.ref),
+    ...{ objects: others, hpas: inputs.overlappingHpas(compiled) },
+    workload: isDryRun ? undefined : inputs.workload(target.ref),
   };
   try {
     await checkWithDefaults(
       object,
       neighbours,
-      () => world.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
+      () => inputs.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
     );
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
@@ -202,7 +202,7 @@ function fieldsOf(value: unknown): Fields {
  * What is said of the types of triggers that there are not: of each once, and of no more than are told, for the text names all
  * types that there are, and triggers are as many as their author likes.
  */
-export function unknownTypes(
+export function unknownTypeWarnings(
   triggers: readonly TriggerSpec[],
   types: Pick<TriggerTypes, 'get'>,
 ): readonly string[] {

@@ -46,10 +46,10 @@ export function limitedByDefault(client: ApiClient) {
 type Limits = readonly string[];
 type LimitedByDefault = (namespace: string, signal: AbortSignal) => Promise<Limits>;
 
-const REMEMBERED_MS = 10_000;
+const CACHED_MS = 10_000;
 const MAX_NAMESPACES = 100;
 const MAX_CONCURRENT = 2;
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /**
  * What namespaces give containers by default, for who must not wait, nor have the API server asked at the wish of anybody: asked
@@ -57,28 +57,25 @@ const PATIENCE_MS = 2_000;
  *
  * @returns a function that throws where it is not known in time
  */
-export function rememberedLimits(
-  ask: LimitedByDefault,
-  clock: Clock,
-): (namespace: string) => Promise<Limits> {
-  const known = new ExpiringCache<Limits | Error>({ clock, maxEntries: MAX_NAMESPACES });
-  let asking = 0;
-  const look = async (namespace: string): Promise<Limits | Error> => {
-    if (asking >= MAX_CONCURRENT) return new Error('too many namespaces are asked for at once');
-    asking++;
+export function cachedLimits(list: LimitedByDefault, clock: Clock): (namespace: string) => Promise<Limits> {
+  const cache = new ExpiringCache<Limits | Error>({ clock, maxEntries: MAX_NAMESPACES });
+  let concurrent = 0;
+  const listInTime = async (namespace: string): Promise<Limits | Error> => {
+    if (concurrent >= MAX_CONCURRENT) return new Error('too many namespaces are asked for at once');
+    concurrent++;
     const expired = () => new Error(`the LimitRanges of ${namespace} were not listed in time`);
-    using deadline = startDeadline(clock, PATIENCE_MS, { expired });
+    using deadline = startDeadline(clock, TIMEOUT_MS, { expired });
     try {
-      return await raceAbort(ask(namespace, deadline.signal), deadline.signal);
+      return await raceAbort(list(namespace, deadline.signal), deadline.signal);
     } catch (error) {
       return toError(error);
     } finally {
-      asking--;
+      concurrent--;
     }
   };
   return async (namespace) => {
-    const computation = { compute: () => look(namespace), lifetimeMs: () => REMEMBERED_MS };
-    const limits = await known.getOrCompute(namespace, computation);
+    const computation = { compute: () => listInTime(namespace), lifetimeMs: () => CACHED_MS };
+    const limits = await cache.getOrCompute(namespace, computation);
     if (limits instanceof Error) throw limits;
     return limits;
   };

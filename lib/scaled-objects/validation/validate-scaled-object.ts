@@ -147,13 +147,13 @@ export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | und
 export async function checkWithDefaults(
   object: ScaledObject,
   neighbours: Omit<ValidationContext, 'limitedByDefault'>,
-  askDefaults: () => Promise<ValidationContext['limitedByDefault']>,
+  loadDefaults: () => Promise<ValidationContext['limitedByDefault']>,
 ): Promise<void> {
   try {
     checkScaledObject(object, { ...neighbours, limitedByDefault: [] });
   } catch (error) {
     if (!(error instanceof CheckFailure) || error.rule !== 'missing-requests') throw error;
-    checkScaledObject(object, { ...neighbours, limitedByDefault: await askDefaults() });
+    checkScaledObject(object, { ...neighbours, limitedByDefault: await loadDefaults() });
   }
 }
 

@@ -54,7 +54,7 @@ export class WebhookSeries {
 
 function count(counts: Counts, labels: object): void {
   const key = JSON.stringify(labels);
-  const known = counts.get(key);
-  if (known) known.value++;
+  const counter = counts.get(key);
+  if (counter) counter.value++;
   else counts.set(key, { labels: { ...labels }, value: 1 });
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
-import { followObjects, type ManagedHpa, ownersOf } from '#lib/scaled-objects/api/informers.ts';
+import { declareInformers, findOwners, type ManagedHpa } from '#lib/scaled-objects/api/informers.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 
 import { eventually } from '#spec/support/eventually.ts';
@@ -16,7 +16,7 @@ const SERVING_ALL: Pick<RestMapper, 'findExact'> = {
   }),
 };
 
-describe('followObjects', () => {
+describe('declareInformers', () => {
   it('follows objects of some namespaces alone, where it is told to', async () => {
     await using cluster = await startScaledObjectsCluster({ namespaces: ['default', 'kube-system'] });
     await cluster.create('/api/v1/namespaces', {
@@ -55,7 +55,7 @@ describe('followObjects', () => {
     const empty = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] });
     await using served = await startListingServer(empty, events.join(''));
     await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-    const followed = followObjects({ ...served, informers, namespaces: [] });
+    const followed = declareInformers({ ...served, informers, namespaces: [] });
     followed.start(new AbortController().signal).catch(() => {}); // the spec is over
     await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
     const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => followed.scaledJobs.find(key));
@@ -80,7 +80,7 @@ describe('followObjects', () => {
         JSON.stringify({ metadata: { resourceVersion: '5' }, items }),
       );
       await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-      const followed = followObjects({ ...served, informers, namespaces: [] });
+      const followed = declareInformers({ ...served, informers, namespaces: [] });
       await followed.start(new AbortController().signal);
       await eventually(() => followed.isSynced);
       return followed.authenticationsOf(USER)[0];
@@ -100,7 +100,7 @@ const USER: ScaledObject = {
   },
 };
 
-describe('ownersOf', () => {
+describe('findOwners', () => {
   const owner = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
   const hpa = (resourceVersion: string, scalingActive: string, more: object = {}): ManagedHpa => ({
     metadata: {
@@ -116,7 +116,7 @@ describe('ownersOf', () => {
     },
   });
   const owners = (previous: ManagedHpa | undefined, current: ManagedHpa | undefined) => [
-    ...ownersOf({ key: 'n/keda-hpa-web', previous, current }),
+    ...findOwners({ key: 'n/keda-hpa-web', previous, current }),
   ];
 
   it('names the object whose HPA comes, goes, is changed, or scales no longer', () => {

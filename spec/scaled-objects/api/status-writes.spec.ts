@@ -2,21 +2,21 @@ import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { writtenStatuses } from '#lib/scaled-objects/api/status-writes.ts';
+import { createStatusWrites } from '#lib/scaled-objects/api/status-writes.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 interface Thing extends KubernetesObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-describe('writtenStatuses', () => {
+describe('findStatusWriters', () => {
   const { signal } = new AbortController();
   const thing: Thing = { metadata: { name: 'a', namespace: 'n', uid: 'u' }, status: { types: '', kept: 1 } };
 
   it('merges what cannot be applied, and does not try that again', async () => {
     const calls: unknown[] = [];
     const client = refusingClient(422, calls);
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+    const statuses = createStatusWrites<NonNullable<Thing['status']>, Thing>(
       client,
       { find: () => thing },
       new ManualClock(),
@@ -36,7 +36,7 @@ describe('writtenStatuses', () => {
     const names = ['a', 'b', 'c'];
     const [a, b, c] = names.map((name): Thing => ({ metadata: { name, namespace: 'n', uid: name } }));
     const there = new Map([a, b].map((one) => [`n/${one?.metadata.name}`, one]));
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+    const statuses = createStatusWrites<NonNullable<Thing['status']>, Thing>(
       refusingClient(422, calls),
       { find: (key) => there.get(key) },
       new ManualClock(),
@@ -55,7 +55,7 @@ describe('writtenStatuses', () => {
 
   it('passes on any other refusal', async () => {
     const calls: unknown[] = [];
-    const statuses = writtenStatuses<NonNullable<Thing['status']>, Thing>(
+    const statuses = createStatusWrites<NonNullable<Thing['status']>, Thing>(
       refusingClient(403, calls),
       { find: () => thing },
       new ManualClock(),

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
-import { followObjects } from '#lib/scaled-objects/api/informers.ts';
-import { type FollowedKind, OtherOperator } from '#lib/scaled-objects/coexistence/keda-detector.ts';
+import { declareInformers } from '#lib/scaled-objects/api/informers.ts';
+import { KedaDetector, type WatchedKind } from '#lib/scaled-objects/coexistence/keda-detector.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
 import { eventually } from '#spec/support/eventually.ts';
@@ -22,11 +22,11 @@ const TELLING = [TOLD, OVER, SOME, SOME_OVER];
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
 
-describe('OtherOperator', () => {
+describe('KedaDetector', () => {
   it('acts at once where there is none', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
-    expect(world.operator.sign).to.equal(undefined);
+    expect(world.operator.evidence).to.equal(undefined);
     expect(world.told()).to.deep.equal([]);
   });
 
@@ -36,7 +36,7 @@ describe('OtherOperator', () => {
     await world.holdLease();
     await world.passes(5);
     await world.until(() => !world.isActing);
-    expect(world.operator.sign).to.equal(HELD);
+    expect(world.operator.evidence).to.equal(HELD);
     for (let renewal = 0; renewal < 4; renewal++) {
       await world.renewLease();
       await world.passes(10);
@@ -47,13 +47,13 @@ describe('OtherOperator', () => {
     expect(world.told()).to.deep.equal([TOLD]);
     await world.passes(66); // seen at the next look after a minute without renewal
     await world.until(() => world.isActing);
-    expect(world.operator.sign).to.equal(undefined);
+    expect(world.operator.evidence).to.equal(undefined);
     expect(world.told()).to.deep.equal([TOLD, OVER]);
   });
 
   it('does not begin while the lease is held', async () => {
     await using world = await start({ isHeld: true });
-    await world.until(() => world.operator.sign === HELD);
+    await world.until(() => world.operator.evidence === HELD);
     expect(world.beginnings).to.equal(0);
   });
 
@@ -63,15 +63,15 @@ describe('OtherOperator', () => {
     expect(world.leaves('web')).to.equal(false);
     await world.writeStatus('keda');
     await world.passes(6);
-    const sign = '"keda" writes the status of ScaledObject default/web';
+    const evidence = '"keda" writes the status of ScaledObject default/web';
     for (let look = 0; look < 3; look++)
       expect([world.leaves('web'), world.leaves('web', 'elsewhere')]).to.deep.equal([true, false]);
-    expect(world.operator.signOn('ScaledObject', { metadata: { name: 'x', namespace: 'default' } })).to.equal(
-      sign,
-    );
-    expect([world.isActing, world.operator.sign]).to.deep.equal([true, undefined]);
+    expect(
+      world.operator.evidenceFor('ScaledObject', { metadata: { name: 'x', namespace: 'default' } }),
+    ).to.equal(evidence);
+    expect([world.isActing, world.operator.evidence]).to.deep.equal([true, undefined]);
     expect(world.events).to.deep.equal([
-      `web AnotherControllerActs Another operator acts on this object (${sign}), so this one leaves it alone until that has ended; stop one of both`,
+      `web AnotherControllerActs Another operator acts on this object (${evidence}), so this one leaves it alone until that has ended; stop one of both`,
     ]);
     await world.passes(80);
     expect(world.leaves('web')).to.equal(true);
@@ -87,7 +87,7 @@ describe('OtherOperator', () => {
     await world.writeStatus('keda', 'elsewhere');
     await world.passes(5);
     await world.until(() => !world.isActing);
-    expect(world.operator.sign).to.match(/^"keda" writes the status of ScaledObject /);
+    expect(world.operator.evidence).to.match(/^"keda" writes the status of ScaledObject /);
     await world.passes(80);
     expect(world.isActing).to.equal(false);
     await world.passes(15);
@@ -97,7 +97,7 @@ describe('OtherOperator', () => {
 
   it('does not mind what KEDA wrote before its lease ended, but what it writes after that', async () => {
     await using world = await start({ isHeld: true });
-    await world.until(() => world.operator.sign === HELD);
+    await world.until(() => world.operator.evidence === HELD);
     await world.writeStatus('keda');
     expect(world.leaves('web')).to.equal(true);
     await world.passes(66);
@@ -126,7 +126,7 @@ describe('OtherOperator', () => {
     expect(world.isActing).to.equal(true);
     expect(world.beginnings).to.equal(1);
     await using waiting = await start({ isHeld: true });
-    await waiting.until(() => waiting.operator.sign === HELD);
+    await waiting.until(() => waiting.operator.evidence === HELD);
     waiting.refuse(500);
     await waiting.passes(60);
     expect(waiting.beginnings).to.equal(0);
@@ -138,7 +138,7 @@ describe('OtherOperator', () => {
     const mayEnd = world.holdEnd();
     await world.holdLease();
     await world.passes(5);
-    await world.until(() => world.operator.sign === HELD);
+    await world.until(() => world.operator.evidence === HELD);
     await world.passes(80); // the lease has ended by then
     expect([world.isActing, world.beginnings]).to.deep.equal([true, 1]);
     mayEnd();
@@ -160,16 +160,16 @@ describe('OtherOperator', () => {
 
   it('hangs nothing on what acts at its looks, for that lasts for months', async () => {
     const clock = new CountingClock();
-    const none: FollowedKind = { onChange: () => () => {}, synced: async () => {}, values: () => [] };
+    const none: WatchedKind = { onChange: () => () => {}, synced: async () => {}, values: () => [] };
     await using server = await startSimulatedApiServer();
     await using client = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
-    const operator = new OtherOperator({
+    const operator = new KedaDetector({
       ...{ client, clock, logger: new RecordingLogger(), kedaNamespace: '', kedaLeaseEverywhere: false },
       ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: none },
     });
     const ending = new AbortController();
     let acts: FollowedPromise | undefined;
-    const ended = operator.whileAlone(ending.signal, (signal) => {
+    const ended = operator.runWhileSoleOperator(ending.signal, (signal) => {
       acts = new FollowedPromise((resolve) => signal.addEventListener('abort', () => resolve()));
       return acts;
     });
@@ -239,10 +239,10 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   const informers = starting.use(
     new SharedInformers({ client, mapper: new RestMapper({ api: client, clock }), clock, logger }),
   );
-  const followed = followObjects({ informers, namespaces: [], logger, clock });
+  const followed = declareInformers({ informers, namespaces: [], logger, clock });
   followed.start(new AbortController().signal).catch(() => {}); // the spec is over
   const events: string[] = [];
-  const operator = new OtherOperator({
+  const operator = new KedaDetector({
     ...{ client, clock, logger, kedaNamespace, kedaLeaseEverywhere: false },
     events: {
       record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
@@ -255,7 +255,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   const failing = Promise.withResolvers<never>();
   failing.promise.catch(() => {});
   let held: PromiseWithResolvers<void> | undefined;
-  const ended = operator.whileAlone(ending.signal, async (signal) => {
+  const ended = operator.runWhileSoleOperator(ending.signal, async (signal) => {
     [isActing, beginnings] = [true, beginnings + 1];
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await Promise.race([stopped, failing.promise]);
@@ -284,7 +284,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     },
     told: () => logger.lines.map(({ message }) => message).filter((one) => TELLING.includes(one)),
     leaves: (name: string, namespace = 'default') =>
-      operator.leaves('ScaledObject', { metadata: { name, namespace } }),
+      operator.isManagedByKeda('ScaledObject', { metadata: { name, namespace } }),
     until: async (holds: () => boolean) => await eventually(holds),
     /** Lets seconds pass, and all that happens at each of them. */
     async passes(seconds: number) {

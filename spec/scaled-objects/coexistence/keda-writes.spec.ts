@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { OtherWrites, type WrittenObject } from '#lib/scaled-objects/coexistence/keda-writes.ts';
+import { ExternalWrites, type WrittenObject } from '#lib/scaled-objects/coexistence/keda-writes.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const WRITES_WEB = '"keda" writes the status of ScaledObject default/web';
 
-describe('OtherWrites', () => {
+describe('ExternalWrites', () => {
   it('notices who has written a status, for three of its polls and 90 seconds at least', async () => {
     for (const [pollingInterval, lastsMs] of [
       [undefined, 90_000],
@@ -14,7 +14,7 @@ describe('OtherWrites', () => {
       [3600, 900_000],
     ] as const) {
       const clock = new ManualClock();
-      const writes = new OtherWrites(clock);
+      const writes = new ExternalWrites(clock);
       const before = object({ ours: 0 }, { pollingInterval });
       writes.observe('ScaledObject', undefined, before);
       expect(onWeb(writes)).to.equal(undefined);
@@ -28,7 +28,7 @@ describe('OtherWrites', () => {
   });
 
   it('takes who writes one status to act on all objects of its namespace, and on no others', () => {
-    const writes = new OtherWrites(new ManualClock());
+    const writes = new ExternalWrites(new ManualClock());
     writes.observe('ScaledJob', undefined, object({ keda: 0 }));
     const text = '"keda" writes the status of ScaledJob default/web';
     expect(writes.on('ScaledObject', { namespace: 'default', name: 'other' })).to.equal(text);
@@ -38,7 +38,7 @@ describe('OtherWrites', () => {
 
   it('takes who writes statuses in two namespaces to act everywhere, for as long as both last', async () => {
     const clock = new ManualClock();
-    const writes = new OtherWrites(clock);
+    const writes = new ExternalWrites(clock);
     writes.observe('ScaledObject', object({}), object({ keda: 0 }));
     await clock.advance(10_000);
     writes.observe('ScaledObject', object({}, {}, 'second'), object({ keda: 10 }, {}, 'second'));
@@ -49,7 +49,7 @@ describe('OtherWrites', () => {
   });
 
   it('believes no manager of a status that comes without a change of it, which who may edit an object can make up', () => {
-    const writes = new OtherWrites(new ManualClock());
+    const writes = new ExternalWrites(new ManualClock());
     for (const namespace of ['default', 'second']) {
       const before = object({ ours: 0 }, {}, namespace);
       const forged = { ...object({ ours: 0, keda: 1 }, {}, namespace), status: before.status };
@@ -63,7 +63,7 @@ describe('OtherWrites', () => {
   });
 
   it('takes what was written before the first look to be of its namespace alone, in however many', () => {
-    const writes = new OtherWrites(new ManualClock());
+    const writes = new ExternalWrites(new ManualClock());
     for (const namespace of ['default', 'second', 'third'])
       writes.observe('ScaledObject', undefined, object({ keda: 0 }, {}, namespace));
     expect(writes.on('ScaledObject', { namespace: 'third', name: 'other' })).to.not.equal(undefined);
@@ -77,7 +77,7 @@ describe('OtherWrites', () => {
 
   it('takes KEDA to act on the ScaledObject whose HPA it takes from us, and on no other', async () => {
     const clock = new ManualClock();
-    const writes = new OtherWrites(clock);
+    const writes = new ExternalWrites(clock);
     const ours = hpa({ ours: 0 });
     writes.observeHpa(undefined, ours);
     writes.observeHpa(ours, hpa({ 'kubectl-edit': 0 }));
@@ -100,7 +100,7 @@ describe('OtherWrites', () => {
 
   it('counts at the first look what was written last, from when it was written', async () => {
     const clock = new ManualClock();
-    const writes = new OtherWrites(clock);
+    const writes = new ExternalWrites(clock);
     writes.observe('ScaledObject', undefined, object({ keda: -80, ours: -70 }));
     expect(onWeb(writes)).to.equal(undefined);
     writes.observe('ScaledJob', undefined, object({ keda: -80, ours: -90 }));
@@ -111,7 +111,7 @@ describe('OtherWrites', () => {
 
   it('is not misled by clocks, or by what other managers wrote long ago', async () => {
     const clock = new ManualClock();
-    const writes = new OtherWrites(clock);
+    const writes = new ExternalWrites(clock);
     const before = object({ keda: -1000, ours: -500 });
     writes.observe('ScaledObject', undefined, before);
     writes.observe('ScaledObject', before, object({ keda: -1000, ours: -400 }));
@@ -123,17 +123,17 @@ describe('OtherWrites', () => {
   });
 
   it('goes by the latest that lasts, shows no controls of names, and forgets when told to', () => {
-    const writes = new OtherWrites(new ManualClock());
+    const writes = new ExternalWrites(new ManualClock());
     writes.observe('ScaledObject', undefined, object({ 'ke\nda': 0 }, { pollingInterval: 100 }));
     writes.observe('ScaledObject', undefined, object({ other: -10 }));
     expect(onWeb(writes)).to.equal('"ke\\nda" writes the status of ScaledObject default/web');
     writes.observeHpa(undefined, hpa({ keda: 0 }));
-    writes.forget();
+    writes.clear();
     expect(writes.anywhere).to.equal(undefined);
   });
 });
 
-function onWeb(writes: OtherWrites): string | undefined {
+function onWeb(writes: ExternalWrites): string | undefined {
   return writes.on('ScaledObject', { namespace: 'default', name: 'web' });
 }
 

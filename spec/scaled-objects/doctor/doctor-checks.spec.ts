@@ -6,7 +6,7 @@ import { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ExaminedObjects } from '#lib/scaled-objects/doctor/definitions.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
-import { otherKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
+import { runningKeda } from '#lib/scaled-objects/doctor/running-keda.ts';
 import { scaledObjectsDoctor } from '#lib/scaled-objects/doctor/scaled-objects-doctor.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
@@ -218,7 +218,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     );
   });
 
-  describe('otherKeda', () => {
+  describe('runningKeda', () => {
     const deployment = (name: string, image: string, spec: object = {}) =>
       created(server, PATHS.deployments, {
         ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
@@ -236,7 +236,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         },
       });
     const check = (kedaNamespace = 'default', kedaLeaseEverywhere = false) =>
-      otherKeda(new ExaminedObjects(undefined), { kedaNamespace, kedaLeaseEverywhere });
+      runningKeda(new ExaminedObjects(undefined), { kedaNamespace, kedaLeaseEverywhere });
     const lease = async (spec: object) => {
       const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
       await server.client.delete(`${path}/operator.keda.sh`);

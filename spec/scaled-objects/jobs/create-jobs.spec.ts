@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Collection } from '#lib/collection/collection.ts';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { createJobs } from '#lib/scaled-objects/jobs/create-jobs.ts';
-import { JobMemories, recordClockOffset } from '#lib/scaled-objects/jobs/job-context.ts';
+import { recordClockOffset, ScaledJobStates } from '#lib/scaled-objects/jobs/job-context.ts';
 import type { FoundJob } from '#lib/scaled-objects/jobs/job-state.ts';
 import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 import type { PreparedTriggers } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
@@ -80,7 +80,7 @@ async function madeBeside(
     query,
     target: 1,
     targetType: 'AverageValue',
-    judge: above(0),
+    evaluate: above(0),
   };
   const trigger = { index: 0, type: 'queue', metrics: [metric], resource: undefined, error: undefined };
   const plan = {
@@ -89,10 +89,10 @@ async function madeBeside(
     preparedAtMs: 0,
     triggers: [trigger],
   } as unknown as PreparedTriggers;
-  const memory = new JobMemories({ clock, findTriggers: () => plan, onEvaluate: () => {} }).of(KEY);
-  memory.clockAheadMs = clockAheadMs;
+  const jobState = new ScaledJobStates({ clock, findTriggers: () => plan, onEvaluate: () => {} }).of(KEY);
+  jobState.clockAheadMs = clockAheadMs;
   if (steppedMs !== undefined) {
-    recordClockOffset(memory, clock.nowMs() - clockAheadMs, clock);
+    recordClockOffset(jobState, clock.nowMs() - clockAheadMs, clock);
     clock.stepWall(steppedMs);
   }
   const aheadMs = clockAheadMs + (steppedMs ?? 0);
@@ -104,7 +104,7 @@ async function madeBeside(
   const object = { metadata: { name: 'work' }, spec: { triggers: [] } } as unknown as ScaledJob;
   await createJobs(object, {
     prepared: compileScaledJob(object),
-    ...{ key: KEY, plan, memory, collection, clock, signal: new AbortController().signal },
+    ...{ key: KEY, plan, jobState, collection, clock, signal: new AbortController().signal },
     own: { normal: () => {}, warning: () => {} },
     scaleLog: { jobsCreated: () => {} },
     jobs: {
@@ -116,6 +116,6 @@ async function madeBeside(
       delete: async ({ metadata }: FoundJob) => void deleted.push(metadata.name),
     } as never,
   });
-  expect(memory.clockAheadMs).to.equal(aheadMs);
+  expect(jobState.clockAheadMs).to.equal(aheadMs);
   return { made, deleted };
 }

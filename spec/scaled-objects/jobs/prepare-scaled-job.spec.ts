@@ -4,7 +4,7 @@ import type { Collector } from '#lib/collection/collection.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
-import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
+import { ScaledJobStates } from '#lib/scaled-objects/jobs/job-context.ts';
 import {
   checkScaledJob,
   collect,
@@ -22,7 +22,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const memoriesOf = (clock: ManualClock) =>
-  new JobMemories({ clock, findTriggers: () => undefined, onEvaluate: () => {} });
+  new ScaledJobStates({ clock, findTriggers: () => undefined, onEvaluate: () => {} });
 const compiled = (spec: object) =>
   compileScaledJob({ metadata: { name: 'work', namespace: 'default' }, spec } as never);
 
@@ -48,13 +48,13 @@ describe('jobRefusal', () => {
 
 describe('collect', () => {
   it('asks each metric at the interval of the object, steadily, and all of them once one is pushed', () => {
-    const memory = memoriesOf(new ManualClock()).of('default/work');
+    const jobState = memoriesOf(new ManualClock()).of('default/work');
     const metric = (metricName: string) => ({ metricName, query: { key: metricName } });
     const triggers = [{ metrics: [metric('s0'), metric('s1')] }, { metrics: [metric('s2')] }];
     const found: Record<string, unknown> = {};
     const collected = (spec: object) =>
       collect('default/work', compiled({ triggers: [], ...spec }), {
-        ...{ plan: { triggers } as never, memory },
+        ...{ plan: { triggers } as never, jobState },
         collection: {
           replace: (key: string, collectors: ReadonlyMap<string, Collector>) => {
             found[key] = Object.fromEntries(collectors);
@@ -71,7 +71,7 @@ describe('collect', () => {
           name,
           {
             ...{ query: { key: name }, intervalMs, validForMs: 3 * intervalMs, isSteady: true },
-            ...{ onPolled: memory.onPolled, tenant: 'default' },
+            ...{ onPolled: jobState.onPolled, tenant: 'default' },
           },
         ]),
       );
@@ -85,7 +85,7 @@ describe('collect', () => {
 describe('prepareScaledJob', () => {
   const start = () => {
     const clock = new ManualClock();
-    const memory = memoriesOf(clock).of('shop/work');
+    const jobState = memoriesOf(clock).of('shop/work');
     const done: string[] = [];
     const environments: unknown[] = [];
     const note = (...words: readonly string[]) => void done.push(words.join(' '));
@@ -133,7 +133,7 @@ describe('prepareScaledJob', () => {
           ...spec,
         },
       };
-      return await prepareScaledJob(object as never, memory, {
+      return await prepareScaledJob(object as never, jobState, {
         ...{ clock, prepared, signal: new AbortController().signal },
         own: { normal: note, warning: note },
         jobs: {
@@ -145,11 +145,11 @@ describe('prepareScaledJob', () => {
         },
       } as never);
     };
-    return { clock, memory, done, environments, state, failing, planned };
+    return { clock, jobState, done, environments, state, failing, planned };
   };
 
   it('tries a Job, learns the time of the API server, and tells what is asked, for each generation once', async () => {
-    const { clock, memory, done, planned } = start();
+    const { clock, jobState, done, planned } = start();
     await clock.advance(5);
     const plan = await planned(1);
     const begun = [
@@ -158,7 +158,7 @@ describe('prepareScaledJob', () => {
       'KEDAScalersStarted Scaler any is built',
     ];
     expect(done).to.deep.equal(begun);
-    expect(memory.clockAheadMs).to.equal(60_000);
+    expect(jobState.clockAheadMs).to.equal(60_000);
     expect(plan).to.deep.include({ uid: 'u', generation: 1, preparedAtMs: clock.monotonicMs() });
     expect(plan.triggers[0]?.metrics[0]?.metricName).to.equal('s0-a');
     expect(await planned(1)).to.equal(plan);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { JobMemories } from '#lib/scaled-objects/jobs/job-context.ts';
+import { ScaledJobStates } from '#lib/scaled-objects/jobs/job-context.ts';
 import { scaledJobController } from '#lib/scaled-objects/jobs/scaled-job-controller.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -232,17 +232,17 @@ describe('scaledJobController', () => {
 describe('scaledJobController, of an object that is gone', () => {
   it('has nothing asked for it any more, and remembers nothing of it', async () => {
     const asked = new Map<string, number>();
-    const memories = new JobMemories({
+    const states = new ScaledJobStates({
       clock: new ManualClock(),
       ...{ findTriggers: () => undefined, onEvaluate: () => {} },
     });
     const deleted: string[] = [];
     for (const key of ['default/work', 'default/other']) {
-      memories.of(key).started = { uid: 'u', generation: 1 };
+      states.of(key).started = { uid: 'u', generation: 1 };
       asked.set(key, 1).set(`pushes ${key}`, 1);
     }
     const controller = scaledJobController({
-      ...{ objects: { find: () => undefined }, others: [], asked: {}, memories },
+      ...{ objects: { find: () => undefined }, related: [], polled: {}, states },
       prepared: { delete: (key: string) => deleted.push(key) },
       collection: { replace: (key: string, { size }: ReadonlyMap<string, unknown>) => asked.set(key, size) },
       pushes: {
@@ -251,7 +251,7 @@ describe('scaledJobController, of an object that is gone', () => {
     } as never);
     expect(await controller.reconcile('default/work', new AbortController().signal)).to.deep.equal({});
     expect(deleted).to.deep.equal(['default/work']);
-    expect([memories.isStarted('default/work'), memories.isStarted('default/other')]).to.deep.equal([
+    expect([states.isStarted('default/work'), states.isStarted('default/other')]).to.deep.equal([
       ...[false, true],
     ]);
     expect(Object.fromEntries(asked)).to.deep.equal({

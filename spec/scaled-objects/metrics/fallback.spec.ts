@@ -58,8 +58,8 @@ type Health = NonNullable<ScaledObjectStatus['health']>;
 const MOST = 10;
 
 describe('HealthCounter', () => {
-  const asked = (askedCount: number, failuresInARow: number) => [
-    { metricName: 's0-a', askedCount, failuresInARow },
+  const asked = (pollCount: number, failuresInARow: number) => [
+    { metricName: 's0-a', pollCount, failuresInARow },
   ];
   const failuresIn = (health: Health) => health['s0-a']?.numberOfFailures;
 
@@ -81,7 +81,7 @@ describe('HealthCounter', () => {
   it('remembers nothing of a metric that is gone', () => {
     const counter = new HealthCounter();
     counter.next({}, asked(10, 0), MOST);
-    counter.next({}, [{ metricName: 's0-b', askedCount: 1, failuresInARow: 0 }], MOST);
+    counter.next({}, [{ metricName: 's0-b', pollCount: 1, failuresInARow: 0 }], MOST);
     expect(failuresIn(counter.next({}, asked(11, 5), MOST))).to.equal(5);
   });
 

@@ -65,11 +65,14 @@ function state(told: Told) {
 }
 
 function observed({ samples, failure, health, fallback, ...more }: Told) {
-  const judge = (found: readonly Sample[]) => {
+  const evaluate = (found: readonly Sample[]) => {
     if (found.length === 0) throw new Error('no value');
     return { values: found.map(({ value }) => value), isActive: true };
   };
-  const triggers = ['s0-a', 's1-b'].map((metricName, index) => ({ index, metrics: [{ metricName, judge }] }));
+  const triggers = ['s0-a', 's1-b'].map((metricName, index) => ({
+    index,
+    metrics: [{ metricName, evaluate }],
+  }));
   return observeMetrics({ triggers } as never, {
     owner: 'default/web',
     collection: {
@@ -88,7 +91,7 @@ describe('ActivityLog', () => {
   it('knows since when a metric is active or not, through times when it is unknown, until it is gone', () => {
     const log = new ActivityLog();
     const note = (states: Readonly<Record<string, MetricState>>, atMs: number) =>
-      log.note(
+      log.record(
         Object.entries(states).map(([metricName, state]) => ({ metric: { metricName }, state })) as never,
         atMs,
       );

@@ -15,7 +15,7 @@ describe('PushScalerStreams', () => {
         metrics: metricNames.map((metricName) => ({ metricName })),
         push: {
           key,
-          follow: async (onActive: () => void, signal: AbortSignal) =>
+          subscribe: async (onActive: () => void, signal: AbortSignal) =>
             void followed.set(key, { onActive, signal }),
         },
       }) as unknown as PreparedTrigger;

@@ -81,7 +81,7 @@ describe('ScaleCache', () => {
     const { promise, resolve } = Promise.withResolvers<Scale>();
     using read = new ScaleCache({ clock, scales: { get: () => promise } });
     read.read('default/web', target);
-    read.forget('default/web');
+    read.delete('default/web');
     resolve({ specReplicas: 3 } as Scale);
     await clock.advance(1);
     expect(read.replicas('default/web', target, 30_000)).to.equal(undefined);

@@ -59,7 +59,7 @@ class BuiltPlans implements AsyncDisposable {
     share: new FairShare(this.#clock),
     ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
     objects: { find: () => this.object, onChange: () => () => {}, synced: async () => {} },
-    others: [],
+    related: [],
     workloads: { find: () => undefined } as never,
     scales: { get: async () => expect.fail('nothing needs it') },
   });
@@ -75,7 +75,7 @@ class BuiltPlans implements AsyncDisposable {
       plan: () => {
         const run = async () => [{ value: this.waiting, labels: {} }];
         const query = { key: 'queue', description: 'a queue', run };
-        return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
+        return oneMetric({ name: 'queue', query, target: 5, evaluate: above(0) });
       },
     };
   }
@@ -129,7 +129,7 @@ describe('PollChangeDetector', () => {
     expect(isUnchanged(value(false, 0), 5, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 6, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 7, true)).to.equal(true);
-    heard.forget('n/web');
+    heard.delete('n/web');
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 

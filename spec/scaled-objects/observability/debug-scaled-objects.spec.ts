@@ -130,12 +130,12 @@ describe('debugScaledObjects', () => {
         'b/web': { what: 'look again', atMs: nowMs - 1 },
         'b/work': { what: 'not told of', atMs: nowMs },
       },
-      other: { sign: 'somebody writes', on: ['ScaledObject left'] },
+      other: { evidence: 'somebody writes', on: ['ScaledObject left'] },
     });
     await using page = await servePage(debugScaledObjects(told));
     const { body } = await page.get();
     const unknown = { conditions: {} };
-    const left = { namespace: 'a', name: 'left', leftToOtherOperator: 'somebody writes', ...unknown };
+    const left = { namespace: 'a', name: 'left', managedByKeda: 'somebody writes', ...unknown };
     const last = { namespace: 'b', name: 'web', ...unknown, next: 'look again', nextInMs: 0 };
     const metric = { metric: 's4', query: 'value of s4', state: 'failing' };
     const work = {
@@ -153,7 +153,7 @@ describe('debugScaledObjects', () => {
       ],
     };
     expect(JSON.parse(body)).to.deep.equal({
-      leftToOtherOperator: 'somebody writes',
+      managedByKeda: 'somebody writes',
       scaledObjects: [
         {
           ...{ namespace: 'a', name: 'web', conditions: { Ready: 'True: all is well', Active: 'False' } },
@@ -198,7 +198,7 @@ describe('debugScaledObjects', () => {
       ],
       scaledJobs: [work],
     });
-    expect(body).to.match(/^\{\n {2}"leftTo.*\n\}\n$/s);
+    expect(body).to.match(/^\{\n {2}"managedBy.*\n\}\n$/s);
     const found = async (query: string) => {
       const { scaledObjects, scaledJobs } = JSON.parse((await page.get(query)).body);
       return [...scaledObjects, ...scaledJobs].map(({ namespace, name }) => `${namespace}/${name}`);

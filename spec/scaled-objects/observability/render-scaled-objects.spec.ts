@@ -31,7 +31,7 @@ describe('renderScaledObjects', () => {
       triggers: { 'default/web': [toldTrigger('prometheus', { metric: { metricName: 's0' } })] },
       metrics,
       next: { 'default/web': { what: 'scale to 0', atMs: NOW_MS + 90_400 } },
-      other: { sign: SIGN, on: ['ScaledObject left'] },
+      other: { evidence: SIGN, on: ['ScaledObject left'] },
     });
     const planned = 'its triggers are looked at';
     const types = 'prometheus, cron';
@@ -98,7 +98,7 @@ describe('renderScaledObjects', () => {
     expect(page).to.match(/href="\?view=scaledobjects&amp;namespace=default&amp;name=calm"/);
     expect(page).to.include('<h2>ScaledObjects and ScaledJobs</h2><span class="count">2</span>');
     expect(page).to.not.include('Left alone');
-    const other = { sign: SIGN, on: [] };
+    const other = { evidence: SIGN, on: [] };
     expect(textOf(renderScaledObjects(query, toldOf({ other })).toString()).join(' ')).to.match(
       /Left alone Another operator acts on these objects: &quot;keda&quot; writes the status\. .*There is none\./,
     );
@@ -285,7 +285,7 @@ describe('scaledObjectsUi', () => {
   });
 
   it('says what is left to another operator, and that there is nothing to follow', () => {
-    const other = { sign: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
+    const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
     const told = toldOf({ objects, jobs, other });
     expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({
       ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 left to another operator' },

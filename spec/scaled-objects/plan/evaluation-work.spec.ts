@@ -114,7 +114,7 @@ class ManyTriggers implements AsyncDisposable {
       share: new FairShare(this.clock),
       ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
       objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
-      others: [],
+      related: [],
       workloads: { find: () => undefined } as never,
       scales: { get: async () => expect.fail('nothing needs it') },
     });
@@ -137,12 +137,12 @@ class ManyTriggers implements AsyncDisposable {
           return [{ value: this.valueOf(index), labels: {} }];
         };
         const query = { key: `queue ${index}`, description: 'a queue', run };
-        const judge = (samples: readonly { readonly value: number }[]) => {
+        const evaluate = (samples: readonly { readonly value: number }[]) => {
           this.judged++;
           const values = samples.map(({ value }) => value);
           return { values, isActive: values.some((value) => value > 0) };
         };
-        return { kind: 'external', metrics: [{ name: 'queue', query, target: 5, judge }] };
+        return { kind: 'external', metrics: [{ name: 'queue', query, target: 5, evaluate }] };
       },
     };
   }

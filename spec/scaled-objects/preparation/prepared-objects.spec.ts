@@ -77,7 +77,7 @@ describe('PreparedObjects, of triggers', () => {
         planned++;
         if (error) throw error;
         const query = { key: 'queue', description: 'a queue', run: async () => [] };
-        return oneMetric({ name: 'queue', query, target: 5, judge: above(0) });
+        return oneMetric({ name: 'queue', query, target: 5, evaluate: above(0) });
       },
     };
     const logger = new RecordingLogger();

@@ -22,7 +22,7 @@ describe('ensureHpa', () => {
   const start = () => {
     const told: string[] = [];
     const note = (...words: readonly string[]) => void told.push(words.join(' '));
-    const memories = new ScaledObjectStates();
+    const states = new ScaledObjectStates();
     const state = {
       triggers: [toldTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
         | ReturnType<typeof toldTrigger>[]
@@ -44,12 +44,12 @@ describe('ensureHpa', () => {
         object as never,
         {
           prepared: compileScaledObject(object as never),
-          ...{ key: 'shop/web', memories, version: '1', signal: state.signal },
+          ...{ key: 'shop/web', states, version: '1', signal: state.signal },
           own: { normal: note, warning: note },
           scales: { get: async () => ({ specReplicas: 2, resource: RESOURCE }) },
           workloads: { find: () => undefined },
           objects: { overlapping: () => [] },
-          hpas: { beside: () => [], find: (key: string) => state.hpas[key] },
+          hpas: { overlapping: () => [], find: (key: string) => state.hpas[key] },
           limitedByDefault: async () => [],
           plans: {
             find: () => state.triggers && { triggers: state.triggers },
@@ -73,7 +73,7 @@ describe('ensureHpa', () => {
         () => 'no failure',
         (error: Error) => (error instanceof CheckFailure ? error.message : `${error}`),
       );
-    return { told, memories, state, prepared, failure };
+    return { told, states, state, prepared, failure };
   };
   const hpaOf = (uid: string, target = 'web') => ({
     metadata: { name: 'old', ownerReferences: [{ uid, controller: true }] },
@@ -85,11 +85,11 @@ describe('ensureHpa', () => {
   ];
 
   it('has an HPA, and tells for each generation once what is asked', async () => {
-    const { told, memories, prepared } = start();
+    const { told, states, prepared } = start();
     const found = await prepared();
     expect(found).to.deep.include({ target: { replicas: 2, resource: RESOURCE }, isRetargeted: false });
     expect(told).to.deep.equal(begun);
-    expect(memories.of('shop/web').hpa).to.deep.equal({ text: 'written', resourceVersion: '1' });
+    expect(states.of('shop/web').hpa).to.deep.equal({ text: 'written', resourceVersion: '1' });
     await prepared();
     expect(told).to.deep.equal(['apply keda-hpa-web']);
     await prepared({}, { generation: 2 });

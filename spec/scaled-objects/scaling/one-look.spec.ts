@@ -120,7 +120,7 @@ async function stepped({
   } as never;
   const { status } = await reconcileScaling(object, {
     prepared: compileScaledObject(object),
-    ...{ key: 'default/web', clock, memories: new ScaledObjectStates(), plan: { triggers } },
+    ...{ key: 'default/web', clock, states: new ScaledObjectStates(), plan: { triggers } },
     target: {
       replicas,
       resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },

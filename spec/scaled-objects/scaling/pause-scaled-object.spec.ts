@@ -91,7 +91,7 @@ async function paused({
   } as never;
   const status = await pause(object, {
     prepared: compileScaledObject(object),
-    ...{ own: { normal() {}, warning() {} }, memories: new ScaledObjectStates() },
+    ...{ own: { normal() {}, warning() {} }, states: new ScaledObjectStates() },
     hpas: { find: (key: string) => hpas.filter((name) => key === `default/${name}`).map(hpaOf)[0] },
     hpaClient: {
       delete: remove ?? (async ({ metadata }: ReturnType<typeof hpaOf>) => deleted.push(metadata.name)),

@@ -231,7 +231,7 @@ describe('reconcileScaling', () => {
           return [{ value: 7, labels: {} }];
         };
         const query = { key: 'remote', description: 'what is left', run };
-        return oneMetric({ name: 'remote', query, target: 5, judge: above(0) });
+        return oneMetric({ name: 'remote', query, target: 5, evaluate: above(0) });
       },
     };
     await using cluster = await startScaledObjectsCluster({ triggers: [trigger] });

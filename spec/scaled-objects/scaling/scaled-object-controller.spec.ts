@@ -7,16 +7,16 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('scaledObjectController', () => {
   it('remembers nothing of an object that is gone, so that one of its name begins with its own cooldown', async () => {
-    const memories = new ScaledObjectStates();
-    Object.assign(memories.of('default/web'), { startedGeneration: 1, lastActiveAtMs: 7 });
-    Object.assign(memories.of('default/other'), { lastActiveAtMs: 8 });
+    const states = new ScaledObjectStates();
+    Object.assign(states.of('default/web'), { startedGeneration: 1, lastActiveAtMs: 7 });
+    Object.assign(states.of('default/other'), { lastActiveAtMs: 8 });
     const controller = scaledObjectController({
-      ...{ objects: { find: () => undefined }, others: [], plans: { changed: {} }, memories },
+      ...{ objects: { find: () => undefined }, related: [], plans: { changed: {} }, states },
     } as never);
     expect(await controller.reconcile('default/web', new AbortController().signal)).to.deep.equal({});
-    const { startedGeneration, lastActiveAtMs } = memories.of('default/web');
+    const { startedGeneration, lastActiveAtMs } = states.of('default/web');
     expect([startedGeneration, lastActiveAtMs]).to.deep.equal([undefined, undefined]);
-    expect(memories.of('default/other').lastActiveAtMs).to.equal(8);
+    expect(states.of('default/other').lastActiveAtMs).to.equal(8);
   });
 });
 
@@ -24,12 +24,12 @@ describe('finalize', () => {
   const finalized = async ({
     status = { originalReplicaCount: 5, scaleTargetGVKR: {} },
     restores = true,
-    memories = new ScaledObjectStates(),
+    states = new ScaledObjectStates(),
     ...more
   }: {
     status?: object;
     restores?: boolean;
-    memories?: ScaledObjectStates;
+    states?: ScaledObjectStates;
     finalizers?: readonly string[];
     replicas?: number;
     scale?: () => Promise<never>;
@@ -38,7 +38,7 @@ describe('finalize', () => {
   } = {}) => {
     const done: string[] = [];
     const logger = new RecordingLogger();
-    if (more.isStarted) memories.of('shop/web').startedGeneration = 1;
+    if (more.isStarted) states.of('shop/web').startedGeneration = 1;
     const { finalizers = ['finalizer.keda.sh', 'other'] } = more;
     const note = (...words: string[]) => void done.push(words.join(' '));
     const object = {
@@ -61,7 +61,7 @@ describe('finalize', () => {
         get: more.scale ?? (async () => ({ specReplicas: more.replicas ?? 2 })),
         set: async (_: object, size: number) => void done.push(`scale to ${size}`),
       },
-      ...{ clock: new ManualClock(), own: { normal: note, warning: note }, memories, logger },
+      ...{ clock: new ManualClock(), own: { normal: note, warning: note }, states, logger },
       signal: more.signal ?? new AbortController().signal,
     } as never);
     return { done, lines: logger.lines };
@@ -88,9 +88,9 @@ describe('finalize', () => {
   });
 
   it('lets it go once, while the informer shows it with the finalizer still', async () => {
-    const memories = new ScaledObjectStates();
-    expect((await finalized({ memories })).done).to.have.lengthOf(3);
-    expect((await finalized({ memories })).done).to.deep.equal([]);
+    const states = new ScaledObjectStates();
+    expect((await finalized({ states })).done).to.have.lengthOf(3);
+    expect((await finalized({ states })).done).to.deep.equal([]);
   });
 
   it('lets the object go though its target cannot be restored, and logs that; but not as it ends', async () => {

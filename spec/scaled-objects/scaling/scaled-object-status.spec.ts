@@ -139,15 +139,15 @@ describe('describedStatus', () => {
 
 describe('recordFailures', () => {
   it('tells of a failure once while it lasts, and remembers nothing of a metric that is gone', () => {
-    const memories = new ScaledObjectStates();
+    const states = new ScaledObjectStates();
     const told: string[] = [];
     const own = { normal: () => {}, warning: (_: string, message: string) => void told.push(message) };
     const look = (...metricNames: readonly string[]) => {
       const state = { kind: 'failing', error: new Error('it is down') };
       const observed = metricNames.map((metricName) => ({ metric: { metricName }, state }));
       const prepared = { hasFormula: false } as never;
-      recordFailures(observed as never, { prepared, own, memories, key: 'a' });
-      return memories.of('a').failures.size;
+      recordFailures(observed as never, { prepared, own, states, key: 'a' });
+      return states.of('a').failures.size;
     };
     expect(look('s0-a', 's1-b')).to.equal(2);
     expect(look('s0-a', 's1-b')).to.equal(2);
@@ -161,12 +161,12 @@ describe('recordFailures', () => {
 describe('recordFailures, of an object', () => {
   const told: string[] = [];
   const own = { normal: () => {}, warning: (...words: string[]) => void told.push(words.join(' ')) };
-  const memories = new ScaledObjectStates();
+  const states = new ScaledObjectStates();
   const look = (state: object, formula = '') => {
     told.splice(0);
     const observed = [{ metric: { metricName: 's0-a' }, state }];
     const prepared = { hasFormula: formula !== '' } as never;
-    recordFailures(observed as never, { prepared, own, memories, key: 'a' });
+    recordFailures(observed as never, { prepared, own, states, key: 'a' });
     return told.join();
   };
 

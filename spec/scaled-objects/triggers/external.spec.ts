@@ -50,7 +50,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       environment: { USER_NAME: 'alice' },
       authentication: { password: 'hidden' },
     });
-    expect(metric).to.include({ name: 'queue', isNameKept: true, target: 5 });
+    expect(metric).to.include({ name: 'queue', isNameVerbatim: true, target: 5 });
     expect(await metric.ask()).to.deep.equal({ value: 12, isActive: true });
     expect(server.calls.map(({ method }) => method).sort()).to.deep.equal(
       ['GetMetricSpec', 'GetMetrics', 'IsActive'].sort(),
@@ -86,7 +86,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       ['b', 7],
     ]);
     const samples = (await metrics[0]?.query.run(never)) ?? [];
-    expect(metrics[0]?.judge(samples)).to.deep.equal({ values: [0.5, 3], isActive: false });
+    expect(metrics[0]?.evaluate(samples)).to.deep.equal({ values: [0.5, 3], isActive: false });
   });
 
   it('says what cannot be used of what a scaler tells', async () => {
@@ -272,7 +272,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       if (!push) throw new Error('it does not push');
       const ended = new AbortController();
       const heard: number[] = [];
-      const following = push.follow(() => heard.push(heard.length), ended.signal);
+      const following = push.subscribe(() => heard.push(heard.length), ended.signal);
       return { heard, ended, following };
     };
 

@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import { z } from 'zod';
 import {
-  judgeQueue,
+  evaluateQueue,
   RABBITMQ_CONNECTION,
   rabbitmqConnectionOf,
   rabbitmqTrigger,
@@ -203,14 +203,14 @@ describe('rabbitmqTrigger', () => {
   });
 });
 
-describe('judgeQueue', () => {
-  const judged = (mode: Parameters<typeof judgeQueue>[1]['mode'], [n, p, d]: number[], activation = 2) => {
+describe('evaluateQueue', () => {
+  const judged = (mode: Parameters<typeof evaluateQueue>[1]['mode'], [n, p, d]: number[], activation = 2) => {
     const samples = [
       { value: n ?? 0, labels: { what: 'messages' } },
       { value: p ?? 0, labels: { what: 'published' } },
       { value: d ?? 0, labels: { what: 'delivered' } },
     ];
-    const { values, isActive } = judgeQueue(samples, { mode, activation });
+    const { values, isActive } = evaluateQueue(samples, { mode, activation });
     return [values[0], isActive];
   };
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import {
   REDIS_CONNECTION,
   type REDIS_FORMS,
-  redisPlaceOf,
+  redisDeploymentOf,
   redisStreamsTrigger,
   redisTrigger,
 } from '#lib/scaled-objects/triggers/redis.ts';
@@ -133,9 +133,9 @@ const ENCRYPTED = privateKey.export({ ...PKCS8, cipher: 'aes-256-cbc', passphras
 const SCHEMA = z.object(REDIS_CONNECTION);
 type Given = Readonly<Record<string, string>>;
 const place = (given: Given, form: (typeof REDIS_FORMS)[number] = 'server') =>
-  redisPlaceOf(SCHEMA.parse(given), form);
+  redisDeploymentOf(SCHEMA.parse(given), form);
 
-describe('redisPlaceOf', () => {
+describe('redisDeploymentOf', () => {
   it('finds addresses in a list, and in lists of hosts and ports', () => {
     const { addresses } = place({ address: ' a:1, ,b:2 ', host: 'c, [fd00::7]', port: '3,4' });
     expect(addresses).to.deep.equal([

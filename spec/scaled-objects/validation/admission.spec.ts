@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { judgeScaledObject, unknownTypes } from '#lib/scaled-objects/validation/admission.ts';
+import { reviewScaledObject, unknownTypeWarnings } from '#lib/scaled-objects/validation/admission.ts';
 import { admissionReview } from '#spec/support/admission-reviews.ts';
 import { collectGarbage } from '#spec/support/held-resources.ts';
 import {
@@ -338,7 +338,7 @@ const OBJECT: ScaledObject = {
   },
 };
 
-describe('judgeScaledObject', () => {
+describe('reviewScaledObject', () => {
   for (const [what, containers, limits, isAllowed, isAsked] of [
     ['requests', ['cpu'], [], true, false],
     ['a LimitRange', [], ['cpu'], true, true],
@@ -348,12 +348,12 @@ describe('judgeScaledObject', () => {
   ] as const) {
     it(`${isAllowed ? 'takes' : 'refuses'} a trigger of cpu where there is ${what}, and asks only where it has to`, async () => {
       const asked: string[] = [];
-      const verdict = await judgeScaledObject(
+      const verdict = await reviewScaledObject(
         OBJECT,
         { before: undefined, isDryRun: false },
         {
           overlapping: () => [],
-          hpasBeside: () => [],
+          overlappingHpas: () => [],
           workload: () => ({
             ...{ replicas: 1, readyReplicas: 1 },
             containers: [{ name: 'main', resources: containers }],
@@ -376,11 +376,11 @@ describe('judgeScaledObject', () => {
       ({ type, metricType: 'Utilization', metadata: { value: '50' } }) as const;
     for (const type of ['cpu', 'memory']) {
       const object = { ...OBJECT, spec: { ...OBJECT.spec, triggers: [trigger(type)] } };
-      const { isAllowed } = await judgeScaledObject(
+      const { isAllowed } = await reviewScaledObject(
         object,
         { before: undefined, isDryRun: false },
         {
-          ...{ overlapping: () => [], hpasBeside: () => [] },
+          ...{ overlapping: () => [], overlappingHpas: () => [] },
           workload: () => ({ replicas: 1, readyReplicas: 1, containers: [{ name: 'main', resources: [] }] }),
           limitedByDefault: () => Promise.reject(new Error('too late')),
         },
@@ -397,12 +397,12 @@ describe('judgeScaledObject', () => {
     ['has the target of an older one', one('web'), one('web', 'b'), older('web'), false],
   ] as const) {
     it(`${isAllowed ? 'takes' : 'refuses'} the update of an object that ${what}`, async () => {
-      const { isAllowed: isTaken } = await judgeScaledObject(
+      const { isAllowed: isTaken } = await reviewScaledObject(
         after,
         { before, isDryRun: false },
         {
           overlapping: () => [compileScaledObject(other)],
-          hpasBeside: () => [],
+          overlappingHpas: () => [],
           workload: () => undefined,
           limitedByDefault: async () => [],
         },
@@ -435,7 +435,7 @@ function older(target: string, hpa = 'c'): ScaledObject {
 /** As many as the bound of a review's values lets through. */
 const MANY = 24_900;
 
-describe('unknownTypes', () => {
+describe('unknownTypeWarnings', () => {
   it('tells each type that there is not, once', () => {
     const { warnings } = look(['kafka', 'cron', 'pulsar', 'kafka']);
     expect(warnings).to.deep.equal([
@@ -470,7 +470,7 @@ function look(names: readonly string[]) {
       return known.get(type);
     },
   };
-  const warnings = unknownTypes(
+  const warnings = unknownTypeWarnings(
     names.map((type) => ({ type, metadata: {} })),
     types,
   );

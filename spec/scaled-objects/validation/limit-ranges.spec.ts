@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { rememberedLimits } from '#lib/scaled-objects/validation/limit-ranges.ts';
+import { cachedLimits } from '#lib/scaled-objects/validation/limit-ranges.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('rememberedLimits', () => {
+describe('cachedLimits', () => {
   it('asks once in ten seconds for each namespace', async () => {
     const { clock, asked, limits } = start();
     for (const namespace of ['a', 'a', 'b']) expect(await limits(namespace)).to.deep.equal(['cpu']);
@@ -39,7 +39,7 @@ describe('rememberedLimits', () => {
 function start(ask: () => Promise<readonly string[]> = async () => ['cpu']) {
   const clock = new ManualClock();
   const asked: string[] = [];
-  const limits = rememberedLimits((namespace) => {
+  const limits = cachedLimits((namespace) => {
     asked.push(namespace);
     return ask();
   }, clock);

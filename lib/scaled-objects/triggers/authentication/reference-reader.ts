@@ -163,19 +163,19 @@ const MAX_LENGTH = 8 * 1024 * 1024;
  * Reads for the triggers of one object: each Secret, ConfigMap and token once, and of all no more than a hundred and 8 MiB,
  * however many triggers and containers refer to them.
  */
-export function readerOfOne(reader: ClusterReader): ClusterReader {
-  const known = new Map<string, Promise<unknown>>();
+export function boundedReader(reader: ClusterReader): ClusterReader {
+  const reads = new Map<string, Promise<unknown>>();
   let length = 0;
   const once =
     <T>(kind: string, read: Read<T>): Read<T> =>
     async (namespace, name, signal) => {
       const key = JSON.stringify([kind, namespace, name]);
-      if (!known.has(key) && known.size === MAX_REFERENCES)
+      if (!reads.has(key) && reads.size === MAX_REFERENCES)
         throw new Error(
           `the triggers refer to more than ${MAX_REFERENCES} Secrets, ConfigMaps and service accounts`,
         );
-      const reading = (known.get(key) as Promise<T> | undefined) ?? read(namespace, name, signal);
-      known.set(key, reading);
+      const reading = (reads.get(key) as Promise<T> | undefined) ?? read(namespace, name, signal);
+      reads.set(key, reading);
       return await reading;
     };
   const onceWithin = (kind: string, read: ClusterReader['secretData']) =>
@@ -211,7 +211,7 @@ export class UnreadReference extends Error {
 }
 
 /** Says that it does not know us, or that it is busy; all else below 500 is about what it was asked for. */
-const NOT_ABOUT_THE_OBJECT = [401, 429];
+const RETRYABLE_CODES = [401, 429];
 
 /**
  * Reads of the API server what a trigger refers to.
@@ -223,11 +223,7 @@ export async function fetchReference<T>(read: () => Promise<T>, signal: AbortSig
     return await read();
   } catch (cause) {
     signal.throwIfAborted();
-    if (
-      cause instanceof ApiError &&
-      cause.statusCode < 500 &&
-      !NOT_ABOUT_THE_OBJECT.includes(cause.statusCode)
-    )
+    if (cause instanceof ApiError && cause.statusCode < 500 && !RETRYABLE_CODES.includes(cause.statusCode))
       throw cause;
     throw new UnreadReference('Cannot read what a trigger refers to', { cause });
   }

@@ -9,7 +9,7 @@ import { eventsOf } from '../../api/object-events.ts';
 import { FINALIZER } from '../../api/resources.ts';
 import type { ScaledJob } from '../../api/scaled-job.ts';
 import type { ScaledObject } from '../../api/scaled-object.ts';
-import type { WrittenStatuses } from '../../api/status-writes.ts';
+import type { StatusWrites } from '../../api/status-writes.ts';
 import {
   type AUTHENTICATION_KINDS,
   authenticationNames,
@@ -25,7 +25,7 @@ interface TriggerAuthenticationDependencies {
   readonly objects: SharedInformer<ScaledObject>;
   readonly scaledJobs: SharedInformer<ScaledJob>;
   readonly client: ResourceClient<TriggerAuthentication>;
-  readonly statuses: WrittenStatuses<Status, TriggerAuthentication>;
+  readonly statuses: StatusWrites<Status, TriggerAuthentication>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
 }
@@ -33,7 +33,7 @@ interface TriggerAuthenticationDependencies {
 /** Tells that authentications come, change and go, and who uses them. A new one for each term as leader. */
 export function triggerAuthenticationController(dependencies: TriggerAuthenticationDependencies): Controller {
   const { kind, authentications, objects, scaledJobs, client, statuses, clock } = dependencies;
-  const known = new Map<string, TriggerAuthentication>();
+  const observed = new Map<string, TriggerAuthentication>();
   const users = <T extends ScaledObject | ScaledJob>(source: ChangeSource<ObjectChange<T>>) =>
     mapKeys(source, ({ previous, current }) => referredTo(kind, previous, current));
   return {
@@ -41,10 +41,10 @@ export function triggerAuthenticationController(dependencies: TriggerAuthenticat
     watches: [authentications, users(objects), users(scaledJobs)],
     async reconcile(key, signal) {
       const found = authentications.find(key);
-      const before = known.get(key);
+      const before = observed.get(key);
       if (!found || (before && before.metadata.uid !== found.metadata.uid)) {
-        if (before) tell(before, 'Deleted', `${kind} was deleted`);
-        known.delete(key);
+        if (before) record(before, 'Deleted', `${kind} was deleted`);
+        observed.delete(key);
       }
       if (!found) return DONE;
       if (found.metadata.deletionTimestamp) {
@@ -53,11 +53,11 @@ export function triggerAuthenticationController(dependencies: TriggerAuthenticat
         return DONE;
       }
       const { generation } = found.metadata;
-      if (!known.has(key) && generation === 1 && !found.status)
-        tell(found, 'Added', `New ${kind} configured`);
+      if (!observed.has(key) && generation === 1 && !found.status)
+        record(found, 'Added', `New ${kind} configured`);
       if (before && before.metadata.generation !== generation && before.metadata.uid === found.metadata.uid)
-        tell(found, 'Updated', `${kind} ${found.metadata.name} is updated`);
-      known.set(key, found);
+        record(found, 'Updated', `${kind} ${found.metadata.name} is updated`);
+      observed.set(key, found);
       const name = `${kind} ${key}`;
       await statuses.write(
         found,
@@ -71,7 +71,11 @@ export function triggerAuthenticationController(dependencies: TriggerAuthenticat
     },
   };
 
-  function tell(object: TriggerAuthentication, what: 'Added' | 'Updated' | 'Deleted', message: string): void {
+  function record(
+    object: TriggerAuthentication,
+    what: 'Added' | 'Updated' | 'Deleted',
+    message: string,
+  ): void {
     eventsOf(object, kind, dependencies.events).normal(`${kind}${what}`, message);
   }
 }

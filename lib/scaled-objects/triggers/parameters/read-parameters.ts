@@ -110,13 +110,13 @@ export function unmatchedKeys(
   schema: z.ZodObject,
   metadata: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const known = new Set<string>();
+  const names = new Set<string>();
   for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const { from, aliases = [] } = factsOf(type);
     for (const key of [name, ...aliases]) {
-      if (from.includes('metadata')) known.add(key);
-      if (from.includes('environment')) known.add(`${key}FromEnv`);
+      if (from.includes('metadata')) names.add(key);
+      if (from.includes('environment')) names.add(`${key}FromEnv`);
     }
   }
-  return Object.keys(metadata).filter((key) => !known.has(key));
+  return Object.keys(metadata).filter((key) => !names.has(key));
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import {
+  boundedReader,
   type ClusterReader,
   clusterReader,
   fetchReference,
-  readerOfOne,
   UnreadReference,
 } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -159,7 +159,7 @@ describe('clusterReader', () => {
   });
 });
 
-describe('readerOfOne', () => {
+describe('boundedReader', () => {
   const { signal } = new AbortController();
   let asked: string[];
   let reader: ClusterReader;
@@ -170,7 +170,7 @@ describe('readerOfOne', () => {
       asked.push(`${kind} ${name}`);
       return {};
     };
-    reader = readerOfOne({
+    reader = boundedReader({
       ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
       ...{ secretData: read('Secret'), configMapData: read('ConfigMap') },
       serviceAccountToken: async (_, name) => `token ${asked.push(`token ${name}`)}`,
@@ -209,7 +209,7 @@ describe('readerOfOne', () => {
 
   it('holds 8 MiB for all triggers of an object, and refuses what would be more, and all after that', async () => {
     const mebibyte = async () => ({ a: 'x'.repeat(2 ** 20 - 1) });
-    const large = readerOfOne({ ...reader, secretData: mebibyte, configMapData: mebibyte });
+    const large = boundedReader({ ...reader, secretData: mebibyte, configMapData: mebibyte });
     for (let place = 0; place < 4; place++) {
       await large.secretData('default', `s${place}`, signal);
       await large.environmentOf('default', signal).configMapData(`c${place}`);
