@@ -6,11 +6,11 @@ import type { UiPart } from '#lib/ui/page.ts';
  * declares which objects it needs of the shared informers and registers its series. Then every replica starts it and serves
  * what it has, and the leader has it act.
  */
-export interface Subsystem<View extends UiPart = UiPart> extends ServedSubsystem {
+export interface Subsystem extends ServedSubsystem {
   /** As in `--controllers`. */
   readonly name: string;
   /** Its views on the page of the program; by default none. */
-  readonly ui?: readonly View[];
+  readonly ui?: readonly UiPart[];
   /**
    * Acts on the cluster, in the leader alone; absent where every replica does the same.
    *

@@ -15,10 +15,11 @@ import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf } from './cron-hpa.ts';
 import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
-import { type CronHpaUiPart, cronHpaUi } from './observability/cron-hpa-ui.ts';
+import { cronHpaUi } from './observability/cron-hpa-ui.ts';
 import { debugCronHpas } from './observability/debug-cron-hpas.ts';
 import {
   HPA_NEEDS,
@@ -47,7 +48,7 @@ export interface CronHpaEnvironment {
 }
 
 /** The Cron-HPA controller and its caches. It lists HPAs once its definition is installed. */
-export interface CronHpaSubsystem extends Subsystem<CronHpaUiPart> {
+export interface CronHpaSubsystem extends Subsystem {
   readonly isSynced: boolean;
   /** Whether the definition is not installed yet. */
   readonly isWaiting: boolean;
@@ -55,7 +56,7 @@ export interface CronHpaSubsystem extends Subsystem<CronHpaUiPart> {
   controller(signal: AbortSignal): Promise<Controller>;
   /** Whether a job has scaled the target up and no job has scaled it down since. */
   isPinned(namespace: string, target: PinnedTarget): boolean;
-  readonly ui: readonly CronHpaUiPart[];
+  readonly ui: readonly UiPart[];
   lead(signal: AbortSignal): Promise<void>;
 }
 

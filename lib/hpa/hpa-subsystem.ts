@@ -15,6 +15,7 @@ import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versi
 import { POD_INDEXES, PODS } from '#lib/kubernetes/objects/pod.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import { ExternalControllers } from './external-controllers.ts';
 import { type HpaLoopOptions, hpaController, recordEvent } from './hpa-controller.ts';
 import { HpaStatusWriter, hpaResourceClient } from './hpa-status-writer.ts';
@@ -29,7 +30,7 @@ import { type QueryPrometheus, WeekFromPrometheus } from './min-replicas/week-fr
 import { debugHpa } from './observability/debug-hpa.ts';
 import { DecisionLog } from './observability/decision-log.ts';
 import { HpaSeries } from './observability/hpa-series.ts';
-import { type HpaUiPart, hpaUi } from './observability/hpa-ui.ts';
+import { hpaUi } from './observability/hpa-ui.ts';
 import type { ConfigMap } from './state/config-map-parts.ts';
 import { ConfigMapStore } from './state/config-map-store.ts';
 import { ScalingStates } from './state/scaling-states.ts';
@@ -52,7 +53,7 @@ export interface HpaEnvironment {
   readonly queryPrometheus?: QueryPrometheus | undefined;
 }
 
-export interface HpaSubsystem extends Subsystem<HpaUiPart> {
+export interface HpaSubsystem extends Subsystem {
   readonly isSynced: boolean;
   /**
    * Returns a new controller for a leadership term, once the API server serves HPAs. Disposing it removes the reported
@@ -61,7 +62,7 @@ export interface HpaSubsystem extends Subsystem<HpaUiPart> {
    * @throws the reason of the signal when it aborts first
    */
   controller(signal: AbortSignal): Promise<Controller & AsyncDisposable>;
-  readonly ui: readonly HpaUiPart[];
+  readonly ui: readonly UiPart[];
   lead(signal: AbortSignal): Promise<void>;
 }
 

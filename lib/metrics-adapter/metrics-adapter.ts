@@ -31,7 +31,7 @@ import {
 } from './metrics-adapter-metrics.ts';
 import type { MetricsAdapterOptions, MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
 import { listenForMetrics } from './metrics-listener.ts';
-import { type MetricsUiPart, metricsUi } from './metrics-ui.ts';
+import { metricsUi } from './metrics-ui.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
@@ -80,7 +80,7 @@ export async function openMetricsAdapter(
   options: MetricsAdapterPartOptions,
   environment: OpenMetricsAdapterEnvironment,
   stack: AsyncDisposableStack,
-): Promise<Subsystem<MetricsUiPart>> {
+): Promise<Subsystem> {
   const schedules =
     options.scalingSchedule && new FollowedSchedules({ ...environment, relistMs: options.relistMs });
   const { collectors, pods } = await metricCollectors(options, { ...environment, schedules, stack });
@@ -101,7 +101,7 @@ function needsPrometheus({ skipper, externalRpsMetricName }: MetricsAdapterPartO
 export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
-): Subsystem<MetricsUiPart> {
+): Subsystem {
   const { mapper, informers, clock, logger, registry, events, collectors, store, pods, isReporting } =
     environment;
   const objectLabels = new ObjectLabels(environment);

@@ -1,16 +1,12 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedMetrics } from './debug-metrics.ts';
 
-/** The part of the page that shows collected metrics. */
-export type MetricsUiPart = UiPart<'metrics', DebuggedMetrics>;
-
 /** Collected metrics on the page: as `/debug/metrics` has them. */
-export function metricsUi(source: DebuggedMetrics): MetricsUiPart {
+export function metricsUi(source: DebuggedMetrics): UiPart {
   return {
     view: 'metrics',
     title: 'Metrics',
     about: 'Metrics that HPAs ask for, collected ahead of requests',
-    source,
     summary() {
       let [count, unhealthy] = [0, 0];
       for (const { isValid, failure } of source.collection.reports()) {

@@ -26,6 +26,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { UiPart } from '#lib/ui/page.ts';
 import { readScaledJob, readScaledObject, readTriggerAuthentication } from './api/cached-objects.ts';
 import { declareInformers, findOverlapping, findOverlappingHpas, findOwners } from './api/informers.ts';
 import {
@@ -45,7 +46,7 @@ import { ScaledObjectCollectors } from './metrics/scaled-object-collectors.ts';
 import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
 import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';
 import type { JobTerm } from './observability/object-report.ts';
-import { type ScaledObjectsUiPart, scaledObjectsUi } from './observability/scaled-objects-ui.ts';
+import { scaledObjectsUi } from './observability/scaled-objects-ui.ts';
 import { PreparedObjects } from './preparation/prepared-objects.ts';
 import { compileScaledJob } from './preparation/prepared-scaled-job.ts';
 import type { PreparedScaledObject } from './preparation/prepared-scaled-object.ts';
@@ -94,8 +95,8 @@ export interface ScaledObjectsEnvironment {
 }
 
 /** ScaledObjects, ready to be started; disposing ends what caches and polls. */
-export interface ScaledObjectsSubsystem extends Subsystem<ScaledObjectsUiPart> {
-  readonly ui: readonly ScaledObjectsUiPart[];
+export interface ScaledObjectsSubsystem extends Subsystem {
+  readonly ui: readonly UiPart[];
   lead(signal: AbortSignal): Promise<void>;
   /**
    * Begins to cache the objects, as every replica does.

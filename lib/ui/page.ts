@@ -73,13 +73,12 @@ export interface UiSummary {
 }
 
 /** The view of one subsystem on a program's page. */
-export interface UiPart<View extends string = string, Source = unknown> {
+export interface UiPart {
   /** In the address: `?view=hpas`. */
-  readonly view: View;
+  readonly view: string;
   readonly title: string;
   /** Describes the view in a sentence. */
   readonly about: string;
-  readonly source: Source;
   /** Called for each page; visits each object at most once. */
   summary(): UiSummary;
   /** Renders the list, or the object that the query names, by code that is loaded on the first call: it takes memory. */

@@ -22,7 +22,7 @@ describe('renderOverview', () => {
 function overviewOf(summary: UiSummary): string {
   const clock = new ManualClock();
   const part = {
-    ...{ view: 'scaledobjects', title: 'ScaledObjects', about: 'what it shows', source: undefined },
+    ...{ view: 'scaledobjects', title: 'ScaledObjects', about: 'what it shows' },
     summary: () => summary,
     render: () => expect.fail('the overview has no list'),
   };

@@ -7,6 +7,7 @@ import { type CronHpaSubsystem, cronHpaSubsystem } from '#lib/cron-hpa/cron-hpa-
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import { readPageQuery } from '#lib/ui/page-query.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -115,18 +116,21 @@ describe('cronHpaSubsystem', () => {
     expect([...subsystem.endpoints.keys()]).to.deep.equal(['/debug/cronhpas']);
     const [part] = subsystem.ui;
     expect(part?.summary()).to.deep.equal({ count: 2, unhealthy: 2, problem: 'not ready' });
-    const known = part?.source;
-    const object = known?.find('default', 'web');
-    if (!known || !object) throw new Error('it knows the object');
-    expect(known.find('other', 'web')).to.equal(undefined);
-    expect([...known.others(object).others].map(({ name }) => name)).to.have.members(['web', 'web-too']);
-    expect(known.others(object).hpa).to.equal(undefined);
+    const page = async (name: string) =>
+      await part?.render(
+        readPageQuery(new URLSearchParams({ view: 'cronhpas', namespace: 'default', name }), []),
+      );
+    const shown = async () => `${await page('web')}`;
+    expect(await errorOf(page('none'))).to.contain('not found');
+    expect(await shown()).to.contain('<dt>Sets</dt><dd>replicas of web: no Horizontal');
+    expect(await shown()).to.contain('&quot;web-too&quot; also scales Deployment &quot;web&quot;');
+    expect(await shown()).to.contain('<td class="faint" data-title="Time zone">UTC</td>');
+    expect(await shown()).to.contain('title="2026-07-15T08:00:00Z">in 1h</time>');
     await created(server, HPAS, {
       ...{ apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web-hpa' } },
       spec: { scaleTargetRef: deployment('web'), minReplicas: 1, maxReplicas: 5 },
     });
-    await eventually(() => known.others(object).hpa?.name === 'web-hpa');
-    expect(known.planOptions()).to.include({ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC' });
+    await eventually(async () => (await shown()).includes('<dt>Sets</dt><dd>minReplicas of web-hpa: '));
   });
 
   /** Counts objects by readiness. */

@@ -1,15 +1,12 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedCronHpas } from './debug-cron-hpas.ts';
 
-export type CronHpaUiPart = UiPart<'cronhpas', DebuggedCronHpas>;
-
 /** The view of Cron-HPAs, with the data of `/debug/cronhpas`. */
-export function cronHpaUi(cronHpas: DebuggedCronHpas): CronHpaUiPart {
+export function cronHpaUi(cronHpas: DebuggedCronHpas): UiPart {
   return {
     view: 'cronhpas',
     title: 'Cron-HPAs',
     about: 'CronHorizontalPodAutoscalers: scaling by schedule',
-    source: cronHpas,
     summary() {
       let [count, unhealthy] = [0, 0];
       for (const { status } of cronHpas.values()) {

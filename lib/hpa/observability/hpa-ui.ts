@@ -2,15 +2,12 @@ import type { UiPart } from '#lib/ui/page.ts';
 import { findProblem } from './hpa-problem.ts';
 import type { HpaUiSource } from './render-hpas.ts';
 
-export type HpaUiPart = UiPart<'hpas', HpaUiSource>;
-
 /** The view of HPAs: their latest decisions, and the calculation and charts of one HPA. */
-export function hpaUi(source: HpaUiSource): HpaUiPart {
+export function hpaUi(source: HpaUiSource): UiPart {
   return {
     view: 'hpas',
     title: 'HPAs',
     about: 'HorizontalPodAutoscalers that this replica manages',
-    source,
     summary() {
       let unhealthy = 0;
       for (const one of source.decisions.values()) if (findProblem(one)) unhealthy++;

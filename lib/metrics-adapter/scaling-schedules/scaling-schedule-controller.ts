@@ -42,7 +42,7 @@ interface ScalingScheduleEnvironment extends Omit<ScheduleKeeperOptions, 'schedu
 }
 
 /** Scaling schedules: every replica caches them, and the leader keeps them. */
-export function scalingScheduleSubsystem(environment: ScalingScheduleEnvironment): Subsystem<never> {
+export function scalingScheduleSubsystem(environment: ScalingScheduleEnvironment): Subsystem {
   const { informers, relistMs } = environment;
   const schedules = new FollowedSchedules(environment);
   const hpas = informers.get(HPAS, { ...SCHEDULED_HPAS, relistMs });

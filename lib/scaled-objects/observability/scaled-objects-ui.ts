@@ -2,16 +2,12 @@ import type { UiPart } from '#lib/ui/page.ts';
 import { isReady } from '../api/conditions.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 
-/** The part of the page that shows ScaledObjects and ScaledJobs. */
-export type ScaledObjectsUiPart = UiPart<'scaledobjects', DebugOptions>;
-
 /** ScaledObjects and ScaledJobs on the page: as `/debug/scaled-objects` has them. */
-export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean): ScaledObjectsUiPart {
+export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean): UiPart {
   return {
     view: 'scaledobjects',
     title: 'ScaledObjects',
     about: 'ScaledObjects and ScaledJobs, which scale by events',
-    source,
     summary() {
       let [count, unhealthy, left] = [0, 0, 0];
       const { objects, jobs, kedaDetector } = source;
