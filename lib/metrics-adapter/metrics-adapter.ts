@@ -22,16 +22,16 @@ import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from './collected-metrics.ts';
 import type { MetricCollector } from './collectors/metric-collector.ts';
-import { debugMetrics } from './debug-metrics.ts';
 import { metricCollectors } from './metric-collectors.ts';
+import type { MetricsAdapterOptions, MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
+import { listenForMetrics } from './metrics-listener.ts';
+import { debugMetrics } from './observability/debug-metrics.ts';
 import {
   collectedStates,
   type MetricsAdapterSeries,
   metricsAdapterSeries,
-} from './metrics-adapter-metrics.ts';
-import type { MetricsAdapterOptions, MetricsAdapterPartOptions } from './metrics-adapter-options.ts';
-import { listenForMetrics } from './metrics-listener.ts';
-import { metricsUi } from './metrics-ui.ts';
+} from './observability/metrics-adapter-series.ts';
+import { metricsUi } from './observability/metrics-ui.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';

@@ -1,5 +1,5 @@
 import type { CollectorReport } from '#lib/collection/collection.ts';
-import type { DebuggedMetrics } from '#lib/metrics-adapter/debug-metrics.ts';
+import type { DebuggedMetrics } from '#lib/metrics-adapter/observability/debug-metrics.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 6, 15, 7);

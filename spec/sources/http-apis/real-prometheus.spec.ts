@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-metrics.ts';
 import { listenForMetrics } from '#lib/metrics-adapter/metrics-listener.ts';
+import { metricsAdapterSeries } from '#lib/metrics-adapter/observability/metrics-adapter-series.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';

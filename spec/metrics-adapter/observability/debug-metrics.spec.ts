@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { debugMetrics } from '#lib/metrics-adapter/debug-metrics.ts';
+import { debugMetrics } from '#lib/metrics-adapter/observability/debug-metrics.ts';
 import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
 import { servePage } from '#spec/support/served-page.ts';
 

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { type CollectedState, metricsAdapterSeries } from '#lib/metrics-adapter/metrics-adapter-metrics.ts';
+import {
+  type CollectedState,
+  metricsAdapterSeries,
+} from '#lib/metrics-adapter/observability/metrics-adapter-series.ts';
 
 const NOW_MS = 1_000_000;
 

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { nameOfMetric } from './collected-metrics.ts';
-import type { HpaCollectors } from './plans/hpa-collectors.ts';
+import { nameOfMetric } from '../collected-metrics.ts';
+import type { HpaCollectors } from '../plans/hpa-collectors.ts';
 
 /** What the series are made of. */
 interface MetricsAdapterSeriesOptions {

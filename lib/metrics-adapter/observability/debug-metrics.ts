@@ -3,8 +3,8 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { Collection } from '#lib/collection/collection.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';
-import type { HpaCollectors } from './plans/hpa-collectors.ts';
+import type { HpaCollectors } from '../plans/hpa-collectors.ts';
+import { type CollectedState, collectedStates } from './metrics-adapter-series.ts';
 
 /** What is looked at. */
 export interface DebuggedMetrics {

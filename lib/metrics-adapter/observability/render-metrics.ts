@@ -5,7 +5,7 @@ import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead, lasting, shortDuration } from '#lib/ui/relative-time.ts';
 import { type Column, type Row, stateWord, table } from '#lib/ui/table.ts';
 import type { DebuggedMetrics } from './debug-metrics.ts';
-import { type CollectedState, collectedStates } from './metrics-adapter-metrics.ts';
+import { type CollectedState, collectedStates } from './metrics-adapter-series.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
