@@ -2,6 +2,7 @@ import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -59,6 +60,9 @@ export class ScaledObjectCollectors implements Disposable {
   readonly #failedCounts = new Map<string, number>();
   readonly #pollChanges = new PollChangeDetector();
   readonly #evaluations: PacedKeys;
+  /** Keys of objects whose formulas wait for their turn. */
+  readonly #waiting = new Set<string>();
+  readonly #disposal = new AbortController();
   /** Tells of keys of which something is known that was not. */
   readonly changed = new KeySignal();
 
@@ -73,7 +77,7 @@ export class ScaledObjectCollectors implements Disposable {
     this.#scales = new ScaleCache(options);
     this.#evaluations = new PacedKeys({
       clock: options.clock,
-      release: (key) => this.#evaluate(key),
+      release: (key) => void this.#evaluateInTurn(key),
       pauseMs: (key) => evaluationPauseMs(this.#prepared.findTriggers(key)),
     });
   }
@@ -183,6 +187,19 @@ export class ScaledObjectCollectors implements Disposable {
     return listener;
   }
 
+  /** Evaluates at once, or where that runs a formula, which may take a millisecond, in a share of the event loop. */
+  async #evaluateInTurn(key: string): Promise<void> {
+    const object = this.#options.objects.find(key);
+    if (!object || this.prepared(object).modifiers === undefined) return this.#evaluate(key);
+    if (this.#waiting.has(key)) return;
+    this.#waiting.add(key);
+    const { share } = this.#options;
+    const { signal } = this.#disposal;
+    await runForTenant(object.metadata.namespace, () => share.next(signal)).catch(() => {}); // disposed of
+    this.#waiting.delete(key);
+    if (!signal.aborted) this.#evaluate(key);
+  }
+
   /** Takes in what polls and pushes have left since it was called last. */
   #evaluate(key: string): void {
     const object = this.#options.objects.find(key);
@@ -251,6 +268,7 @@ export class ScaledObjectCollectors implements Disposable {
 
   /** Follows nothing any more that pushes. */
   [Symbol.dispose](): void {
+    this.#disposal.abort(new Error('disposed of'));
     this.#pushes[Symbol.dispose]();
     this.#scales[Symbol.dispose]();
     this.#evaluations[Symbol.dispose]();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import jsep from 'jsep';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
@@ -5,9 +6,9 @@ import { messageOf } from '#lib/telemetry/error-text.ts';
 /** An expression over the values of triggers. */
 export interface Formula {
   /**
-   * Works it out.
+   * Works it out; the last result is cached, as one poll has several readers.
    *
-   * @param values by the names of triggers; `undefined` for one that has none, which `??` replaces
+   * @param values unchanged afterwards, by the names of triggers; `undefined` for one that has none, which `??` replaces
    * @returns `undefined` where the result is nil
    * @throws an Error where a name is unknown, or the result is no number
    */
@@ -27,22 +28,30 @@ export function compileFormula(text: string): Formula {
   } catch (cause) {
     throw new Error(`error trying to compile custom formula: ${messageOf(cause)}`, { cause });
   }
+  const compute = (values: Scope): Outcome => {
+    try {
+      const result = new Evaluation(values).valueOf(expression);
+      if (result === null) return { result: undefined };
+      if (typeof result === 'number' && Number.isFinite(result)) return { result };
+      throw new Error(
+        `it gives ${typeof result === 'number' ? String(result) : `a ${typeof result}`}, not a number`,
+      );
+    } catch (cause) {
+      return { error: new Error(`error trying to run custom formula: ${messageOf(cause)}`, { cause }) };
+    }
+  };
+  let last: { readonly values: Scope; readonly outcome: Outcome } | undefined;
   return {
     evaluate(values) {
-      try {
-        const result = new Evaluation(values).valueOf(expression);
-        if (result === null) return undefined;
-        if (typeof result === 'number' && Number.isFinite(result)) return result;
-        throw new Error(
-          `it gives ${typeof result === 'number' ? String(result) : `a ${typeof result}`}, not a number`,
-        );
-      } catch (cause) {
-        throw new Error(`error trying to run custom formula: ${messageOf(cause)}`, { cause });
-      }
+      if (!last || !isDeepStrictEqual(last.values, values)) last = { values, outcome: compute(values) };
+      const { outcome } = last;
+      if ('error' in outcome) throw outcome.error;
+      return outcome.result;
     },
   };
 }
 
+type Outcome = { readonly result: number | undefined } | { readonly error: Error };
 type Scope = Readonly<Record<string, number | undefined>>;
 
 /** One run of a formula, which takes a bounded number of steps. */

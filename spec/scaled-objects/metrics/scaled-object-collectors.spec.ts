@@ -40,6 +40,21 @@ describe('ScaledObjectCollectors', () => {
     built.object = undefined;
     expect(built.served()).to.deep.equal([]);
   });
+
+  for (const [advanced, waits] of [
+    [{ scalingModifiers: { formula: 'queue + 1', target: '5' } }, true],
+    [undefined, false],
+  ] as const)
+    it(`${waits ? 'evaluate formulas' : 'take in values without a formula outside of'} in their share of the event loop`, async () => {
+      await using built = new BuiltPlans();
+      built.object = scaledObject('a', advanced);
+      await built.prepare();
+      await built.spendShare(300);
+      await built.pass(100);
+      expect(built.plans.lastActiveAtMs(KEY)).to.equal(waits ? undefined : 300);
+      await built.pass(1000);
+      expect(built.plans.lastActiveAtMs(KEY)).to.be.a('number');
+    });
 });
 
 /** Plans of one object, and what they are made with. */
@@ -53,10 +68,11 @@ class BuiltPlans implements AsyncDisposable {
     ...{ clock: this.#clock, logger: new RecordingLogger(), random: () => 0 },
     ...{ timeoutMs: 1000, onPolled: () => {} },
   });
+  readonly #share = new FairShare(this.#clock);
   readonly plans = new ScaledObjectCollectors({
     ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
     types: new TriggerTypes([this.#trigger()]),
-    share: new FairShare(this.#clock),
+    share: this.#share,
     ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
     objects: { find: () => this.object, onChange: () => () => {}, synced: async () => {} },
     related: [],
@@ -81,8 +97,22 @@ class BuiltPlans implements AsyncDisposable {
   }
 
   async reconcile(): Promise<void> {
+    await this.prepare();
+    await this.pass(1000);
+  }
+
+  async prepare(): Promise<void> {
     await this.plans.controller().reconcile(KEY, new AbortController().signal);
-    await this.#clock.advance(1000);
+  }
+
+  async pass(durationMs: number): Promise<void> {
+    await this.#clock.advance(durationMs);
+  }
+
+  /** Has other work take this long in its share of the event loop, which then pauses. */
+  async spendShare(durationMs: number): Promise<void> {
+    await this.#share.next(new AbortController().signal);
+    await this.#clock.jump(durationMs);
   }
 
   /** The values that an HPA gets. */
@@ -97,10 +127,14 @@ class BuiltPlans implements AsyncDisposable {
   }
 }
 
-function scaledObject(uid: string): ScaledObject {
+function scaledObject(uid: string, advanced?: ScaledObject['spec']['advanced']): ScaledObject {
   return {
     metadata: { namespace: 'default', name: 'web', uid, generation: 1 },
-    spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'queue', metadata: {} }] },
+    spec: {
+      scaleTargetRef: { name: 'web' },
+      triggers: [{ type: 'queue', name: 'queue', metadata: {} }],
+      ...(advanced && { advanced }),
+    },
   };
 }
 

@@ -5,6 +5,27 @@ import { compileFormula, formulaTree } from '#lib/scaled-objects/preparation/for
 const VALUES = { a: 4, b: 2, c: undefined };
 
 describe('compileFormula', () => {
+  it('computes the result of equal values once in a row', () => {
+    const failing = compileFormula('a + nil');
+    const errorWith = (values: Record<string, number | undefined>) => {
+      try {
+        return expect.fail(`${failing.evaluate(values)}`);
+      } catch (error) {
+        return error;
+      }
+    };
+    const first = errorWith({ a: 1 });
+    expect(errorWith({ a: 1 })).to.equal(first); // the same object
+    const second = errorWith({ a: 2 });
+    expect(second).to.not.equal(first);
+    expect(errorWith({ a: 1 })).to.not.equal(first);
+    const sum = compileFormula('a + 1');
+    expect([1, 1, 2, 1].map((a) => sum.evaluate({ a }))).to.deep.equal([2, 2, 3, 2]);
+    const ofB = compileFormula('a ?? 1');
+    expect(ofB.evaluate({ a: undefined })).to.equal(1);
+    expect(() => ofB.evaluate({ b: undefined })).to.throw(/unknown name a/);
+  });
+
   for (const [text, result] of [
     ['(a + b) / 2', 3],
     ['a > 3 ? a + b : 1', 6],
