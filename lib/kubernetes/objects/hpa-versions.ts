@@ -1,6 +1,9 @@
+import type * as z from 'zod';
 import { getOwn } from '../get-own.ts';
+import { findWrongField } from './find-wrong-field.ts';
 import {
   defaultedSpec,
+  FAILED_METRIC_STATUS,
   type HorizontalPodAutoscaler,
   type HpaBehavior,
   type HpaSpec,
@@ -9,11 +12,14 @@ import {
   type MetricStatus,
 } from './horizontal-pod-autoscaler.ts';
 import {
-  type KubernetesObject,
-  type ObjectMeta,
-  propertyOf,
-  readBoundedObject,
-} from './kubernetes-object.ts';
+  BEHAVIOR_SCHEMA,
+  CONDITION_SCHEMA,
+  HPA_SPEC_SCHEMA,
+  HPA_STATUS_SCHEMA,
+  METRIC_SPEC_SCHEMA,
+  METRIC_STATUS_SCHEMA,
+} from './hpa-schema.ts';
+import { type KubernetesObject, type ObjectMeta, readBoundedObject } from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
 /** Versions of the group `autoscaling` that are understood, the preferred one first. */
@@ -81,7 +87,7 @@ export const HPAS = {
  * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same fields
  * as v2.
  *
- * @throws for what is none, and for one with too many values
+ * @throws an Error that names the field which has not the type that the API gives it, and for one with too many values
  */
 export function readHpa(value: unknown, version: string): Hpa {
   return decode(value, version, ALL);
@@ -102,16 +108,15 @@ const ALL: UnitedNeeds = {
 const NONE: readonly never[] = [];
 
 function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
-  const object = readBoundedObject<
-    KubernetesObject & { readonly spec: HpaSpec; readonly status?: HpaStatus | null }
-  >(value);
-  if (!isSpec(object.spec)) throw new Error('Cannot read an HPA: it has no target, or no maxReplicas');
+  const object = readBoundedObject<KubernetesObject & { readonly spec?: unknown; readonly status?: unknown }>(
+    value,
+  );
   const { fields } = needs;
   const { managedFields, ...metadata }: ObjectMeta & { readonly managedFields?: unknown } = object.metadata;
   const { annotations = {} } = metadata;
   const isV1 = version === 'v1';
-  const status = isV1 ? statusFromV1(object.status, annotations) : object.status;
-  const spec = isV1 ? specFromV1(object.spec, annotations) : object.spec;
+  const status = readStatus(isV1 ? statusFromV1(object.status, annotations) : object.status);
+  const spec = readSpec(isV1 ? specFromV1(object.spec, annotations) : object.spec);
   const entries = (Array.isArray(managedFields) ? managedFields : []).filter(needs.needsManagedFields);
   return {
     metadata: {
@@ -127,14 +132,20 @@ function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
   };
 }
 
-/** What each user relies on. */
-function isSpec(spec: unknown): spec is HpaSpec {
-  const target = propertyOf(spec, 'scaleTargetRef');
-  return (
-    typeof propertyOf(target, 'kind') === 'string' &&
-    typeof propertyOf(target, 'name') === 'string' &&
-    Number.isInteger(propertyOf(spec, 'maxReplicas'))
-  );
+function readSpec(spec: unknown): HpaSpec {
+  rejectWrong(HPA_SPEC_SCHEMA, 'spec', spec);
+  return spec as HpaSpec;
+}
+
+function readStatus(status: unknown): HpaStatus | null | undefined {
+  rejectWrong(HPA_STATUS_SCHEMA, 'status', status);
+  return status as HpaStatus | null | undefined;
+}
+
+/** What the schema makes of the value is not used: fields stay as they are. */
+function rejectWrong(schema: z.ZodType, name: string, value: unknown): void {
+  const wrong = findWrongField(schema, name, value);
+  if (wrong !== undefined) throw new Error(`Cannot read an HPA: ${wrong}`);
 }
 
 function neededMetadata(metadata: ObjectMeta, { fields, needsAnnotation }: UnitedNeeds): Hpa['metadata'] {
@@ -206,10 +217,9 @@ const CONDITIONS = `${PREFIX}conditions`;
 type Annotations = Readonly<Record<string, string>>;
 
 /** A spec of `autoscaling/v1` in the terms of v2. An annotation that cannot be read says nothing. */
-function specFromV1(spec: object, annotations: Annotations): HpaSpec {
-  const { targetCPUUtilizationPercentage: cpu, ...common } = spec as HpaSpec & {
-    readonly targetCPUUtilizationPercentage?: number | null;
-  };
+function specFromV1(spec: unknown, annotations: Annotations): unknown {
+  if (!isFields(spec)) return spec;
+  const { targetCPUUtilizationPercentage: cpu, ...common } = spec;
   const others = annotatedList(annotations, METRICS) ?? [];
   const behavior = behaviorFromV1(annotated(annotations, BEHAVIOR));
   return {
@@ -220,11 +230,9 @@ function specFromV1(spec: object, annotations: Annotations): HpaSpec {
 }
 
 /** A status of `autoscaling/v1` in the terms of v2. */
-function statusFromV1(status: object | null | undefined, annotations: Annotations): HpaStatus | undefined {
-  if (!status) return undefined;
-  const { currentCPUUtilizationPercentage: _, ...common } = status as HpaStatus & {
-    readonly currentCPUUtilizationPercentage?: number;
-  };
+function statusFromV1(status: unknown, annotations: Annotations): unknown {
+  if (!isFields(status)) return status;
+  const { currentCPUUtilizationPercentage: _, ...common } = status;
   const currentMetrics = annotatedList(annotations, CURRENT_METRICS)?.map(metricStatusFromV1);
   const conditions = annotatedList(annotations, CONDITIONS)?.filter(isCondition);
   return { ...common, currentMetrics: currentMetrics ?? null, ...(conditions && { conditions }) };
@@ -258,12 +266,8 @@ function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-type Condition = NonNullable<HpaStatus['conditions']>[number];
-
-function isCondition(value: unknown): value is Condition {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as Partial<Condition>).type === 'string'
-  );
+function isCondition(value: unknown): boolean {
+  return CONDITION_SCHEMA.safeParse(value).success;
 }
 
 function annotatedList(annotations: Annotations, name: string): readonly unknown[] | undefined {
@@ -292,7 +296,7 @@ const DEEPEST = 4;
  */
 function behaviorFromV1(value: unknown): HpaBehavior | undefined {
   const read = withOurNames(value, DEEPEST);
-  return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : undefined;
+  return BEHAVIOR_SCHEMA.safeParse(read).success ? (read as HpaBehavior) : undefined;
 }
 
 /** Names that begin with a small letter, and nothing that is null. */
@@ -314,10 +318,15 @@ function withOurNames(value: unknown, depth: number): unknown {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A metric of an annotation in the terms of v2; what is none is a metric of an unknown type, which fails. */
+/** A metric of an annotation in the terms of v2; what is none is a metric of an unknown type, which fails alone. */
 function metricSpecFromV1(entry: unknown): MetricSpec {
   const { type, source } = parts(entry);
-  if (!source) return { type } as unknown as MetricSpec;
+  const spec = source && specOfSource(type, source);
+  if (spec && METRIC_SPEC_SCHEMA.safeParse(spec).success) return spec as MetricSpec;
+  return { type: TYPES.has(type) ? '' : type } as unknown as MetricSpec;
+}
+
+function specOfSource(type: string, source: Fields): object {
   const { targetAverageUtilization, targetValue } = source;
   const averageValue = source.targetAverageValue ?? source.averageValue;
   const target = isGiven(targetAverageUtilization)
@@ -325,19 +334,23 @@ function metricSpecFromV1(entry: unknown): MetricSpec {
     : isGiven(averageValue)
       ? { type: 'AverageValue', averageValue }
       : { type: 'Value', value: targetValue };
-  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), target } } as unknown as MetricSpec;
+  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), target } };
 }
 
 /** The current value of a metric in an annotation, in the terms of v2. */
 function metricStatusFromV1(entry: unknown): MetricStatus {
   const { type, source } = parts(entry);
-  if (!source) return { type };
+  const status = source ? statusOfSource(type, source) : { type };
+  return METRIC_STATUS_SCHEMA.safeParse(status).success ? (status as MetricStatus) : FAILED_METRIC_STATUS;
+}
+
+function statusOfSource(type: string, source: Fields): object {
   const averageUtilization = source.currentAverageUtilization;
   const averageValue = source.currentAverageValue ?? source.averageValue;
   const current = isGiven(averageValue)
     ? { ...(isGiven(averageUtilization) && { averageUtilization }), averageValue }
     : { value: source.currentValue };
-  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), current } } as MetricStatus;
+  return { type, [fieldOf(type)]: { ...identityFromV1(type, source), current } };
 }
 
 /** The current value of a metric as an annotation has it. */

@@ -148,9 +148,12 @@ function measure(value: unknown, depth: number, measured: { values: number; byte
   measured.values++;
   if (typeof value === 'string') measured.bytes += value.length;
   if (typeof value !== 'object' || value === null) return;
-  const isList = Array.isArray(value);
+  if (Array.isArray(value)) {
+    for (const item of value) measure(item, depth + 1, measured);
+    return;
+  }
   for (const key in value) {
-    if (!isList) measured.bytes += key.length;
+    measured.bytes += key.length;
     measure((value as Record<string, unknown>)[key], depth + 1, measured);
   }
 }

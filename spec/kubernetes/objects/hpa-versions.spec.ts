@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import fc from 'fast-check';
+import { HPA_SPEC_SCHEMA, HPA_STATUS_SCHEMA } from '#lib/kubernetes/objects/hpa-schema.ts';
+import { HPA_VERSIONS, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { mutatedObjects } from '#spec/support/mutated-objects.ts';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' };
 const SPEC = {
@@ -132,6 +135,60 @@ describe('readHpa', () => {
     expect(Object.keys(annotations), 'of the spec it sends nothing').to.have.lengthOf(3);
   });
 
+  const V2 = {
+    metadata: METADATA,
+    spec: {
+      ...SPEC,
+      metrics: METRICS,
+      behavior: { scaleDown: { policies: [{ type: 'Pods', value: 2, periodSeconds: 9 }], tolerance: '50m' } },
+    },
+    status: { ...SHOWN_AS_V1.status, currentMetrics: CURRENT, conditions: [CONDITION] },
+  };
+
+  it('reads changed HPAs of each version to one that can be used, or refuses them', () => {
+    fc.assert(
+      fc.property(mutatedObjects([V2, SHOWN_AS_V1]), fc.constantFrom(...HPA_VERSIONS), (value, version) => {
+        let hpa: ReturnType<typeof readHpa>;
+        try {
+          hpa = readHpa(value, version);
+        } catch (error) {
+          if (error instanceof Error && error.constructor === Error) return;
+          throw error;
+        }
+        expect(HPA_SPEC_SCHEMA.safeParse(hpa.spec).success, 'spec').to.equal(true);
+        expect(HPA_STATUS_SCHEMA.safeParse(hpa.status).success, 'status').to.equal(true);
+        sentHpa(hpa, hpa.status ?? { desiredReplicas: 0 }, version);
+      }),
+      { numRuns: 3_000, seed: 1 },
+    );
+  });
+
+  for (const [changes, message] of [
+    [{ spec: undefined }, 'spec: Invalid input: expected object, received undefined'],
+    [{ spec: { ...SPEC, scaleTargetRef: null } }, 'spec.scaleTargetRef: Invalid input: expected object'],
+    [{ spec: { ...SPEC, maxReplicas: '9' } }, 'spec.maxReplicas: Invalid input: expected number'],
+    [{ spec: { ...SPEC, metrics: [null] } }, 'spec.metrics.0: Invalid input: expected object'],
+    [{ spec: { ...SPEC, metrics: [{ type: 'Pods' }] } }, 'spec.metrics.0.pods: expected object'],
+    [
+      { spec: { ...SPEC, metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] } },
+      'spec.metrics.0.resource.target: Invalid input: expected object',
+    ],
+    [{ spec: { ...SPEC, behavior: { scaleUp: [] } } }, 'spec.behavior.scaleUp: Invalid input'],
+    [{ status: { conditions: [null] } }, 'status.conditions.0: Invalid input: expected object'],
+  ] as const)
+    it(`refuses an HPA where ${message}`, () => {
+      expect(() => readHpa({ ...V2, ...changes }, 'v2')).to.throw(`Cannot read an HPA: ${message}`);
+    });
+
+  it('reads metrics of later versions, and null where nothing was written', () => {
+    const metrics = [{ type: 'Later', later: { name: 'x' } }];
+    const spec = { ...SPEC, minReplicas: null, metrics, behavior: { scaleUp: null } };
+    const status = { desiredReplicas: 0, currentMetrics: null, conditions: null };
+    const hpa = readHpa({ metadata: METADATA, spec, status }, 'v2beta2');
+    expect(hpa.spec).to.deep.include({ minReplicas: 1, metrics });
+    expect(hpa.status).to.deep.equal(status);
+  });
+
   it('has a metric of autoscaling/v1 that it does not know fail, and does without none', () => {
     const entries = [
       7,
@@ -140,12 +197,13 @@ describe('readHpa', () => {
       { type: 'New', new: {} },
       { type: 'Pods' },
       { type: 'Object', object: { metricName: 'x' } },
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: '80' } },
     ];
     const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify(entries) };
     const { spec } = readHpa({ metadata: { ...METADATA, annotations }, spec: SPEC }, 'v1');
     expect(spec.metrics).to.deep.equal([
       ...[{ type: '' }, { type: '' }, { type: '' }],
-      ...[{ type: 'New' }, { type: 'Pods' }, { type: 'Object' }],
+      ...[{ type: 'New' }, { type: '' }, { type: '' }, { type: '' }],
     ]);
   });
 

@@ -18,6 +18,7 @@ import { parseRecord } from '#lib/hpa/state/persisted-state.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
+import { HPA_VERSIONS, readHpa as readHpaOf } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
 import { readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
@@ -116,7 +117,13 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
       const hpa = parseJson(text);
       const settings = readScaledHpa(hpa);
       if (settings) readAnnotations(settings.annotations);
-      return [readHpa(hpa), readScheduledHpa(hpa)];
+      const readers = HPA_VERSIONS.map((version) => () => readHpaOf(hpa, version));
+      return readAll(
+        isPlainError,
+        ...readers,
+        () => readHpa(hpa),
+        () => readScheduledHpa(hpa),
+      );
     },
     isRefusal: isPlainOrSchemaError,
   },
