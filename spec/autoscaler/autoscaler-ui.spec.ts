@@ -52,12 +52,12 @@ describe('autoscalerUi', () => {
   it('shows each collected metric as /debug/metrics has it', async () => {
     const page = textOf(await get('/ui?view=metrics'));
     expect(page).to.match(
-      /served default\/worker External\/orders json-path 60 \S+ ago 15s in \S+ .* in \/orders of 127\.0\.0\.1:\d+/,
+      /Healthy default\/worker External\/orders json-path 60 \S+ ago 15s in \S+ .* in \/orders of 127\.0\.0\.1:\d+/,
     );
     expect(page).to.match(
-      /missing default\/worker External\/down json-path – – 1m in \S+ .* in \/down of .*503.* \(for \S+\)/,
+      /Failing default\/worker External\/down json-path – – 1m in \S+ .* in \/down of .*503.* \(for \S+\)/,
     );
-    expect(page).to.match(/not collected default\/worker External\/odd/);
+    expect(page).to.match(/Failing default\/worker External\/odd/);
   });
 
   it('shows the text of /debug/hpa and charts of an HPA', async () => {
@@ -80,19 +80,27 @@ describe('autoscalerUi', () => {
       /Succeed scale-up 0 \*\/3 \* \* \* \* UTC 4 in \S+ \S+ ago cron hpa job scale-up executed/,
     );
     expect(page).to.match(/resting @daily UTC 1 – – never due: suspend is true/);
-    expect(textOf(await get('/ui?view=cronhpas'))).to.match(/ScalingFailed default nowhere/);
+    expect(textOf(await get('/ui?view=cronhpas'))).to.match(/Failing default nowhere .* ScalingFailed: /);
   });
 
   it('shows the triggers of ScaledObjects and ScaledJobs, and the next action', async () => {
     const mail = textOf(await get('/ui?view=scaledobjects&namespace=default&name=mail'));
-    expect(mail).to.match(/Next leave the replicas to the HPA .*; triggers are asked in \d+ s/);
-    expect(mail).to.match(/active metrics-api 12 5 a replica \S+ ago 0 in \S+ value at \S+\/mails/);
+    expect(mail)
+      .to.match(/HPA keda-hpa-mail/)
+      .and.to.match(/Next leave the replicas to the HPA .*; next poll in \d+ s/);
+    expect(mail).to.match(/Active metrics-api 12 5 per replica \S+ ago 0 in \S+ value at \S+\/mails/);
+    const [drawing] =
+      (await get('/ui?view=scaledobjects&namespace=default&name=mail')).match(/<svg .*?<\/svg>/s) ?? [];
+    expect(drawing).to.match(/<path class="replicas" d="M56 [\d.]+([HV][\d.]+)+"/);
     const stuck = textOf(await get('/ui?view=scaledobjects&namespace=default&name=stuck'));
-    expect(stuck).to.match(/failing metrics-api – 5 a replica \S+ ago [1-9]\d* in \S+ /);
+    expect(stuck).to.match(/Failing metrics-api – 5 per replica \S+ ago [1-9]\d* in \S+ /);
     const jobs = textOf(await get('/ui?view=scaledobjects&namespace=default&name=thumbnails'));
     expect(jobs)
-      .to.match(/ScaledJob Scales Jobs Next triggers are asked in \d+ s/)
-      .and.to.match(/active metrics-api 3 5 a replica/);
+      .to.match(
+        /Jobs 1 active, 0 complete, 0 failed, listed \S+ ago State Job Created Ended Active thumbnails-\S+/,
+      )
+      .and.to.match(/ScaledJob State Healthy Scales Jobs Next next poll in \d+ s/)
+      .and.to.match(/Active metrics-api 3 5 per replica/);
   });
 
   it('applies a filter', async () => {
@@ -190,7 +198,8 @@ describe('autoscalerUi', () => {
       cronhpas: '/ui?view=cronhpas',
       cronhpa: '/ui?view=cronhpas&namespace=default&name=night',
       scaledobjects: '/ui?view=scaledobjects',
-      scaledobject: '/ui?view=scaledobjects&namespace=default&name=quiet',
+      scaledobject: '/ui?view=scaledobjects&namespace=default&name=mail',
+      scaledjob: '/ui?view=scaledobjects&namespace=default&name=thumbnails',
     };
 
     for (const [name, path] of Object.entries(views)) {

@@ -1,5 +1,6 @@
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
+import type { JobSummary } from '#lib/scaled-objects/jobs/job-state.ts';
 import type { MetricState } from '#lib/scaled-objects/metrics/metric-state.ts';
 import type { DebugOptions } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
@@ -31,6 +32,10 @@ export interface KnownObjects {
   readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
   /** How often the triggers of an object could not be planned. */
   readonly failedPlans?: Readonly<Record<string, number>>;
+  /** The replicas of an object's target at times. */
+  readonly replicas?: Readonly<Record<string, readonly { readonly atMs: number; readonly value: number }[]>>;
+  /** The Jobs of ScaledJobs as they were listed. */
+  readonly listedJobs?: Readonly<Record<string, JobSummary>>;
   /** Whether this replica acts; it does unless told otherwise. */
   readonly isLeader?: boolean;
   /** Another operator that acts, and on which objects: kinds and keys. */
@@ -40,7 +45,7 @@ export interface KnownObjects {
 /** What pages and `/debug/` show, made of what a spec says is known. */
 export function toldOf(known: KnownObjects): DebugOptions {
   const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = known;
-  const { other, isLeader = true, failedPlans = {} } = known;
+  const { other, isLeader = true, failedPlans = {}, replicas = {}, listedJobs = {} } = known;
   const plan = (key: string) =>
     triggers[key] && { uid: '1', generation: 1, preparedAtMs: 0, triggers: triggers[key] };
   const activity = { of: (name: string) => metrics[name]?.activity };
@@ -76,9 +81,16 @@ export function toldOf(known: KnownObjects): DebugOptions {
     },
     jobTerm: () =>
       isLeader
-        ? { collection, prepared: { findTriggers: plan }, states: { activity: () => activity } }
+        ? {
+            collection,
+            prepared: { findTriggers: plan },
+            states: { activity: () => activity, jobs: (key: string) => listedJobs[key] },
+          }
         : undefined,
-    states: { nextOf: (key: string) => next[key] },
+    states: {
+      nextOf: (key: string) => next[key],
+      replicasOf: (key: string) => replicas[key] && { points: () => replicas[key] },
+    },
     kedaDetector: {
       evidence: other?.evidence,
       evidenceFor: (kind: string, { metadata }: ScaledObject) =>

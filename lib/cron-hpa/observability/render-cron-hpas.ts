@@ -52,9 +52,9 @@ function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery
   const { kind, name: target } = spec.scaleTargetRef;
   return {
     state,
-    note: state === 'failing' && ready?.message,
+    note: state === 'failing' && `${ready?.reason}: ${ready?.message}`,
     cells: [
-      stateWord(state, ready ? (ready.status === 'True' ? 'ready' : ready.reason) : 'not reconciled yet'),
+      stateWord(state, STATE_WORDS[state]),
       namespace,
       objectLink(query, { view: query.view, namespace, name, text: name }),
       `${kind} ${target}`,
@@ -64,6 +64,8 @@ function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery
     ],
   };
 }
+
+const STATE_WORDS = { served: 'Healthy', failing: 'Failing', waiting: 'Pending' } as const;
 
 function renderCronHpa(query: PageQuery, cronHpas: DebuggedCronHpas): Html {
   const { namespace, name } = query;

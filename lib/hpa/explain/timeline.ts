@@ -1,6 +1,7 @@
 import { formatDuration } from '#lib/time/duration.ts';
 import { html } from '#lib/ui/html.ts';
-import { type ChartPoint, timeChart } from '#lib/ui/time-chart.ts';
+import { highestReplicas } from '#lib/ui/replica-chart.ts';
+import { timeChart } from '#lib/ui/time-chart.ts';
 import type { PlayedDecision } from './play.ts';
 
 interface TimelineOptions {
@@ -37,20 +38,6 @@ export function timelineSvg(
     timeText,
     valueText: String,
   }).toString();
-}
-
-/** The top of the axis: a bound that nothing approaches, or one far proposal, would flatten the chart. */
-export function highestReplicas({ replicas, proposed, maxReplicas }: DrawnReplicas): number {
-  let most = 1;
-  for (const { value = 0 } of replicas) most = Math.max(most, value);
-  for (const { value = 0 } of proposed) most = Math.max(most, Math.min(value, 2 * maxReplicas));
-  return maxReplicas <= 2 * most ? Math.max(most, maxReplicas) : most;
-}
-
-interface DrawnReplicas {
-  readonly replicas: readonly ChartPoint[];
-  readonly proposed: readonly ChartPoint[];
-  readonly maxReplicas: number;
 }
 
 const STYLE = html`<style>

@@ -1,6 +1,7 @@
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { refuseUnknownParameters } from '#lib/apiserver/http/query-values.ts';
 import { badRequest, methodNotAllowed, notFound } from '#lib/apiserver/http/status-error.ts';
+import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { Explanation } from '../decision/decision.ts';
@@ -8,7 +9,6 @@ import { explainDecision } from '../explain/explain-decision.ts';
 import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { type DecisionLog, type HpaDecisions, type LoggedDecision, shortened } from './decision-log.ts';
 import { formatDecisionRuns } from './decision-runs.ts';
-import { shortenSelectors } from './readable-selectors.ts';
 
 /**
  * `/debug/hpa?namespace=&name=`: the last decision of an HPA, explained. JSON, or text with `format=text` or for clients that

@@ -54,11 +54,10 @@ export function formatDecisionRuns(decisions: readonly LoggedDecision[]): readon
       const date = isoTime(run.last.atMs).slice(0, 10);
       const heading = date === day ? [] : [date];
       day = date;
-      return [...heading, `${formatTimes(run).padEnd(TIMES_WIDTH)}  ${formatResult(run)}`];
+      return [...heading, `${formatTimes(run)}  ${formatResult(run)}`];
     });
 }
 
-const TIMES_WIDTH = '11:34:00–11:41:00'.length;
 const MINUTE_MS = 60_000;
 
 function formatTimes({ first, last }: DecisionRun): string {

@@ -1,20 +1,20 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
+import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
+import { CHART_SIZE, clockTime, replicaChart } from '#lib/ui/replica-chart.ts';
 import { type Column, type Row, type RowState, stateWord } from '#lib/ui/table.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import type { Explanation } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
 import { currentText, targetText } from '../explain/explain-decision.ts';
-import { highestReplicas } from '../explain/timeline.ts';
 import type { MinReplicasReport } from '../min-replicas/min-replicas-report.ts';
 import { hpaText } from './debug-hpa.ts';
 import { type DecisionLog, type HpaDecisions, shortened } from './decision-log.ts';
 import { findProblem } from './hpa-problem.ts';
-import { shortenSelectors } from './readable-selectors.ts';
 
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 const COLUMNS: readonly Column[] = [
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'Replicas', className: 'number' },
   { title: 'Proposed', className: 'number' },
   { title: 'Bounds', className: 'number' },
-  { title: 'Current of target', className: 'text' },
+  { title: 'Current / target', className: 'text' },
   { title: 'Decided', className: 'number' },
 ];
 
@@ -33,6 +33,8 @@ const MAX_NAME_LENGTH = 100;
 const MAX_NOTE_LENGTH = 300;
 /** Of the metrics in the list. */
 const MAX_TARGETS = 3;
+/** The selector in the HPA of a ScaledObject, which says no more than its name. */
+const OF_SCALED_OBJECT = /\{scaledobject\.keda\.sh\/name=[^{},]*\}/;
 
 export interface HpaUiSource {
   readonly decisions: DecisionLog;
@@ -105,9 +107,10 @@ function renderTargets({ metrics, leadingMetric }: Explanation): HtmlPart {
   const order = [...metrics.keys()].sort((a, b) => Number(b === leadingMetric) - Number(a === leadingMetric));
   const shown = order.slice(0, MAX_TARGETS).map((index, position) => {
     const metric = metrics[index] as MetricExplanation;
-    const name = shortened(shortenSelectors(metric.name), MAX_NAME_LENGTH);
-    const current = metric.failure ? 'not available' : currentText(metric);
-    const text = html`${name}: ${current} of ${targetText(metric)}`;
+    const name = shortened(shortenSelectors(metric.name).replace(OF_SCALED_OBJECT, ''), MAX_NAME_LENGTH);
+    const text = metric.failure
+      ? html`${name}: no value, target ${targetText(metric)}`
+      : html`${name}: ${currentText(metric)} of ${targetText(metric)}`;
     return html`${position > 0 && html`<br>`}${index === leadingMetric ? html`<b>${text}</b>` : text}`;
   });
   const more = metrics.length - shown.length;
@@ -146,7 +149,6 @@ function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html 
 const MAX_LINES = 6;
 /** A metric far above its target is drawn at the top edge, so that the others stay visible. */
 const MAX_PERCENT = 1000;
-const SIZE = { width: 600, height: 260 };
 
 /** Draws the latest decisions of an HPA: replicas, and metrics relative to their targets. */
 export function hpaCharts(hpa: HpaDecisions): readonly Html[] {
@@ -154,26 +156,16 @@ export function hpaCharts(hpa: HpaDecisions): readonly Html[] {
   const [first, last] = [decisions.at(0), decisions.at(-1)];
   if (!first || !last || decisions.length < 2)
     return [html`<p class="hint">The chart appears after two decisions.</p>`];
-  const axes = { fromMs: first.atMs, untilMs: last.atMs, timeText: clockTime, ...SIZE };
+  const axes = { fromMs: first.atMs, untilMs: last.atMs };
   const { minReplicas, maxReplicas = 1 } = explanation ?? {};
   const proposed = decisions.map(({ atMs, proposedReplicas }) => ({ atMs, value: proposedReplicas }));
   const replicas = decisions.map(({ atMs, currentReplicas }) => ({ atMs, value: currentReplicas }));
   const loads = loadLines(hpa);
   return [
-    timeChart({
-      ...axes,
-      title: 'Replicas',
-      lines: [
-        { className: 'replicas', label: 'replicas', points: replicas, isStepped: true },
-        { className: 'proposed', label: 'proposed by metrics', points: proposed, isStepped: true },
-      ],
-      bounds: minReplicas === undefined ? [] : [{ value: minReplicas }, { value: maxReplicas }],
-      boundsLabel: `bounds ${minReplicas} to ${maxReplicas}`,
-      highest: highestReplicas({ replicas, proposed, maxReplicas }),
-      isWhole: true,
-      valueText: String,
-    }),
-    ...(loads.length > 0 ? [timeChart({ ...axes, ...loadChart(loads) })] : []),
+    replicaChart({ replicas, proposed, minReplicas, maxReplicas }, axes),
+    ...(loads.length > 0
+      ? [timeChart({ ...axes, ...CHART_SIZE, timeText: clockTime, ...loadChart(loads) })]
+      : []),
   ];
 }
 
@@ -205,10 +197,4 @@ function loadLines({ decisions, loads }: HpaDecisions): readonly ChartLine[] {
     });
     return { className: `load-${index}`, label, points };
   });
-}
-
-/** The time of day in UTC, with seconds unless they are 0. */
-function clockTime(atMs: number): string {
-  const time = new Date(atMs).toISOString();
-  return time.slice(17, 19) === '00' ? time.slice(11, 16) : time.slice(11, 19);
 }

@@ -6,7 +6,7 @@ export function metricsUi(source: DebuggedMetrics): UiPart {
   return {
     view: 'metrics',
     title: 'Metrics',
-    about: 'Metrics that HPAs ask for, collected ahead of requests',
+    about: 'Custom and external metrics of HPAs, collected ahead of requests',
     summary() {
       let [count, unhealthy] = [0, 0];
       for (const { isValid, failure } of source.collection.reports()) {

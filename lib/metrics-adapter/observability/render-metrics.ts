@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'Age', className: 'number' },
   { title: 'Interval', className: 'number' },
   { title: 'Next', className: 'number' },
-  { title: 'Asked', className: 'text' },
+  { title: 'Query', className: 'text' },
 ];
 
 interface Problem {
@@ -43,7 +43,7 @@ export function renderMetrics(query: PageQuery, { collectors, collection, clock 
   const rows = items.map((one) => ('problem' in one ? problemRow(one, query) : stateRow(one, query, nowMs)));
   return html`<section>
 <div class="bar"><h2>Metrics of HPAs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${table(COLUMNS, rows, 'No HPA asks for a metric that is collected here.')}
+${table(COLUMNS, rows, 'No HPA has a metric that is collected here.')}
 ${links}
 </section>`;
 }
@@ -53,7 +53,7 @@ function problemRow({ hpa, metric, problem }: Problem, query: PageQuery): Row {
   return {
     state: 'failing',
     note: problem,
-    cells: [stateWord('failing', 'not collected'), hpaLink(hpa, query), metric || '–', ...rest],
+    cells: [stateWord('failing', 'Failing'), hpaLink(hpa, query), metric || '–', ...rest],
   };
 }
 
@@ -68,11 +68,11 @@ function stateRow(state: CollectedState, query: PageQuery, nowMs: number): Row {
   const more = samples > 1 ? html` <span class="faint">of ${samples}</span>` : undefined;
   const [rowState, word] = isServed
     ? error === undefined
-      ? (['served', 'served'] as const)
-      : (['waiting', 'failing'] as const)
+      ? (['served', 'Healthy'] as const)
+      : (['waiting', 'Degraded'] as const)
     : receivedAtMs === undefined && error === undefined
-      ? (['waiting', 'not asked yet'] as const)
-      : (['failing', 'missing'] as const);
+      ? (['waiting', 'Pending'] as const)
+      : (['failing', 'Failing'] as const);
   return {
     state: rowState,
     note: notes.length > 0 && notes.map((note) => html`<p>${note}</p>`),

@@ -11,7 +11,7 @@ import {
   type ScaledJobState,
 } from './job-context.ts';
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
-import { pendingJobs, runningJobs, surplusJobs } from './job-state.ts';
+import { pendingJobs, runningJobs, summarizeJobs, surplusJobs } from './job-state.ts';
 
 /** What making Jobs takes. */
 interface CreateJobsOptions
@@ -66,6 +66,7 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
   const isComplete = observed.every((one) => one.state.kind !== 'value' || isNew(one));
   if (isPending || !isComplete || !observed.some(isNew)) return result;
   const all = await jobs.list(object, signal);
+  jobState.jobs = summarizeJobs(all, options.clock.nowMs());
   jobState.usedResponses = responses; // from here on Jobs may have been made of it
   await create(object, { ...options, demand, observed, all });
   for (const job of surplusJobs(all, prepared.historyLimits)) await jobs.delete(job, 'Background', signal);

@@ -14,6 +14,7 @@ import type { PreparedObjects } from '../preparation/prepared-objects.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import type { JobClient } from './job-client.ts';
+import type { JobSummary } from './job-state.ts';
 
 /** What the controller of ScaledJobs works with. */
 export interface ScaledJobDependencies {
@@ -51,6 +52,8 @@ export interface ScaledJobState {
   failures: string;
   /** Why it could not be used, as it was told last. */
   refusal: string | undefined;
+  /** Its Jobs as they were listed last, before the first of a poll was made. */
+  jobs: JobSummary | undefined;
 }
 
 type Clocks = Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -106,6 +109,7 @@ export class ScaledJobStates implements Disposable {
       onPolled,
       failures: '',
       refusal: undefined,
+      jobs: undefined,
     };
     this.#states.set(key, fresh);
     return fresh;
@@ -118,6 +122,11 @@ export class ScaledJobStates implements Disposable {
 
   activity(key: string): ActivityLog | undefined {
     return this.#states.get(key)?.activity;
+  }
+
+  /** The Jobs of an object as they were listed last. */
+  jobs(key: string): JobSummary | undefined {
+    return this.#states.get(key)?.jobs;
   }
 
   delete(key: string): void {

@@ -23,11 +23,11 @@ export const GENERATION_ANNOTATION = 'scaledjob.keda.sh/generation';
 /** Takes of a Job what counts here: its pod template may have 1 MiB, and there may be thousands. @throws when it has no name */
 export function readFoundJob(value: unknown): FoundJob {
   const { metadata, status } = readObject<FoundJob>(value);
-  const { namespace, name, uid, deletionTimestamp, annotations } = metadata;
+  const { namespace, name, uid, creationTimestamp, deletionTimestamp, annotations } = metadata;
   const generation = getOwn(annotations, GENERATION_ANNOTATION);
   return {
     metadata: {
-      ...{ namespace, name, uid, deletionTimestamp },
+      ...{ namespace, name, uid, creationTimestamp, deletionTimestamp },
       ...(generation !== undefined && { annotations: { [GENERATION_ANNOTATION]: generation } }),
     },
     ...(status && { status: { completionTime: status.completionTime, conditions: conditionsOf(status) } }),
@@ -102,4 +102,40 @@ export function surplusJobs(
     return sorted.slice(0, Math.max(0, sorted.length - limit)).map(({ job }) => job);
   };
   return [...oldest(true, successful), ...oldest(false, failed)];
+}
+
+/** The Jobs of a ScaledJob at one time, for people. */
+export interface JobSummary {
+  readonly listedAtMs: number;
+  readonly active: number;
+  readonly complete: number;
+  readonly failed: number;
+  /** The latest, at most {@link MAX_SUMMARIZED}, newest first. */
+  readonly jobs: readonly SummarizedJob[];
+}
+
+interface SummarizedJob {
+  readonly name: string;
+  readonly state: 'Active' | 'Complete' | 'Failed';
+  /** `NaN` where the API server gives no valid time. */
+  readonly createdAtMs: number;
+  readonly endedAtMs: number | undefined;
+}
+
+/** Bounds memory: a ScaledJob may have thousands. */
+const MAX_SUMMARIZED = 50;
+
+/** Counts Jobs by state, and describes the newest. */
+export function summarizeJobs(all: readonly FoundJob[], listedAtMs: number): JobSummary {
+  const counts = { active: 0, complete: 0, failed: 0 };
+  const jobs = all.map((job): SummarizedJob => {
+    const end = endOf(job);
+    const state = end === undefined ? 'Active' : end.isComplete ? 'Complete' : 'Failed';
+    counts[state === 'Active' ? 'active' : state === 'Complete' ? 'complete' : 'failed']++;
+    const { name, creationTimestamp = '' } = job.metadata;
+    return { name, state, createdAtMs: Date.parse(creationTimestamp), endedAtMs: end?.atMs };
+  });
+  const newest = (job: SummarizedJob) => (Number.isNaN(job.createdAtMs) ? 0 : job.createdAtMs);
+  jobs.sort((a, b) => newest(b) - newest(a) || (a.name < b.name ? -1 : 1));
+  return { listedAtMs, ...counts, jobs: jobs.slice(0, MAX_SUMMARIZED) };
 }

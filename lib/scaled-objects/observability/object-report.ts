@@ -2,6 +2,7 @@ import type { Collection } from '#lib/collection/collection.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
+import type { JobSummary } from '../jobs/job-state.ts';
 import { type ActivityLog, type ObservedMetric, observeMetrics } from '../metrics/metric-state.ts';
 import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
@@ -21,6 +22,8 @@ export interface ObjectReport {
   readonly activity: ActivityLog | undefined;
   /** How often its triggers could not be planned. */
   readonly failedPlans: number;
+  /** Of a ScaledJob, once they were listed. */
+  readonly jobs?: JobSummary | undefined;
 }
 
 /** Where ScaledJobs are asked for: by the leader alone. */
@@ -29,6 +32,7 @@ export interface JobTerm {
   readonly prepared: { findTriggers(key: string): PreparedTriggers | undefined };
   readonly states: {
     activity(key: string): ActivityLog | undefined;
+    jobs(key: string): JobSummary | undefined;
   };
 }
 
@@ -68,7 +72,7 @@ export function* reportScaledJobs({ jobs, jobTerm }: ObjectReportOptions): Itera
     const plan = prepared.findTriggers(key);
     const unknown = { owner: key, collection, fallback: undefined, health: undefined };
     const observed = plan ? observeMetrics(plan, unknown) : [];
-    const details = { activity: states.activity(key), failedPlans: 0 };
+    const details = { activity: states.activity(key), failedPlans: 0, jobs: states.jobs(key) };
     yield { kind: 'ScaledJob', key, object, plan, observed, collection, ...details };
   }
 }

@@ -1,16 +1,19 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
+import { replicaChart } from '#lib/ui/replica-chart.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
 import { type KedaAnnotations, readKedaAnnotations } from '../api/annotations.ts';
 import { isReady } from '../api/conditions.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
+import type { JobSummary } from '../jobs/job-state.ts';
 import type { MetricState, ObservedMetric } from '../metrics/metric-state.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
@@ -28,7 +31,7 @@ const COLUMNS: readonly Column[] = [
 ];
 const RESOURCE = { group: 'keda.sh', resource: 'scaledobjects' };
 
-/** An object, and what is known of its triggers; nothing of those of a ScaledJob where this replica does not act. */
+/** An object with the report of its triggers; a ScaledJob has one in the leader alone. */
 interface Shown {
   readonly kind: ObjectReport['kind'];
   readonly object: ScaledObject | ScaledJob;
@@ -47,7 +50,7 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
   );
   if (query.namespace !== '' && query.name !== '') {
     if (listed.length === 0) throw notFound(RESOURCE, `${query.namespace}/${query.name}`);
-    return html`${breadcrumbs(query, 'ScaledObjects')}${shownOf(listed, source).map((one) => renderOne(one, source))}`;
+    return html`${breadcrumbs(query, 'ScaledObjects')}${shownOf(listed, source).map((one) => renderOne(one, query, source))}`;
   }
   const needsAttention = ({ object }: (typeof all)[number]) => !isReady(object.status?.conditions);
   const inOrder = [...listed.filter(needsAttention), ...listed.filter((one) => !needsAttention(one))];
@@ -55,20 +58,20 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
   const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
   return html`<section>
 <div class="bar"><h2>ScaledObjects and ScaledJobs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${managedByKeda(source)}
-${table(COLUMNS, rows, 'There is none.')}
+${otherOperatorNote(source)}
+${table(COLUMNS, rows, 'No ScaledObjects or ScaledJobs.')}
 ${links}
 </section>`;
 }
 
-/** That another operator acts on them, and by what that is known. */
-function managedByKeda({ kedaDetector: { evidence } }: DebugOptions): HtmlPart {
+/** A line where another operator manages the objects, with the sign of it. */
+function otherOperatorNote({ kedaDetector: { evidence } }: DebugOptions): HtmlPart {
   return evidence === undefined
     ? ''
-    : html`<p>${stateWord('waiting', 'Left alone')} Another operator acts on these objects: ${evidence}.</p>`;
+    : html`<p>${stateWord('waiting', 'Not managed')} Another operator manages these objects: ${evidence}.</p>`;
 }
 
-/** What is known of some objects: of these alone it is looked up. */
+/** Reports some objects, and computes nothing of others. */
 function shownOf(
   some: readonly { readonly kind: ObjectReport['kind']; readonly object: ScaledObject | ScaledJob }[],
   source: DebugOptions,
@@ -78,18 +81,18 @@ function shownOf(
   );
   const jobs = some.flatMap(({ kind, object }) => (kind === 'ScaledJob' ? (object as ScaledJob) : []));
   const options = { ...source, objects, jobs };
-  const told = new Map(
+  const reports = new Map(
     [...reportScaledObjects(options), ...reportScaledJobs(options)].map((one) => [
       `${one.kind} ${one.key}`,
       one,
     ]),
   );
   return some.map((one) => {
-    const found = told.get(`${one.kind} ${keyOf(one.object.metadata)}`);
+    const report = reports.get(`${one.kind} ${keyOf(one.object.metadata)}`);
     return {
       ...one,
-      annotations: found?.prepared?.annotations ?? readKedaAnnotations(one.object),
-      report: found,
+      annotations: report?.prepared?.annotations ?? readKedaAnnotations(one.object),
+      report,
     };
   });
 }
@@ -98,10 +101,13 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
   const { kind, object } = shown;
   const { namespace = '', name } = object.metadata;
   const { lastActiveTime } = object.status ?? {};
-  const { row, word } = wordOf(shown, source);
+  const { row, word } = describeState(shown, source);
   return {
     state: row,
-    note: row === 'failing' && whyNotReady(shown),
+    note:
+      row === 'failing'
+        ? describeProblem(shown)
+        : word === 'Degraded' && 'A trigger fails, and the fallback applies',
     cells: [
       stateWord(row, word),
       kind,
@@ -115,8 +121,8 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
   };
 }
 
-/** What the condition says, and of triggers that do not work, which only says that, why the first does not. */
-function whyNotReady({ object, report }: Shown): string | undefined {
+/** The message of the condition, with the first failure of a trigger where the message does not have it. */
+function describeProblem({ object, report }: Shown): string | undefined {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
   if (!report?.plan || !/^(Partial)?TriggerError$/.test(ready?.reason ?? '')) return ready?.message;
   const failing = report.observed.flatMap(({ state }) => ('error' in state ? state.error : []));
@@ -124,43 +130,90 @@ function whyNotReady({ object, report }: Shown): string | undefined {
   return cause ? `${ready?.message}: ${describeError(cause)}` : ready?.message;
 }
 
-function renderOne(shown: Shown, source: DebugOptions): Html {
+function renderOne(shown: Shown, query: PageQuery, source: DebugOptions): Html {
   const { kind, object, report } = shown;
+  const { namespace = '' } = object.metadata;
   const { conditions = [], lastActiveTime } = object.status ?? {};
   const nowMs = source.clock.nowMs();
+  const { row, word } = describeState(shown, source);
   const hpa = object.status && 'hpaName' in object.status ? object.status.hpaName : undefined;
-  const state: [string, HtmlPart][] = [
+  const hpaLink = hpa !== undefined && objectLink(query, { view: 'hpas', namespace, name: hpa, text: hpa });
+  const known: [string, HtmlPart][] = [
+    ['State', stateWord(row, word)],
     ['Scales', scaledBy(shown)],
     ['Next', nextText(shown, source)],
     ['Last active', lastActiveTime === undefined ? 'never' : ago(Date.parse(lastActiveTime), nowMs)],
-    ...(hpa === undefined ? [] : [['HPA', hpa] satisfies [string, HtmlPart]]),
+    ...(hpaLink ? [['HPA', hpaLink] satisfies [string, HtmlPart]] : []),
   ];
   const conditionFacts = conditions.map(({ type, status, message }): [string, HtmlPart] => [
     type,
-    message ? `${status}: ${message}` : status,
+    message ? `${status}: ${shortenSelectors(message)}` : status,
   ]);
   return html`<section>
 <div class="bar"><h2>${kind}</h2></div>
-${facts([...state, ...conditionFacts])}
+${facts([...known, ...conditionFacts])}
 </section>
+${kind === 'ScaledObject' ? replicaSection(shown, source) : jobsSection(report?.jobs, nowMs)}
 <section>
 <div class="bar"><h2>Triggers</h2><span class="count">${object.spec.triggers.length}</span></div>
 ${triggerTable(report, nowMs)}
 </section>`;
 }
 
-function wordOf({ kind, object, annotations }: Shown, { kedaDetector }: DebugOptions) {
+/** Draws the replicas of the target, as the leader observed them. */
+function replicaSection({ report }: Shown, { states }: DebugOptions): HtmlPart {
+  const replicas = (report && states.replicasOf(report.key)?.points()) ?? [];
+  const [first, last] = [replicas.at(0), replicas.at(-1)];
+  if (!report?.prepared || !first || !last || replicas.length < 2) return '';
+  const { idle, min = 0, max: maxReplicas } = report.prepared.bounds;
+  const minReplicas = idle ?? min;
+  const axes = { fromMs: first.atMs, untilMs: last.atMs };
+  const chart = replicaChart({ replicas, minReplicas, maxReplicas }, axes);
+  return html`<section><div class="charts">${chart}</div></section>`;
+}
+
+const JOB_COLUMNS: readonly Column[] = [
+  { title: 'State' },
+  { title: 'Job', className: 'name' },
+  { title: 'Created', className: 'number' },
+  { title: 'Ended', className: 'number' },
+];
+const JOB_STATES = { Active: 'waiting', Complete: 'served', Failed: 'failing' } as const;
+
+function jobsSection(summary: JobSummary | undefined, nowMs: number): Html {
+  const { active = 0, complete = 0, failed = 0, jobs = [], listedAtMs } = summary ?? {};
+  const count = active + complete + failed;
+  const rows = jobs.map(
+    ({ name, state, createdAtMs, endedAtMs }): Row => ({
+      ...(state === 'Failed' && { state: 'failing' }),
+      cells: [
+        stateWord(JOB_STATES[state], state),
+        name,
+        ago(createdAtMs, nowMs),
+        endedAtMs === undefined ? '–' : ago(endedAtMs, nowMs),
+      ],
+    }),
+  );
+  const counts = `${active} active, ${complete} complete, ${failed} failed`;
+  const more = count > jobs.length ? `; the newest ${jobs.length} are shown` : '';
+  const none = summary ? 'No Jobs.' : 'Not listed yet: the leader lists Jobs when a trigger responds.';
+  return html`<section>
+<div class="bar"><h2>Jobs</h2><span class="count">${summary && `${counts}${more}, listed `}${listedAtMs !== undefined && ago(listedAtMs, nowMs)}</span></div>
+${table(JOB_COLUMNS, rows, none)}
+</section>`;
+}
+
+function describeState({ kind, object, annotations }: Shown, { kedaDetector }: DebugOptions) {
   const { conditions = [] } = object.status ?? {};
   const isTrue = (wanted: string) =>
     conditions.some(({ type, status }) => type === wanted && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
-  if (kedaDetector.evidenceFor(kind, object) !== undefined) return state('waiting', 'left alone');
+  if (kedaDetector.evidenceFor(kind, object) !== undefined) return state('waiting', 'Not managed');
   const isRefused = conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
-  if (annotations.isPaused && !isRefused) return state('waiting', 'paused');
-  if (conditions.length === 0) return state('waiting', 'not seen yet');
-  if (!isReady(conditions)) return state('failing', 'not ready');
-  if (isTrue('Fallback')) return state('waiting', 'falling back');
-  return state('served', isTrue('Active') ? 'active' : 'ready');
+  if (annotations.isPaused && !isRefused) return state('waiting', 'Paused');
+  if (conditions.length === 0) return state('waiting', 'Pending');
+  if (!isReady(conditions)) return state('failing', 'Failing');
+  return isTrue('Fallback') ? state('waiting', 'Degraded') : state('served', 'Healthy');
 }
 
 function scaledBy({ report }: Shown): string {
@@ -177,23 +230,23 @@ function triggersText({ object, report }: Shown): string {
   return observed.length === 0 ? types : `${types}: ${active} of ${observed.length} active`;
 }
 
-/** What is done next, and when. */
+/** Describes the next action, and when. */
 function nextText(
   { kind, object, annotations, report }: Shown,
   { states, clock, kedaDetector }: DebugOptions,
 ): string {
   const evidence = kedaDetector.evidenceFor(kind, object);
-  if (evidence !== undefined) return `nothing, for another operator acts on it: ${evidence}`;
-  if (annotations.isPaused) return 'nothing, for it is paused';
-  if (!report) return 'the replica that leads asks its triggers';
+  if (evidence !== undefined) return `nothing: another operator manages it (${evidence})`;
+  if (annotations.isPaused) return 'nothing: it is paused';
+  if (!report) return 'the leader polls its triggers';
   const { key, plan, observed, collection } = report;
-  if (!plan) return 'its triggers are looked at';
+  if (!plan) return 'its triggers are being prepared';
   const next = kind === 'ScaledObject' ? states.nextOf(key) : undefined;
   const waits = observed.flatMap(({ metric }) => collection.nextInMs(key, metric.metricName) ?? []);
-  const polls = waits.length === 0 ? '' : `triggers are asked ${inSeconds(Math.min(...waits))}`;
+  const polls = waits.length === 0 ? '' : `next poll ${inSeconds(Math.min(...waits))}`;
   const step =
     next && (next.atMs === undefined ? next.what : `${next.what}, ${inSeconds(next.atMs - clock.nowMs())}`);
-  return [step, polls].filter(Boolean).join('; ') || 'no trigger of it is asked here';
+  return [step, polls].filter(Boolean).join('; ') || 'none of its triggers is polled here';
 }
 
 function inSeconds(durationMs: number): string {
@@ -208,16 +261,16 @@ const TRIGGER_COLUMNS: readonly Column[] = [
   { title: 'Since', className: 'number' },
   { title: 'Failures', className: 'number' },
   { title: 'Next poll', className: 'number' },
-  { title: 'Asked', className: 'text' },
+  { title: 'Query', className: 'text' },
 ];
 
-/** The triggers of an object, with what each told and how it fares. */
-function triggerTable(told: ObjectReport | undefined, nowMs: number): Html {
-  const rows = told?.plan?.triggers.flatMap((trigger) => triggerRows(trigger, told, nowMs)) ?? [];
-  return table(TRIGGER_COLUMNS, rows, 'None is asked by this replica now.');
+/** Renders the triggers of an object with their latest values and failures. */
+function triggerTable(report: ObjectReport | undefined, nowMs: number): Html {
+  const rows = report?.plan?.triggers.flatMap((trigger) => triggerRows(trigger, report, nowMs)) ?? [];
+  return table(TRIGGER_COLUMNS, rows, 'This replica polls none of its triggers.');
 }
 
-function triggerRows(trigger: PreparedTrigger, told: ObjectReport, nowMs: number): readonly Row[] {
+function triggerRows(trigger: PreparedTrigger, report: ObjectReport, nowMs: number): readonly Row[] {
   const { type, name, resource, error } = trigger;
   const title = name === undefined ? type : html`${type} <span class="faint">${name}</span>`;
   const rest = TRIGGER_COLUMNS.slice(2).map(() => '–');
@@ -226,26 +279,26 @@ function triggerRows(trigger: PreparedTrigger, told: ObjectReport, nowMs: number
       {
         state: 'failing',
         note: describeError(error),
-        cells: [stateWord('failing', 'not asked'), title, ...rest],
+        cells: [stateWord('failing', 'Failing'), title, ...rest],
       },
     ];
   if (resource) {
     const note = `the HPA controller reads ${resource.resource} itself`;
-    return [{ cells: [stateWord('served', 'by the HPA'), title, ...rest], note }];
+    return [{ cells: [stateWord('served', 'Read by the HPA'), title, ...rest], note }];
   }
-  return told.observed
+  return report.observed
     .filter((one) => one.trigger === trigger)
-    .map((one) => metricRow(one, { told, title, nowMs }));
+    .map((one) => metricRow(one, { report, title, nowMs }));
 }
 
 interface MetricRowOptions {
-  readonly told: ObjectReport;
+  readonly report: ObjectReport;
   readonly title: HtmlPart;
   readonly nowMs: number;
 }
 
-function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: MetricRowOptions): Row {
-  const { key, collection, object, activity } = told;
+function metricRow({ metric, state }: ObservedMetric, { report, title, nowMs }: MetricRowOptions): Row {
+  const { key, collection, object, activity } = report;
   const { metricName, target, targetType, query } = metric;
   const failure = collection.failure(key, metricName);
   const health = object.status && 'health' in object.status ? object.status.health : undefined;
@@ -259,10 +312,10 @@ function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: Me
     state: row,
     note: [error, metricName].filter((text) => text !== undefined).map((text) => html`<p>${text}</p>`),
     cells: [
-      stateWord(row, hasValue ? (state.isActive ? 'active' : 'not active') : word),
+      stateWord(row, hasValue ? (state.isActive ? 'Active' : 'Inactive') : word),
       title,
       hasValue ? state.values.join(', ') : '–',
-      `${target} ${targetType === 'AverageValue' ? 'a replica' : 'in all'}`,
+      `${target} ${targetType === 'AverageValue' ? 'per replica' : 'in total'}`,
       sinceMs === undefined ? '–' : ago(sinceMs, nowMs),
       `${failure?.count ?? 0}${counted === undefined ? '' : ` (${counted} counted)`}`,
       ahead(nowMs + (collection.nextInMs(key, metricName) ?? 0), nowMs),
@@ -272,8 +325,8 @@ function metricRow({ metric, state }: ObservedMetric, { told, title, nowMs }: Me
 }
 
 const STATES: Readonly<Record<MetricState['kind'], { readonly row: RowState; readonly word: string }>> = {
-  value: { row: 'served', word: 'told' },
-  pending: { row: 'waiting', word: 'not asked yet' },
-  failing: { row: 'failing', word: 'failing' },
-  fallback: { row: 'waiting', word: 'falling back' },
+  value: { row: 'served', word: 'Active' },
+  pending: { row: 'waiting', word: 'Pending' },
+  failing: { row: 'failing', word: 'Failing' },
+  fallback: { row: 'waiting', word: 'Degraded' },
 };

@@ -17,6 +17,7 @@ import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, WrittenHpa } from './hpa-client.ts';
+import { ReplicaHistory } from './replica-history.ts';
 
 /** What the controller of ScaledObjects works with. */
 export interface ScaledObjectDependencies {
@@ -74,6 +75,8 @@ interface ScaledObjectState {
   readonly failures: Map<string, string>;
   /** What happens next, for those who look at the program. */
   next: NextStep | undefined;
+  /** Of its target. */
+  readonly replicas: ReplicaHistory;
 }
 
 /** What a leader remembers of objects; it begins and ends with its term. */
@@ -93,6 +96,7 @@ export class ScaledObjectStates {
       health: new HealthCounter(),
       failures: new Map(),
       next: undefined,
+      replicas: new ReplicaHistory(),
     };
     this.#states.set(key, fresh);
     return fresh;
@@ -101,6 +105,11 @@ export class ScaledObjectStates {
   /** What comes next for an object, without beginning to remember it. */
   nextOf(key: string): ScaledObjectState['next'] {
     return this.#states.get(key)?.next;
+  }
+
+  /** The replicas of an object's target over time, without beginning to remember it. */
+  replicasOf(key: string): Pick<ReplicaHistory, 'points'> | undefined {
+    return this.#states.get(key)?.replicas;
   }
 
   /** The object as it is now: as we wrote it last, where the informer does not show that yet. */

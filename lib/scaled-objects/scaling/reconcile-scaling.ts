@@ -34,6 +34,7 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
   const { prepared, plan, target, plans, states, clock, key } = options;
   const { annotations, bounds } = prepared;
   const state = states.of(key);
+  state.replicas.record(target.replicas, clock.nowMs());
   const counted = withHealth(object, options);
   const observed = plans.observe(key, counted, plan);
   const evaluation = evaluateTriggers(prepared, {
@@ -91,6 +92,7 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
   };
   const decision = decide(input);
   const isDone = await act(decision, { ...options, evaluation });
+  if (isDone && decision.action !== 'none') state.replicas.record(decision.replicas, clock.nowMs());
   const isActiveNow = decision.isActiveNow && isDone;
   if (isActiveNow) state.lastActiveAtMs = monotonicMs;
   state.next = nextStep(input, decision);

@@ -20,9 +20,11 @@ describe('renderCronHpas', () => {
       cronHpa({ name: 'ill', status: { ready: FAILED, lastResult: 'Failed' } } as never),
       cronHpa({ name: 'new' }),
     ]);
-    expect(page).to.match(/not reconciled yet default new Deployment web 1 – –/);
-    expect(page).to.match(/ScalingFailed default ill Deployment web 1 – Failed .*there is no &lt;web&gt;/);
-    expect(page).to.match(/ready default well Deployment web 1 in 30 ?m\S* Succeed/);
+    expect(page).to.match(/Pending default new Deployment web 1 – –/);
+    expect(page).to.match(
+      /Failing default ill Deployment web 1 – Failed .*ScalingFailed: there is no &lt;web&gt;/,
+    );
+    expect(page).to.match(/Healthy default well Deployment web 1 in 30 ?m\S* Succeed/);
     expect(page).to.match(
       /CronHorizontalPodAutoscalers .*State Namespace Cron-HPA Target Jobs Next activation Last result/,
     );

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario } from '#lib/hpa/explain/scenario.ts';
-import { highestReplicas, timelineSvg, timelineTable } from '#lib/hpa/explain/timeline.ts';
+import { timelineSvg, timelineTable } from '#lib/hpa/explain/timeline.ts';
 import { SCENARIO } from './built-scenario.ts';
 
 describe('timelineSvg', () => {
@@ -25,29 +25,6 @@ describe('timelineSvg', () => {
       );
     expect(timesOf('1m')).to.deep.equal(['0s', '15s', '30s', '45s', '1m']);
     expect(timesOf('2h')).to.deep.equal(['0s', '30m', '1h', '1h30m', '2h']);
-  });
-});
-
-describe('highestReplicas', () => {
-  const highest = (
-    replicas: readonly (number | undefined)[],
-    proposed: readonly (number | undefined)[],
-    maxReplicas: number,
-  ) => {
-    const points = (values: readonly (number | undefined)[]) =>
-      values.map((value, atMs) => ({ atMs, value }));
-    return highestReplicas({ replicas: points(replicas), proposed: points(proposed), maxReplicas });
-  };
-
-  it('shows the maximum when replicas come near it, and at most twice as much of proposals', () => {
-    expect(highest([2, 5, 3], [4], 10)).to.equal(10);
-    expect(highest([2, 4, 3], [4], 10)).to.equal(4);
-    expect(highest([2], [6, 3], 10)).to.equal(10);
-    expect(highest([2], [15, 3], 10)).to.equal(15);
-    expect(highest([2], [500, 3], 10)).to.equal(20);
-    expect(highest([30], [5], 10)).to.equal(30);
-    expect(highest([undefined], [undefined], 10)).to.equal(1);
-    expect(highest([], [], 2)).to.equal(2);
   });
 });
 

@@ -88,8 +88,8 @@ automatic minReplicas: stays 2: the week recommends 2
 
 last 2 decisions, latest first, in UTC:
 1970-01-01
-00:00:30           scaled from 2 to 3, metrics propose 3
-00:00:00           stayed at 2, metrics propose 3
+00:00:30  scaled from 2 to 3, metrics propose 3
+00:00:00  stayed at 2, metrics propose 3
 `,
     );
   });
@@ -169,7 +169,7 @@ cpu resource: no average of 10: proposes 2, the highest
 last 3 decisions, latest first, in UTC:
 2026-01-01
 12:00:15–12:00:30  2 × would scale from 2 to 3 (dry run: differs from the status), metrics propose 3
-12:00:00           would scale from 2 to 3 (dry run: same as the status), metrics propose 3`);
+12:00:00  would scale from 2 to 3 (dry run: same as the status), metrics propose 3`);
   });
 
   it('shows another controller, an invalid annotation, and automatic minReplicas', () => {
@@ -188,7 +188,7 @@ automatic minReplicas: left alone
 
 last 1 decisions, latest first, in UTC:
 2026-01-01
-12:00:00           not scaled: no scale: no such target`);
+12:00:00  not scaled: no scale: no such target`);
     const met = new ReportedHpas();
     met.log.recordExternal(
       'shop/web',
@@ -200,7 +200,7 @@ not scaled: "other" wrote its status at 2026-01-01T11:59:55Z
 
 last 1 decisions, latest first, in UTC:
 2026-01-01
-12:00:00           not scaled: controlled elsewhere`);
+12:00:00  not scaled: controlled elsewhere`);
   });
 
   it('shows a calculation of two hundred lines in full', () => {

@@ -19,8 +19,8 @@ describe('formatDecisionRuns', () => {
     const log = decisions({ currentReplicas: 4, isScaled: true }, ...stays);
     expect(formatDecisionRuns(log)).to.deep.equal([
       '2026-01-01',
-      '11:34–11:40        28 × stayed at 5, metrics propose 4 to 5',
-      '11:33:45           scaled from 4 to 5, metrics propose 5',
+      '11:34–11:40  28 × stayed at 5, metrics propose 4 to 5',
+      '11:33:45  scaled from 4 to 5, metrics propose 5',
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('formatDecisionRuns', () => {
   it('formats the step and the error where a decision was not made by metrics', () => {
     const missing = { step: 'metrics-missing', proposedReplicas: undefined, error: 'no such metric' };
     expect(formatDecisionRuns(decisions(missing, missing, {})).slice(1)).to.deep.equal([
-      '11:34:15           stayed at 5, metrics propose 5',
+      '11:34:15  stayed at 5, metrics propose 5',
       '11:33:45–11:34:00  2 × stayed at 5: metrics missing: no such metric',
     ]);
   });

@@ -104,14 +104,14 @@ describe('renderHpas with decisions', () => {
 
   it('lists replicas, highest metric and state of each HPA, those with problems first', () => {
     expect(rowsOf(page('view=hpas'))).to.deep.equal([
-      '[] State | Namespace | HPA | Replicas | Proposed | Bounds | Current of target | Decided',
+      '[] State | Namespace | HPA | Replicas | Proposed | Bounds | Current / target | Decided',
       '[failing has-reason] Failing | shop | lost | ? | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[failing reason] Scale of the target unknown: failed to query scale subresource for Deployment/shop/lost: there is none',
       '[failing has-reason] Failing | shop | rival | 2 | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[failing reason] Pods of the target unclear: pods are selected by two',
       '[failing has-reason] Failing | shop | stuck | 2 → 3 | 3 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[failing reason] Not scaled: failed to rescale Deployment/shop/stuck: forbidden',
-      '[failing has-reason] Failing | shop | mute | 2 | – | 2 to 100 | cpu resource: not available of 10 | 30s ago',
+      '[failing has-reason] Failing | shop | mute | 2 | – | 2 to 100 | cpu resource: no value, target 10 | 30s ago',
       '[failing reason] Metric missing: cpu resource: connection refused (for 2m30s)',
       '[waiting has-reason] Not managed | bank | other | ? | – | – | – | 30s ago',
       '[waiting reason] Managed by another controller: "kube-controller-manager" wrote its status 35s ago',
@@ -189,7 +189,7 @@ automatic minReplicas: stays 2: the week recommends 2
 
 last 1 decisions, latest first, in UTC:
 2026-01-01
-12:00:00           scaled from 2 to 3, metrics propose 3`,
+12:00:00  scaled from 2 to 3, metrics propose 3`,
     );
     const still = page('view=hpas&namespace=shop&name=grown&refresh=off', ['hpas']);
     expect(linksOf(still)).to.deep.equal(['?view=hpas&refresh=off', '?view=hpas&namespace=shop&refresh=off']);

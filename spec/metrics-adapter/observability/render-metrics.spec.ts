@@ -15,14 +15,14 @@ describe('renderMetrics', () => {
     const page = shown('', { reports: REPORTS, problems: ['there is no <source>'] });
     expect(page).to.match(/^ Metrics of HPAs 5 /);
     expect(page).to.match(
-      /not collected default\/web External\/b – – – – – – there is no &lt;source&gt; failing default\/api/,
+      /Failing default\/web External\/b – – – – – – there is no &lt;source&gt; Degraded default\/api/,
     );
     expect(page).to.match(
-      /failing default\/api External\/a counting 6 1m ago 15s in 10s up of a no &lt;route&gt; \( for 2m \)/,
+      /Degraded default\/api External\/a counting 6 1m ago 15s in 10s up of a no &lt;route&gt; \( for 2m \)/,
     );
-    expect(page).to.match(/missing other\/web External\/a counting 7 1m ago .* refused/);
-    expect(page).to.match(/not asked yet other\/api External\/a counting – – 15s in 10s up of a/);
-    expect(page).to.match(/served default\/web External\/a counting 5 1m ago 15s in 10s up of a $/);
+    expect(page).to.match(/Failing other\/web External\/a counting 7 1m ago .* refused/);
+    expect(page).to.match(/Pending other\/api External\/a counting – – 15s in 10s up of a/);
+    expect(page).to.match(/Healthy default\/web External\/a counting 5 1m ago 15s in 10s up of a $/);
   });
 
   it('says how many samples there are where several came, and what people should know', () => {
@@ -37,7 +37,7 @@ describe('renderMetrics', () => {
     expect(names('&namespace=other')).to.deep.equal(['other/web', 'other/api']);
     expect(names('&name=api')).to.deep.equal(['default/api', 'other/api']);
     expect(names('&filter=t/we')).to.deep.equal(['default/web', 'default/web']);
-    expect(shown('', {})).to.include('No HPA asks for a metric that is collected here.');
+    expect(shown('', {})).to.include('No HPA has a metric that is collected here.');
   });
 
   it('links to the HPA, where the page shows HPAs', () => {
@@ -51,7 +51,7 @@ describe('renderMetrics', () => {
 
   it('shows a metric of which nothing is known any more by its query', () => {
     const gone = { ...WELL, owner: 'default/gone' };
-    expect(shown('', { reports: [gone] })).to.match(/served default\/gone – – 5 1m ago/);
+    expect(shown('', { reports: [gone] })).to.match(/Healthy default\/gone – – 5 1m ago/);
   });
 });
 

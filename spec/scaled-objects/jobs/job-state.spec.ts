@@ -5,6 +5,7 @@ import {
   readFoundJob,
   readFoundPod,
   runningJobs,
+  summarizeJobs,
   surplusJobs,
 } from '#lib/scaled-objects/jobs/job-state.ts';
 
@@ -21,6 +22,33 @@ describe('found Jobs', () => {
       : {},
   });
   const names = (jobs: readonly FoundJob[]) => jobs.map(({ metadata }) => metadata.name);
+
+  it('are counted by state, and the newest fifty described, newest first', () => {
+    const created = (one: FoundJob, agoS: number): FoundJob => ({
+      ...one,
+      metadata: { ...one.metadata, creationTimestamp: new Date(nowMs - agoS * 1000).toISOString() },
+    });
+    const jobs = [
+      created(job('b', 'Complete', 10), 60),
+      created(job('c', 'Failed', 30), 50),
+      job('d'),
+      created(job('a'), 60),
+    ];
+    expect(summarizeJobs(jobs, nowMs)).to.deep.equal({
+      ...{ listedAtMs: nowMs, active: 2, complete: 1, failed: 1 },
+      jobs: [
+        { name: 'c', state: 'Failed', createdAtMs: nowMs - 50_000, endedAtMs: nowMs - 30_000 },
+        { name: 'a', state: 'Active', createdAtMs: nowMs - 60_000, endedAtMs: undefined },
+        { name: 'b', state: 'Complete', createdAtMs: nowMs - 60_000, endedAtMs: nowMs - 10_000 },
+        { name: 'd', state: 'Active', createdAtMs: Number.NaN, endedAtMs: undefined },
+      ],
+    });
+    const many = summarizeJobs(
+      Array.from({ length: 51 }, (_, index) => job(`j${index}`)),
+      nowMs,
+    );
+    expect([many.active, many.jobs.length]).to.deep.equal([51, 50]);
+  });
 
   it('run until they end, and count for as long as the queue may have had their work', () => {
     const jobs = [job('a'), job('b', 'Complete', 10), job('c', 'Failed', 30)];

@@ -33,19 +33,20 @@ describe('renderScaledObjects', () => {
       next: { 'default/web': { what: 'scale to 0', atMs: NOW_MS + 90_400 } },
       other: { evidence: SIGN, on: ['ScaledObject left'] },
     });
-    const planned = 'its triggers are looked at';
+    const planned = 'its triggers are being prepared';
     const types = 'prometheus, cron';
     expect(page).to.deep.equal([
       'State|Kind|Namespace|Name|Scales|Triggers|Last active|Next',
-      `not ready|ScaledObject|default|ill|Deployment ill|${types}|–|${planned}`,
+      `Failing|ScaledObject|default|ill|Deployment ill|${types}|–|${planned}`,
       'there is no &lt;web&gt;',
-      `not seen yet|ScaledObject|default|new|Deployment new|${types}|–|${planned}`,
-      `active|ScaledObject|default|web|Deployment web|${types}: 1 of 1 active|2m ago|scale to 0, in 90 s; triggers are asked in 5 s`,
-      `ready|ScaledObject|default|calm|Deployment calm|${types}|–|${planned}`,
-      `falling back|ScaledObject|default|back|Deployment back|${types}|–|${planned}`,
-      `paused|ScaledObject|default|still|Deployment still|${types}|–|nothing, for it is paused`,
-      `left alone|ScaledObject|default|left|Deployment left|${types}|–|nothing, for another operator acts on it: &quot;keda&quot; writes the status`,
-      `ready|ScaledJob|default|work|Jobs|cron|–|${planned}`,
+      `Pending|ScaledObject|default|new|Deployment new|${types}|–|${planned}`,
+      `Healthy|ScaledObject|default|web|Deployment web|${types}: 1 of 1 active|2m ago|scale to 0, in 90 s; next poll in 5 s`,
+      `Healthy|ScaledObject|default|calm|Deployment calm|${types}|–|${planned}`,
+      `Degraded|ScaledObject|default|back|Deployment back|${types}|–|${planned}`,
+      'A trigger fails, and the fallback applies',
+      `Paused|ScaledObject|default|still|Deployment still|${types}|–|nothing: it is paused`,
+      `Not managed|ScaledObject|default|left|Deployment left|${types}|–|nothing: another operator manages it (&quot;keda&quot; writes the status)`,
+      `Healthy|ScaledJob|default|work|Jobs|cron|–|${planned}`,
     ]);
   });
 
@@ -79,7 +80,7 @@ describe('renderScaledObjects', () => {
     const annotations = { 'autoscaling.keda.sh/paused-replicas': 'many' };
     const page = rowsOf('', { objects: [scaledObject('still', { conditions: [UNREADY] }, annotations)] });
     expect(page.slice(1)).to.deep.equal([
-      'not ready|ScaledObject|default|still|Deployment still|prometheus, cron|–|nothing, for it is paused',
+      'Failing|ScaledObject|default|still|Deployment still|prometheus, cron|–|nothing: it is paused',
       'there is no &lt;web&gt;',
     ]);
   });
@@ -97,10 +98,10 @@ describe('renderScaledObjects', () => {
     expect(names(/<span class="state (\w+)"/g)).to.deep.equal(['failing', 'served']);
     expect(page).to.match(/href="\?view=scaledobjects&amp;namespace=default&amp;name=calm"/);
     expect(page).to.include('<h2>ScaledObjects and ScaledJobs</h2><span class="count">2</span>');
-    expect(page).to.not.include('Left alone');
+    expect(page).to.not.include('Not managed');
     const other = { evidence: SIGN, on: [] };
     expect(textOf(renderScaledObjects(query, toldOf({ other })).toString()).join(' ')).to.match(
-      /Left alone Another operator acts on these objects: &quot;keda&quot; writes the status\. .*There is none\./,
+      /Not managed Another operator manages these objects: &quot;keda&quot; writes the status\. .*No ScaledObjects or ScaledJobs\./,
     );
   });
 
@@ -109,9 +110,9 @@ describe('renderScaledObjects', () => {
     expect(rowsOf('', { objects })).to.have.lengthOf(101);
     expect(rowsOf('&page=2', { objects })).to.have.lengthOf(2);
     expect(rowsOf('&filter=o10', { objects })).to.have.lengthOf(3);
-    expect(rowsOf('&namespace=other', { objects })[1]).to.equal('There is none.');
+    expect(rowsOf('&namespace=other', { objects })[1]).to.equal('No ScaledObjects or ScaledJobs.');
     const unnamed = { metadata: { name: 'bare' }, spec: scaledObject('bare', undefined).spec };
-    expect(rowsOf('&name=bare', { objects: [unnamed] })[1]).to.match(/^not seen yet\|ScaledObject\|\|bare/);
+    expect(rowsOf('&name=bare', { objects: [unnamed] })[1]).to.match(/^Pending\|ScaledObject\|\|bare/);
   });
 
   it('says what is done next, as far as it is known, and when', () => {
@@ -128,21 +129,21 @@ describe('renderScaledObjects', () => {
     const waits = (...all: number[]) =>
       Object.fromEntries(all.map((nextInMs, index) => [`s${index}`, { state: value(0), nextInMs }]));
     const step = (atMs: number | undefined) => ({ 'default/web': { what: 'look again', atMs } });
-    expect(next({ triggers })).to.equal('no trigger of it is asked here');
-    expect(next({ triggers, metrics: waits(9000, 2400) })).to.equal('triggers are asked in 2 s');
-    expect(next({ triggers, metrics: waits(-9000) })).to.equal('triggers are asked in 0 s');
+    expect(next({ triggers })).to.equal('none of its triggers is polled here');
+    expect(next({ triggers, metrics: waits(9000, 2400) })).to.equal('next poll in 2 s');
+    expect(next({ triggers, metrics: waits(-9000) })).to.equal('next poll in 0 s');
     expect(next({ triggers, next: step(undefined) })).to.equal('look again');
     expect(next({ triggers, next: step(NOW_MS - 5000) })).to.equal('look again, in 0 s');
     expect(next({ triggers, next: step(NOW_MS + 7000), metrics: waits(1000) })).to.equal(
-      'look again, in 7 s; triggers are asked in 1 s',
+      'look again, in 7 s; next poll in 1 s',
     );
-    expect(next({})).to.equal('its triggers are looked at');
+    expect(next({})).to.equal('its triggers are being prepared');
     const jobs = [scaledJob('work', { conditions: [READY] })];
-    expect(next({ objects: [], jobs, isLeader: false })).to.equal('the replica that leads asks its triggers');
+    expect(next({ objects: [], jobs, isLeader: false })).to.equal('the leader polls its triggers');
     const known = { 'default/work': [toldTrigger('a', { metric: { metricName: 's0' } })] };
     const told = { objects: [], jobs, triggers: known, metrics: waits(3000) };
     const late = { 'default/work': { what: 'never told', atMs: undefined } };
-    expect(next({ ...told, next: late })).to.equal('triggers are asked in 3 s');
+    expect(next({ ...told, next: late })).to.equal('next poll in 3 s');
   });
 
   it('counts the triggers that are active, and names each type once', () => {
@@ -195,41 +196,93 @@ describe('renderScaledObjects', () => {
     });
     expect(lines).to.deep.equal([
       ...['ScaledObjects / default / web', 'ScaledObject'],
-      ...['Scales|Deployment web', 'Next|leave the replicas to the HPA; triggers are asked in 0 s'],
+      ...['State|Healthy', 'Scales|Deployment web', 'Next|leave the replicas to the HPA; next poll in 0 s'],
       ...['Last active|30s ago', 'HPA|keda-hpa-web', 'Ready|True: all is well', 'Active|True'],
       'Triggers 2',
-      'State|Trigger|Value|Threshold|Since|Failures|Next poll|Asked',
-      'active|prometheus queue|12, 7|10 a replica|1m ago|0|in 8s|up at http://prometheus',
+      'State|Trigger|Value|Threshold|Since|Failures|Next poll|Query',
+      'Active|prometheus queue|12, 7|10 per replica|1m ago|0|in 8s|up at http://prometheus',
       's0-prometheus',
-      'failing|redis|–|5 in all|5m ago|4 (2 counted)|now|value of s1-redis',
+      'Failing|redis|–|5 in total|5m ago|4 (2 counted)|now|value of s1-redis',
       ...['ECONNREFUSED', 's1-redis'],
-      'by the HPA|cpu|–|–|–|–|–|–',
+      'Read by the HPA|cpu|–|–|–|–|–|–',
       'the HPA controller reads cpu itself',
-      'not asked|kafka|–|–|–|–|–|–',
+      'Failing|kafka|–|–|–|–|–|–',
       'no scaler found',
-      'not active|cron|0|5 a replica|5s ago|0|in 1s|value of s4-cron',
+      'Inactive|cron|0|5 per replica|5s ago|0|in 1s|value of s4-cron',
       's4-cron',
-      'falling back|mysql|–|5 a replica|–|0|now|value of s5-mysql',
+      'Degraded|mysql|–|5 per replica|–|0|now|value of s5-mysql',
       ...['no such table', 's5-mysql'],
-      'not asked yet|nats|–|5 a replica|–|0|now|value of s6-nats',
+      'Pending|nats|–|5 per replica|–|0|now|value of s6-nats',
       's6-nats',
     ]);
   });
 
   it('shows of an object that has not been looked at, and of a ScaledJob, what is known', () => {
     const known = { objects: [scaledObject('web', undefined)], jobs: [scaledJob('web', undefined)] };
-    const none = ['State|Trigger|Value|Threshold|Since|Failures|Next poll|Asked'];
-    const asked = 'None is asked by this replica now.';
+    const none = ['State|Trigger|Value|Threshold|Since|Failures|Next poll|Query'];
+    const asked = 'This replica polls none of its triggers.';
     expect(linesOf('&namespace=default&name=web', { ...known, isLeader: false })).to.deep.equal([
       ...['ScaledObjects / default / web', 'ScaledObject'],
-      ...['Scales|Deployment web', 'Next|its triggers are looked at', 'Last active|never'],
-      ...['Triggers 2', ...none, asked, 'ScaledJob', 'Scales|Jobs'],
-      ...['Next|the replica that leads asks its triggers', 'Last active|never', 'Triggers 1', ...none, asked],
+      ...[
+        'State|Pending',
+        'Scales|Deployment web',
+        'Next|its triggers are being prepared',
+        'Last active|never',
+      ],
+      ...['Triggers 2', ...none, asked, 'ScaledJob', 'State|Pending', 'Scales|Jobs'],
+      ...['Next|the leader polls its triggers', 'Last active|never'],
+      ...[
+        'Jobs',
+        'State|Job|Created|Ended',
+        'Not listed yet: the leader lists Jobs when a trigger responds.',
+      ],
+      ...['Triggers 1', ...none, asked],
     ]);
     const triggers = { 'default/web': [toldTrigger('cron', { metric: { metricName: 's0-cron' } })] };
     const metrics = { 's0-cron': { state: value(3) } };
     const lines = linesOf('&namespace=default&name=web', { jobs: known.jobs, triggers, metrics });
-    expect(lines).to.include('active|cron|3|5 a replica|–|0|now|value of s0-cron');
+    expect(lines).to.include('Active|cron|3|5 per replica|–|0|now|value of s0-cron');
+  });
+
+  it('draws the replicas of the target, and links to its HPA where the page has HPAs', () => {
+    const points = [2, 4].map((value, index) => ({ atMs: NOW_MS - 60_000 * (1 - index), value }));
+    const object = scaledObject('web', { conditions: [READY], hpaName: 'keda-hpa-web' } as never);
+    const page = (views: readonly string[]) => {
+      const query = readPageQuery(
+        new URLSearchParams('view=scaledobjects&namespace=default&name=web'),
+        views,
+      );
+      return renderScaledObjects(
+        query,
+        toldOf({ objects: [object], replicas: { 'default/web': points } }),
+      ).toString();
+    };
+    expect(page(['hpas'])).to.include('<a href="?view=hpas&amp;namespace=default&amp;name=keda-hpa-web">');
+    expect(page([])).to.include('<dd>keda-hpa-web</dd>');
+    expect(page([]).match(/<svg /g)).to.have.lengthOf(1);
+    expect(page([]))
+      .to.match(/<path class="replicas" d="M56 [\d.]+H564V[\d.]+"/)
+      .and.to.match(/bounds \d to 100/);
+  });
+
+  it('shows the Jobs of a ScaledJob, the newest first, and how many there are', () => {
+    const jobs = [
+      { name: 'work-b', state: 'Active', createdAtMs: NOW_MS - 60_000, endedAtMs: undefined },
+      { name: 'work-a', state: 'Failed', createdAtMs: NOW_MS - 600_000, endedAtMs: NOW_MS - 300_000 },
+    ] as const;
+    const listed = { listedAtMs: NOW_MS - 5000, active: 1, complete: 7, failed: 1, jobs };
+    const lines = linesOf('&namespace=default&name=work', {
+      jobs: [scaledJob('work', { conditions: [READY] })],
+      listedJobs: { 'default/work': listed },
+      triggers: { 'default/work': [] },
+    });
+    const from = lines.findIndex((line) => line.startsWith('Jobs '));
+    expect(lines.slice(from, from + 4)).to.deep.equal([
+      'Jobs 1 active, 7 complete, 1 failed; the newest 2 are shown, listed 5s ago',
+      'State|Job|Created|Ended',
+      'Active|work-b|1m ago|–',
+      'Failed|work-a|10m ago|5m ago',
+    ]);
   });
 
   it('marks triggers by how they fare', () => {
@@ -247,7 +300,7 @@ describe('renderScaledObjects', () => {
     const page = renderScaledObjects(query, toldOf({ objects, triggers, metrics })).toString();
     const names = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, found]) => found);
     expect(names(/<span class="state (\w+)"/g)).to.deep.equal(
-      ...[['failing', 'served', 'served', 'waiting', 'waiting']],
+      ...[['served', 'failing', 'served', 'served', 'waiting', 'waiting']],
     );
     expect(names(/<tr class="([^"]*)"/g)).to.deep.equal([
       ...['failing has-reason', 'failing reason', 'has-reason', 'reason', 'has-reason', 'reason'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { selectorText } from '#lib/hpa/decision/metric-kinds.ts';
-import { shortenSelectors } from '#lib/hpa/observability/readable-selectors.ts';
+import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 
 describe('shortenSelectors', () => {
   const shortened = (selector: Parameters<typeof selectorText>[0]) =>
