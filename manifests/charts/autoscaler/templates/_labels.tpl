@@ -25,7 +25,7 @@ annotations:
 {{/* What each subsystem that is switched on needs to have its objects looked at; a new one adds its rules here. */}}
 {{- define "autoscaler.doctorsRules" -}}
 {{- if .Values.controllers.cronhpa.enabled }}
-# What is to be scaled when, and by whom else.
+# Objects to scale, their schedules, and other scalers.
 - apiGroups: [autoscaling.stke.com]
   resources: [cronhorizontalpodautoscalers]
   verbs: [list]
@@ -43,8 +43,8 @@ annotations:
 {{- end }}
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
-# Whether KEDA's operator runs, too, by what it has written, too, and who serves external metrics. Triggers with an
-# authentication are not asked: that would take Secrets.
+# The objects, whether KEDA's operator runs, and who serves external metrics. Triggers with an authentication are not
+# queried: that would require Secrets.
 - apiGroups: [keda.sh]
   resources: [scaledobjects, scaledjobs]
   verbs: [list]
@@ -65,7 +65,7 @@ annotations:
   resources: [horizontalpodautoscalers]
   verbs: [list]
 {{- end }}
-# Metrics of HPAs: whether they are served, and what their sources say.
+# Metrics of HPAs: whether they are served, and the responses of their sources.
 - apiGroups: [apiregistration.k8s.io]
   resources: [apiservices]
   resourceNames: [v1beta1.custom.metrics.k8s.io, v1beta2.custom.metrics.k8s.io, v1beta1.external.metrics.k8s.io]
