@@ -1,7 +1,7 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FairQueue } from './fair-queue.ts';
-import { currentTenant } from './tenant.ts';
+import { currentTenant, runForTenant } from './tenant.ts';
 
 /** Number of objects that are created or encoded in a time slice of a few milliseconds. */
 export const OBJECTS_PER_SLICE = 500;
@@ -68,10 +68,17 @@ const SHORT_MS = 2;
 /** Maximum pause after a piece of work; the pause is otherwise as long as the work. */
 const MAX_PAUSE_MS = 500;
 
+/** A piece of work that waits for its turn. */
+interface Piece {
+  readonly start: () => void;
+  /** Whether the work is done when `start` returns; otherwise it continues in the same iteration of the event loop. */
+  readonly isSynchronous: boolean;
+}
+
 /** Limits blocking work to half of the event loop: one piece at a time, round robin by tenants. */
 export class FairShare {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<Piece>();
   #isBusy = false;
 
   constructor(clock: Pick<Clock, 'monotonicMs' | 'startTimer'>) {
@@ -88,10 +95,19 @@ export class FairShare {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     using _aborted = onAbort(signal, () => reject(signal.reason));
-    this.#waiting.push(currentTenant() ?? '', resolve);
-    if (!this.#isBusy) this.#startNext();
+    this.#add(currentTenant() ?? '', { start: resolve, isSynchronous: false });
     await promise;
     signal.throwIfAborted();
+  }
+
+  /** Runs synchronous work for a tenant at its turn, as {@link next}; short pieces share a time slice. */
+  schedule(tenant: string | undefined, work: () => void): void {
+    this.#add(tenant ?? '', { start: () => runForTenant(tenant, work), isSynchronous: true });
+  }
+
+  #add(tenant: string, piece: Piece): void {
+    this.#waiting.push(tenant, piece);
+    if (!this.#isBusy) this.#startNext();
   }
 
   #startNext(): void {
@@ -100,9 +116,12 @@ export class FairShare {
     if (next) setImmediate(() => this.#run(next));
   }
 
-  #run(next: () => void): void {
+  #run(first: Piece): void {
     const startMs = this.#clock.monotonicMs();
-    next();
+    for (let piece: Piece | undefined = first; piece; piece = this.#waiting.shift()) {
+      piece.start();
+      if (!piece.isSynchronous || this.#clock.monotonicMs() - startMs > SHORT_MS) break;
+    }
     setImmediate(() => {
       const tookMs = this.#clock.monotonicMs() - startMs;
       if (tookMs <= SHORT_MS) this.#startNext();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FairShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
-import { runForTenant } from '#lib/concurrency/tenant.ts';
+import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const OBJECTS_PER_SLICE = 500;
@@ -136,6 +136,39 @@ describe('FairShare', () => {
       piece('modest'),
     ]);
     expect(order.join(' ')).to.equal('greedy greedy modest greedy modest greedy');
+  });
+
+  it('runs short scheduled pieces in one time slice, and pauses for as long as a long one took', async () => {
+    const clock = new TakenTime();
+    const share = new FairShare(clock);
+    const done: (readonly [string, number])[] = [];
+    const piece = (name: string, takesMs = 0) =>
+      share.schedule('tenant', () => {
+        clock.takenMs += takesMs;
+        done.push([name, performance.nodeTiming.uvMetricsInfo.loopCount]);
+      });
+    for (const [name, takesMs] of [
+      ['a', 1],
+      ['b', 1],
+      ['long', 80],
+      ['c', 0],
+    ] as const)
+      piece(name, takesMs);
+    for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
+    expect(done.map(([name]) => name)).to.deep.equal(['a', 'b', 'long']);
+    expect(new Set(done.map(([, loop]) => loop))).to.have.property('size', 1);
+    await clock.advance(82);
+    for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
+    expect(done.map(([name]) => name)).to.deep.equal(['a', 'b', 'long', 'c']);
+  });
+
+  it('runs scheduled pieces for their tenants, in turn', async () => {
+    const share = new FairShare(new ManualClock());
+    const order: (string | undefined)[] = [];
+    const piece = (tenant: string | undefined) => share.schedule(tenant, () => order.push(currentTenant()));
+    for (const tenant of ['greedy', 'greedy', 'greedy', 'modest', undefined]) piece(tenant);
+    for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
+    expect(order).to.deep.equal(['greedy', 'greedy', 'modest', undefined, 'greedy']);
   });
 
   it('rejects an aborted caller with its reason, and continues', async () => {

@@ -43,7 +43,7 @@ export function openMysqlTrigger(environment: TriggerEnvironment): Trigger {
 }
 
 /** The number that a statement of MySQL or MariaDB gives. */
-export function mysqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
+export function mysqlTrigger({ databases, allowedHosts, findAddresses, share }: SqlTriggerOptions): Trigger {
   return {
     types: ['mysql'],
     scalerName: () => 'mySQLScaler',
@@ -56,7 +56,7 @@ export function mysqlTrigger({ databases, allowedHosts, findAddresses }: SqlTrig
       const { host = '', port = Number(PORT), user = '', password = '', database = '' } = connection;
       const source = databases.for({
         ...{ system: 'mysql', host, port, user, password, database, tls: undefined },
-        ...{ allowedHosts, findAddresses },
+        ...{ allowedHosts, findAddresses, share },
       });
       const query = sqlQuery(source, { text: given.query, error: 'error inspecting MySQL' });
       const name = `mysql-${connectionString ? database : dbName}`;

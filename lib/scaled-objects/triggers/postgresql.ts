@@ -55,7 +55,12 @@ export function openPostgresqlTrigger(environment: TriggerEnvironment): Trigger 
 }
 
 /** The number that a statement of PostgreSQL gives. */
-export function postgresqlTrigger({ databases, allowedHosts, findAddresses }: SqlTriggerOptions): Trigger {
+export function postgresqlTrigger({
+  databases,
+  allowedHosts,
+  findAddresses,
+  share,
+}: SqlTriggerOptions): Trigger {
   return {
     types: ['postgresql'],
     scalerName: () => 'postgreSQLScaler',
@@ -75,7 +80,7 @@ export function postgresqlTrigger({ databases, allowedHosts, findAddresses }: Sq
       } = connection;
       const source = databases.for({
         ...{ system: 'postgres', host, port, user, password, database: database || user },
-        ...{ allowedHosts, findAddresses },
+        ...{ allowedHosts, findAddresses, share },
         tls: PLAIN.includes(sslmode) ? undefined : { isUnverified: UNVERIFIED.includes(sslmode) },
       });
       const query = sqlQuery(source, {

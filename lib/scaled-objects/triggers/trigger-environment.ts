@@ -51,10 +51,10 @@ interface OpenTriggerEnvironment extends TriggerEnvironment, AsyncDisposable {
 
 export function openTriggerEnvironment(options: TriggerEnvironmentOptions): OpenTriggerEnvironment {
   const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
-  const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses };
-  const stack = new AsyncDisposableStack();
   const share = new FairShare(clock);
-  const http = { clock, userAgent, ...network, share, longResponses: new LongResponses() };
+  const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses, share };
+  const stack = new AsyncDisposableStack();
+  const http = { clock, userAgent, ...network, longResponses: new LongResponses() };
   const durations = requestDurations(clock);
   const clients = stack.use(
     new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), { clock, durations }),
@@ -72,5 +72,5 @@ export function openTriggerEnvironment(options: TriggerEnvironmentOptions): Open
       return source as Source; // the map's key is what made it
     },
   };
-  return { ...environment, durations, share, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { ...environment, share, durations, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

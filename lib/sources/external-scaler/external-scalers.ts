@@ -157,7 +157,9 @@ export class ExternalScalers implements Disposable {
     const addresses = await this.#findAddresses(server.host);
     signal.throwIfAborted();
     const { ScalerChannel } = await import('./scaler-channel.ts');
-    return new ScalerChannel(server, { addresses, clock: this.#options.clock });
+    const { clock, share } = this.#options;
+    if (server.tls?.ca !== undefined) await share?.next(signal); // a bundle takes some 20 ms to parse
+    return new ScalerChannel(server, { addresses, clock, share });
   }
 
   async #findAddresses(host: string): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { createSecureContext } from 'node:tls';
 import {
   ChannelCredentials,
@@ -12,10 +12,14 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { PooledClient } from '../network/client-pool.ts';
+import { longHandshake, MAX_HANDSHAKE_BYTES } from '../network/guarded-socket.ts';
+import { SocketStream } from '../network/socket-stream.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
@@ -46,9 +50,17 @@ export class ScalerChannel implements PooledClient {
 
   constructor(
     { host, port, tls }: ScalerServer,
-    { addresses, clock }: { readonly addresses: readonly string[]; readonly clock: Clock },
+    {
+      addresses,
+      clock,
+      share,
+    }: {
+      readonly addresses: readonly string[];
+      readonly clock: Clock;
+      readonly share?: FairShare | undefined;
+    },
   ) {
-    this.#sockets = new ChannelSockets({ clock, addressCount: addresses.length });
+    this.#sockets = new ChannelSockets({ clock, addressCount: addresses.length, share });
     this.#clock = clock;
     const kind = addresses.every((address) => isIP(address) === 6) ? 'ipv6' : 'ipv4';
     const targets = addresses
@@ -152,6 +164,7 @@ export interface ChannelSocketsOptions {
   readonly clock: Clock;
   /** Number of servers that the channel connects to. */
   readonly addressCount: number;
+  readonly share?: FairShare | undefined;
 }
 
 /** In frames. Headers cost more, since up to 128 fields are decoded. */
@@ -176,12 +189,15 @@ const FRAME_HEAD_BYTES = 9;
 class ChannelSockets {
   readonly #open = new Set<Duplex>();
   readonly #frames: TokenBucket;
+  readonly #share: FairShare | undefined;
+  readonly #tenant = currentTenant();
   /** Additional frames of running calls: many streams that start at once are not a flood. */
   #allowance = 0;
   #callsUnderWay = 0;
   #flood: ScalerFloodError | undefined;
 
-  constructor({ clock, addressCount }: ChannelSocketsOptions) {
+  constructor({ clock, addressCount, share }: ChannelSocketsOptions) {
+    this.#share = share;
     const burst = BURST + 2 * COST.connection * addressCount;
     this.#frames = new TokenBucket({ clock, perSecond: PER_SECOND, burst });
   }
@@ -194,11 +210,20 @@ class ChannelSockets {
   /** Prepares a socket by `connect`, such as by TLS, and meters it. @throws {ScalerFloodError} */
   async connect(
     socket: Socket,
-    connect: experimental.SecureConnector['connect'],
+    {
+      isSecure,
+      connect,
+    }: { readonly isSecure: boolean; readonly connect: experimental.SecureConnector['connect'] },
   ): Promise<experimental.SecureConnectResult> {
     this.#add(socket);
-    const connected = await connect(socket);
-    const metered = new MeteredSocket(connected.socket, (cost) => this.#take(cost));
+    const progress = { isSecure: false };
+    const stream = isSecure ? (this.#inTurns(socket, progress) as Duplex as Socket) : socket;
+    const connected = await connect(stream);
+    progress.isSecure = true;
+    const meter = new FrameMeter();
+    const metered = new SocketStream(connected.socket, (chunk, pass) => {
+      if (this.#take(meter.measureCost(chunk))) pass();
+    });
     return { ...connected, socket: metered as Duplex as Socket };
   }
 
@@ -221,6 +246,15 @@ class ChannelSockets {
 
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
+  }
+
+  /** TLS processes data in the turn of the tenant: certificates take milliseconds. */
+  #inTurns(socket: Socket, progress: { readonly isSecure: boolean }): SocketStream {
+    return new SocketStream(socket, (_, pass) => {
+      if (!progress.isSecure && socket.bytesRead > MAX_HANDSHAKE_BYTES) socket.destroy(longHandshake());
+      else if (this.#share) this.#share.schedule(this.#tenant, pass);
+      else pass();
+    });
   }
 
   #add(socket: Socket): void {
@@ -278,7 +312,11 @@ class MeteredCredentials extends ChannelCredentials {
   ): experimental.SecureConnector {
     const connector = this.#inner._createSecureConnector(...channel);
     return {
-      connect: (socket) => this.#sockets.connect(socket, (one) => connector.connect(one)),
+      connect: (socket) =>
+        this.#sockets.connect(socket, {
+          isSecure: this._isSecure(),
+          connect: (one) => connector.connect(one),
+        }),
       waitForReady: () => connector.waitForReady(),
       getCallCredentials: () => connector.getCallCredentials(),
       destroy: () => connector.destroy(),
@@ -286,49 +324,15 @@ class MeteredCredentials extends ChannelCredentials {
   }
 }
 
-/** Passes received data on while its HTTP/2 frames are allowed. */
-class MeteredSocket extends Duplex {
-  readonly #socket: Socket;
+/** Measures HTTP/2 frames. */
+class FrameMeter {
   readonly #head = Buffer.alloc(FRAME_HEAD_BYTES);
   #headBytes = 0;
   /** Remaining payload of the current frame. */
   #leftBytes = 0;
 
-  /** @param take called with the cost of all frames that start in one chunk */
-  constructor(socket: Socket, take: (cost: number) => boolean) {
-    super({ allowHalfOpen: true });
-    this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => {
-      if (!take(this.#measureCost(chunk))) return;
-      if (!this.push(chunk)) socket.pause();
-    });
-    socket.on('end', () => this.push(null));
-    socket.on('error', (error) => this.destroy(error));
-    socket.on('close', () => this.destroy());
-  }
-
-  override _read(): void {
-    this.#socket.resume();
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done);
-  }
-
-  override _writev(chunks: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
-  }
-
-  override _final(done: (error?: Error | null) => void): void {
-    this.#socket.end(done);
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#socket.destroy();
-    done(error);
-  }
-
-  #measureCost(chunk: Buffer): number {
+  /** Returns the cost of all frames that start in a chunk. */
+  measureCost(chunk: Buffer): number {
     let cost = 0;
     for (let at = 0; at < chunk.length; ) {
       const skipped = Math.min(this.#leftBytes, chunk.length - at);

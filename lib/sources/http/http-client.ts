@@ -23,8 +23,6 @@ export interface HttpClientOptions extends NetworkOptions {
   readonly connectTimeoutMs?: number;
   /** Limits the buffered bytes of long responses together with other clients; tenants share the limit fairly. */
   readonly longResponses?: LongResponses;
-  /** Limits the work that follows long responses, together with other clients. */
-  readonly share?: FairShare | undefined;
   /** Called before each request. */
   readonly onUse?: (client: HttpClient) => void;
 }

@@ -1,9 +1,9 @@
 import net, { type Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 import { createAllowedLookup } from '../network/allowed-hosts.ts';
-import type { ConnectionOptions } from '../network/guarded-socket.ts';
-import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
+import { type ConnectionOptions, dial } from '../network/guarded-socket.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
 /** Creates a client of an origin that connects when it is first used. */
@@ -179,31 +179,44 @@ export function boundReads(socket: Socket, bound: WireBound): Socket {
 }
 
 const KEEP_ALIVE_MS = 60_000;
+const HTTPS_PORT = 443;
 
 /** Creates a pool of keep-alive connections that connects only to allowed addresses. */
 export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
   const { allowedHosts, connectTimeoutMs } = options;
-  const { ca, cert, key, isUnverified = false } = credentials;
-  const dial = buildConnector({
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert, key }),
-    ...(isUnverified ? { rejectUnauthorized: false } : {}),
-    ciphers: CIPHERS_WITHOUT_DHE,
+  const connectPlain = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: createAllowedLookup(options),
   }) as (...call: Parameters<buildConnector.connector>) => void;
   const connect = (wire: WireBound, [target, callback]: Parameters<buildConnector.connector>) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
+    const connected = (...[error, socket]: Parameters<buildConnector.Callback>) => {
+      if (error) callback(error, null);
+      else if (socket) callback(null, boundReads(socket, wire));
+    };
     // Addresses are not looked up, so they are checked here.
     if (net.isIP(host) !== 0 && !allowedHosts.allows(host, host))
       callback(allowedHosts.refusal(host, [host]), null);
-    else
-      dial(target, (...[error, socket]) => {
-        if (error) callback(error, null);
-        else if (socket) callback(null, boundReads(socket, wire));
-      });
+    else if (target.protocol === 'https:') void connectTls(host, target.port, connected);
+    else connectPlain(target, connected);
   };
+  const { ca, cert, key, isUnverified = false } = credentials;
+  const tls = { ca, cert, key, isUnverified };
+  async function connectTls(host: string, port: string, connected: buildConnector.Callback): Promise<void> {
+    const late = new AbortController();
+    const why = new Error(`no connection within ${formatDuration(connectTimeoutMs)}`);
+    const timer = setTimeout(() => late.abort(why), connectTimeoutMs);
+    try {
+      const at = { host, port: Number(port || HTTPS_PORT), tls, alpnProtocol: 'http/1.1' };
+      const { socket } = await dial({ ...options, ...at }, late.signal);
+      connected(null, socket);
+    } catch (error) {
+      connected(error as Error, null);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
   return new HttpPool((origin) => {
     const wire: WireBound = { leftBytes: 0 };
     const client = new Client(origin, {

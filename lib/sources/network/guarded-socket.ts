@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { isIP, type LookupFunction, Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import { createAllowedLookup, type NetworkOptions } from './allowed-hosts.ts';
 import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
@@ -24,11 +25,25 @@ interface ResponseLimit extends Disposable {
   check(): void;
 }
 
-/** A socket that connects only to allowed addresses, and limits the data received per statement. */
+/**
+ * Received before TLS is established. Chains of public authorities have 4 to 10 KB; each certificate takes up to 4 ms of
+ * CPU, even one of 500 bytes, and even if its chain is not verified.
+ */
+export const MAX_HANDSHAKE_BYTES = 32 * 1024;
+
+/**
+ * A socket that connects only to allowed addresses, limits the data received per statement, and delivers data in the
+ * turn of its tenant: parsers, TLS and logins process a chunk while it is delivered, which may take milliseconds.
+ *
+ * TLS must be started before the socket connects, or over a {@link SocketStream}; otherwise it reads from the
+ * operating system directly.
+ */
 export class GuardedSocket extends Socket {
   readonly #network: NetworkOptions;
+  readonly #tenant = currentTenant();
   readonly #limits: ReceiveLimits;
   #failure: Error | undefined;
+  #isHandshaking = false;
   #maxMessages: number;
   #messageCount = 0;
 
@@ -53,6 +68,28 @@ export class GuardedSocket extends Socket {
     // Without a TLS server name, as mysql2 has none for an address, Node verifies the certificate for the host that it
     // looked up, but stores the host only for names. So the address is written as a fully qualified name that resolves to it.
     return super.connect({ port, host: `${host}.`, lookup: createFixedLookup(host) });
+  }
+
+  /** @returns `false`, which stops reading from the operating system, while the data waits for its turn */
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    const { share } = this.#network;
+    if (this.#isHandshaking && this.bytesRead > MAX_HANDSHAKE_BYTES) {
+      this.fail(longHandshake());
+      return false;
+    }
+    if (chunk === null || !share) return super.push(chunk, encoding);
+    share.schedule(this.#tenant, () => {
+      if (!this.destroyed) super.push(chunk, encoding);
+    });
+    return false;
+  }
+
+  /** Limits the received data until `socket`, which is TLS over this socket, is secure. */
+  limitHandshake(socket: TLSSocket): void {
+    this.#isHandshaking = true;
+    socket.once('secureConnect', () => {
+      this.#isHandshaking = false;
+    });
   }
 
   /** Destroys the connection because of invalid data from the server. */
@@ -87,6 +124,10 @@ export class GuardedSocket extends Socket {
   }
 }
 
+export function longHandshake(): Error {
+  return new Error(`the TLS handshake is longer than ${MAX_HANDSHAKE_BYTES} bytes`);
+}
+
 /** Resolves any name to one address without a query. */
 function createFixedLookup(address: string): LookupFunction {
   const family = isIP(address);
@@ -99,6 +140,8 @@ export interface DialOptions extends NetworkOptions {
   readonly port: number;
   /** `undefined` for connections that are not encrypted. */
   readonly tls: SourceTls | undefined;
+  /** The protocol to negotiate over TLS; by default none. */
+  readonly alpnProtocol?: string;
 }
 
 export interface Dialled {
@@ -110,10 +153,11 @@ export interface Dialled {
 /** Connects to an allowed host. @throws the connection error, or the signal's reason */
 export async function dial(options: DialOptions, signal: AbortSignal): Promise<Dialled> {
   signal.throwIfAborted();
-  const { host, port, tls } = options;
+  const { host, port, tls, share } = options;
+  if (tls?.ca !== undefined) await share?.next(signal); // a bundle takes some 20 ms to parse
   const raw = new GuardedSocket(options);
   using _aborted = onAbort(signal, () => raw.destroy(signal.reason));
-  const socket = tls ? startTls(raw, host, tls) : raw;
+  const socket = tls ? startTls(raw, options, tls) : raw;
   const destroy = () => {
     socket.destroy();
     raw.destroy();
@@ -131,12 +175,18 @@ export async function dial(options: DialOptions, signal: AbortSignal): Promise<D
 }
 
 /** Starts TLS on a socket; errors of the socket become errors of the TLS socket. */
-function startTls(raw: Socket, host: string, { isUnverified, ...files }: SourceTls): Socket {
+function startTls(
+  raw: GuardedSocket,
+  { host, alpnProtocol }: DialOptions,
+  { isUnverified, ...files }: SourceTls,
+): Socket {
   const socket = connectTls({
+    ...(alpnProtocol !== undefined && { ALPNProtocols: [alpnProtocol] }),
     ...{ socket: raw, host, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: !isUnverified },
     ciphers: CIPHERS_WITHOUT_DHE,
     ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
   });
+  raw.limitHandshake(socket);
   raw.on('error', (error) => socket.destroy(error));
   socket.on('error', () => {}); // errors of the socket below are emitted twice; dial handles the first
   return socket;

@@ -30,7 +30,7 @@ export class AmqpBrokers implements Disposable {
   queueLength(broker: AmqpBroker, queue: string): Query {
     const { host, port, vhost, login, tls } = broker;
     const key = JSON.stringify([host, port, vhost, digest([login, tls])]);
-    const { allowedHosts, findAddresses } = this.#options;
+    const { allowedHosts, findAddresses, share } = this.#options;
     return {
       key: JSON.stringify(['amqp', key, queue]),
       description: `length of queue ${shorten(queue)} at ${host}:${port}`,
@@ -39,7 +39,7 @@ export class AmqpBrokers implements Disposable {
         try {
           const value = await this.#connections.use(key, {
             connect: (connecting) =>
-              AmqpConnection.connect({ ...broker, allowedHosts, findAddresses }, connecting),
+              AmqpConnection.connect({ ...broker, allowedHosts, findAddresses, share }, connecting),
             work: (connection) => connection.messageCount(queue),
             signal,
           });

@@ -56,9 +56,9 @@ export class RedisServers implements Disposable {
 
   async #connect(server: RedisServerOptions, signal: AbortSignal): Promise<RedisConnection> {
     const { host, port } = server;
-    const { allowedHosts, findAddresses } = this.#options;
+    const { allowedHosts, findAddresses, share } = this.#options;
     try {
-      return await RedisConnection.connect({ ...server, allowedHosts, findAddresses }, signal);
+      return await RedisConnection.connect({ ...server, allowedHosts, findAddresses, share }, signal);
     } catch (error) {
       // Another server may have sent the address, and has the credentials.
       const secrets = new Secrets([server.password]);

@@ -1,5 +1,6 @@
 import type { Client, QueryResult } from 'pg';
 import { GuardedSocket } from '../network/guarded-socket.ts';
+import { SocketStream } from '../network/socket-stream.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
   CONNECT_TIMEOUT_MS,
@@ -30,6 +31,9 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
       ? {
           ...{ ca: tls.ca, cert: tls.cert, key: tls.key, ciphers: CIPHERS_WITHOUT_DHE },
           rejectUnauthorized: !tls.isUnverified,
+          get socket() {
+            return new SocketStream(socket); // when TLS starts
+          },
         }
       : false,
     application_name: 'autoscaler',

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { connectionPool } from '#lib/sources/http/http-pool.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
@@ -17,7 +19,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 /** A client of a kind of source, and what its server and it say before TLS begins. */
 interface SourceClient {
   /** Connects and sends something; how that ends is nothing to the handshake. */
-  readonly connect: (port: number, signal: AbortSignal) => Promise<unknown>;
+  readonly connect: (port: number, signal: AbortSignal, share?: FairShare) => Promise<unknown>;
+
   readonly greet?: (socket: Socket) => Promise<unknown>;
 }
 
@@ -33,31 +36,33 @@ const DATABASE = {
 
 const CLIENTS: Readonly<Record<string, SourceClient>> = {
   'the clients of Redis and AMQP': {
-    connect: async (port, signal) => {
-      const { destroy } = await dial({ host: HOST, port, tls: { isUnverified: true }, allowedHosts }, signal);
+    connect: async (port, signal, share) => {
+      const options = { host: HOST, port, tls: { isUnverified: true }, allowedHosts, share };
+      const { destroy } = await dial(options, signal);
       signal.addEventListener('abort', destroy);
     },
   },
   'HTTP clients': {
-    connect: async (port, signal) => {
-      const pool = connectionPool({ isUnverified: true }, { allowedHosts, connectTimeoutMs: 10_000 });
+    connect: async (port, signal, share) => {
+      const options = { allowedHosts, share, connectTimeoutMs: 10_000 };
+      const pool = connectionPool({ isUnverified: true }, options);
       const origin = `https://${HOST}:${port}`;
       signal.addEventListener('abort', () => void pool.destroy());
       await pool.use(origin, signal, (to) => to.request({ origin, path: '/', method: 'GET', signal }));
     },
   },
   'clients of external scalers': {
-    connect: async (port, signal) => {
+    connect: async (port, signal, share) => {
       const secured = { ca: undefined, cert: undefined, key: undefined, isUnverified: true };
       const at = { host: HOST, port, tls: secured };
-      const channel = new ScalerChannel(at, { addresses: [HOST], clock: new ManualClock() });
+      const channel = new ScalerChannel(at, { addresses: [HOST], clock: new ManualClock(), share });
       signal.addEventListener('abort', () => channel.destroy());
       await channel.call({ method: 'IsActive', request: Buffer.alloc(0), decode: () => true }, signal);
     },
   },
   'clients of PostgreSQL': {
-    connect: async (port, signal) => {
-      const { destroy } = await connectPostgres({ ...DATABASE, system: 'postgres', host: HOST, port });
+    connect: async (port, signal, share) => {
+      const { destroy } = await connectPostgres({ ...DATABASE, system: 'postgres', host: HOST, port, share });
       signal.addEventListener('abort', destroy);
     },
     greet: async (socket) => {
@@ -96,12 +101,64 @@ describe('CIPHERS_WITHOUT_DHE', () => {
   }
 });
 
+/** Administrators alone choose databases of MySQL with TLS. */
+const OF_TENANTS = Object.entries(CLIENTS).filter(([which]) => which !== 'clients of MySQL');
+
+describe('TLS of sources that tenants choose', () => {
+  for (const [which, client] of OF_TENANTS) {
+    it(`is processed in the turn of the tenant by ${which}`, async () => {
+      const share = new BlockedShare(new ManualClock());
+      await using server = await start(client, { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' }, { share });
+      const handshake = runForTenant('shop', () => server.handshake());
+      let outcome = 'none';
+      void handshake.then((reached) => {
+        outcome = reached;
+      });
+      await eventually(() => share.pieces.length > 0);
+      for (let iteration = 0; iteration < 100; iteration++) await new Promise(setImmediate);
+      expect([share.pieces.length, outcome]).to.deep.equal([1, 'none']);
+      share.release();
+      expect(await handshake).to.equal('secured');
+      expect(new Set(share.tenants)).to.deep.equal(new Set(['shop']));
+    });
+
+    if (which === 'clients of PostgreSQL') continue; // the response limit includes the handshake
+    it(`ends with more than 32 KiB of a handshake by ${which}`, async () => {
+      const names = Array.from({ length: 2_000 }, (_, index) => `host-${index}.example.com`);
+      await using server = await start(client, { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' }, { names });
+      expect(await server.handshake()).to.not.equal('secured');
+    });
+  }
+});
+
+/** Schedules nothing until it is released. */
+class BlockedShare extends FairShare {
+  readonly pieces: (() => void)[] = [];
+  readonly tenants: (string | undefined)[] = [];
+  #isReleased = false;
+
+  override schedule(tenant: string | undefined, work: () => void): void {
+    this.tenants.push(tenant);
+    if (this.#isReleased) super.schedule(tenant, work);
+    else this.pieces.push(work);
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    for (const piece of this.pieces.splice(0)) piece();
+  }
+}
+
 /** A server with a certificate of an RSA key, as these ways need, and a client that connects to it. */
-async function start({ connect, greet }: SourceClient, options: TlsOptions) {
+async function start(
+  { connect, greet }: SourceClient,
+  options: TlsOptions,
+  { share, names = ['localhost'] }: { readonly share?: FairShare; readonly names?: readonly string[] } = {},
+) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const subject = { commonName: 'localhost' };
   const validity = { notBefore: new Date(Date.now() - 1000), notAfter: new Date(Date.now() + 86_400_000) };
-  const request = { subject, validity, publicKey, usages: ['serverAuth'] as const };
+  const request = { subject, validity, publicKey, names, usages: ['serverAuth'] as const };
   const cert = issueCertificate(request, { subject, ...generateKeys() });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
   const handshake = Promise.withResolvers<string>();
@@ -131,7 +188,7 @@ async function start({ connect, greet }: SourceClient, options: TlsOptions) {
   return {
     async handshake() {
       const { port } = server.address() as AddressInfo;
-      outcome = connect(port, leaving.signal).catch(() => {});
+      outcome = connect(port, leaving.signal, share).catch(() => {});
       return await handshake.promise;
     },
     async [Symbol.asyncDispose]() {
