@@ -5,19 +5,11 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-interface PollLimitsOptions {
-  /** Polls started per second by all namespaces together. */
-  readonly perSecond?: number;
-  /** Polls started at once; sending their requests blocks the event loop. */
-  readonly burst?: number;
-  /** Concurrent polls; each uses a socket. */
-  readonly maxConcurrent?: number;
-}
-
-/** 10,000 triggers at the 15 s interval of HPAs are 667 polls per second. */
+/** Polls that start per second, of all namespaces together: 10,000 triggers at the 15 s interval of HPAs are 667. */
 const PER_SECOND = 1000;
+/** Polls that start at once: sending their requests blocks the event loop. */
 const BURST = 50;
-/** A single namespace gets half of them: 512 polls of 1 s are 10,000 triggers every 20 s. */
+/** Each concurrent poll uses a socket. A single namespace gets half of them: 512 polls of 1 s are 10,000 triggers every 20 s. */
 const MAX_CONCURRENT = 1024;
 /** Concurrent polls of one source, unless its query sets another limit. */
 const MAX_CONCURRENT_OF_SOURCE = 32;
@@ -35,13 +27,10 @@ export class PollLimits {
   readonly #all: FairSemaphore;
   readonly #bySource = new Map<string, FairSemaphore>();
 
-  constructor(
-    clock: Clock,
-    { perSecond = PER_SECOND, burst = BURST, maxConcurrent = MAX_CONCURRENT }: PollLimitsOptions = {},
-  ) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#rate = new TokenBucket({ clock, perSecond, burst });
-    this.#all = new FairSemaphore(maxConcurrent);
+    this.#rate = new TokenBucket({ clock, perSecond: PER_SECOND, burst: BURST });
+    this.#all = new FairSemaphore(MAX_CONCURRENT);
   }
 
   /**
