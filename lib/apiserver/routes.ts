@@ -13,7 +13,7 @@ import type { ResourceIdentity } from './resources/conversions.ts';
 import { listOptionsOf, serveDocument, serveGet, serveList, serveWatch } from './resources/serve-resource.ts';
 import type { WatchServer } from './resources/watch-server.ts';
 
-export interface ServedGroups {
+interface ServedGroups {
   readonly groups: readonly ApiGroup[];
   readonly version: VersionInfo;
   readonly watches: WatchServer;

@@ -6,7 +6,7 @@ import { ApiClient, type ApiClientOptions } from '#lib/kubernetes/client/api-cli
 import type { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-export interface ApiClientsOptions {
+interface ApiClientsOptions {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly userAgent: string;
@@ -23,7 +23,7 @@ export interface ApiClientsOptions {
 /**
  * API server clients, one per purpose, so that no purpose delays another. Rate-limited clients serve namespaces round robin.
  */
-export interface ApiClients extends AsyncDisposable {
+interface ApiClients extends AsyncDisposable {
   /** For resources of controllers: scales, statuses, HPAs, Jobs. */
   readonly controllers: ApiClient;
   /** For references of triggers: Secrets, ConfigMaps, tokens, pods. Rate-limited separately, as tenants choose their number. */

@@ -25,7 +25,7 @@ import { autoscalerUi, debugControllers } from './autoscaler-ui.ts';
 import type { AutoscalerOptions } from './options/autoscaler-options.ts';
 import { type Runtime, SUBSYSTEMS } from './subsystems.ts';
 
-export interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
+interface AutoscalerEnvironment extends Omit<SubsystemServerEnvironment, 'registry' | 'userAgent'> {
   /** Unique identity in leader election. */
   readonly identity: string;
 }

@@ -11,7 +11,7 @@ import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader-check.ts';
 import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
 import { SUBSYSTEMS } from './subsystems.ts';
 
-export interface DoctorEnvironment {
+interface DoctorEnvironment {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly userAgent: string;

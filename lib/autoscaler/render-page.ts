@@ -32,7 +32,7 @@ function titleOf(part: UiPart | undefined, { namespace, name }: PageQuery): stri
 }
 
 /** A view with its summary. */
-export interface SummarizedPart {
+interface SummarizedPart {
   readonly part: UiPart;
   readonly summary: UiSummary;
 }

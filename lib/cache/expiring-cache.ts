@@ -8,7 +8,7 @@ interface Entry<T> {
 }
 
 /** Computes a value that is not cached. */
-export interface Computation<T> {
+interface Computation<T> {
   /** @param signal aborts when no caller waits for the result; a result that is returned nevertheless is cached */
   readonly compute: (signal: AbortSignal) => Promise<T>;
   /** How long a value is cached; 0 disables caching. */

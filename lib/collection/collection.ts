@@ -4,7 +4,7 @@ import { Poll, type PollEnvironment, type PollSubscription } from './poll.ts';
 import { PollLimits } from './poll-limits.ts';
 import type { PollFailure, PollRecord, Reading } from './poll-results.ts';
 
-export interface CollectionEnvironment extends PollEnvironment {
+interface CollectionEnvironment extends PollEnvironment {
   /** Limits the log lines about failures per tenant; unlimited by default. */
   readonly tenantLineBudgets?: LineBudgets;
   /** Limits that the collections of a process share. */

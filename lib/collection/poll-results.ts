@@ -38,7 +38,7 @@ export type PollOutcome =
   | { readonly samples: readonly Sample[]; readonly notes: readonly string[] }
   | { readonly error: Error };
 
-export interface PollResultsOptions {
+interface PollResultsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Limits the log lines, together with those of other polls. By default each change is logged once. */

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-export interface DelayedKeysOptions {
+interface DelayedKeysOptions {
   readonly clock: Clock;
   /** Called with each key after its delay, when the key no longer waits. */
   readonly release: (key: string) => void;

@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/time/clock.ts';
 import { DelayedKeys } from './delayed-keys.ts';
 
-export interface PacedKeysOptions {
+interface PacedKeysOptions {
   readonly clock: Clock;
   /** Does the work of a key. */
   readonly release: (key: string) => void;

@@ -44,7 +44,7 @@ export class UnscalableTarget extends Error {
 }
 
 /** What a scale client works with. */
-export interface ScaleClientOptions {
+interface ScaleClientOptions {
   readonly api: ApiClient;
   readonly mapper: RestMapper;
   readonly clock: Clock;

@@ -30,7 +30,7 @@ import {
   targetsOfHpa,
 } from './target-conflicts.ts';
 
-export interface CronHpaEnvironment {
+interface CronHpaEnvironment {
   readonly client: ApiClient;
   readonly informers: SharedInformers;
   readonly scales: ScaleClient;

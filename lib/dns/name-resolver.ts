@@ -29,7 +29,7 @@ const IPV6_DELAY_MS = 50;
 /** c-ares codes for a name without addresses of a family, and for an unknown name. */
 const NOT_FOUND: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
-export interface NameResolverOptions {
+interface NameResolverOptions {
   readonly clock: Clock;
   /** Limit of one lookup, and of the wait before it starts. */
   readonly timeoutMs: number;
@@ -43,7 +43,7 @@ export interface NameResolverOptions {
   readonly maxConcurrent?: number;
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Cancels the wait, but not a lookup that other callers wait for. */
   readonly signal?: AbortSignal | undefined;
   /** A namespace; empty for the program itself. */

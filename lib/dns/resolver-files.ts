@@ -1,7 +1,7 @@
 import net from 'node:net';
 
 /** How short names are completed, resolv.conf(5). */
-export interface NameSearch {
+interface NameSearch {
   readonly domains: readonly string[];
   /** A name with fewer dots is tried with the domains first. */
   readonly ndots: number;

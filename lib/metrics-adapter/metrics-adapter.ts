@@ -40,7 +40,7 @@ import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 
 /** What the metrics adapter needs from outside. */
-export interface MetricsAdapterEnvironment {
+interface MetricsAdapterEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
   readonly informers: SharedInformers;

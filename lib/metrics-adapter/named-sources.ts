@@ -36,7 +36,7 @@ export interface NamedSources {
 }
 
 /** What making them needs. */
-export interface NamedSourcesEnvironment {
+interface NamedSourcesEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
@@ -55,7 +55,7 @@ interface SourceEnvironment extends NamedSourcesEnvironment {
 }
 
 /** What flags say of sources. */
-export type NamedSourcesOptions = Pick<
+type NamedSourcesOptions = Pick<
   MetricsAdapterPartOptions,
   'prometheus' | 'additionalPrometheus' | 'influxdb' | 'zmon' | 'nakadi' | 'awsRegions' | 'sourceTls'
 >;

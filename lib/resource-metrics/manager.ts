@@ -8,7 +8,7 @@ export interface CycleOutcome {
   readonly skippedCycles: number;
 }
 
-export interface ManagerOptions {
+interface ManagerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly resolutionMs: number;

@@ -32,7 +32,7 @@ export interface PipelineEnvironment {
 }
 
 /** Keeps the snapshot current; disposal stops everything. */
-export interface Pipeline extends AsyncDisposable {
+interface Pipeline extends AsyncDisposable {
   readonly nodes: NodeCache;
   readonly pods: PodCache;
   readonly sink: MetricsSink;

@@ -66,7 +66,7 @@ import { WebhookSeries } from './validation/webhook-series.ts';
 import { startWebhookServer } from './validation/webhook-server.ts';
 
 /** What ScaledObjects need from outside. */
-export interface ScaledObjectsEnvironment {
+interface ScaledObjectsEnvironment {
   readonly client: ApiClient;
   /** What triggers need is read by this, in every replica: it refuses no requests of those that do not lead. */
   readonly reader: ApiClient;

@@ -99,7 +99,7 @@ interface DayFields {
   readonly dayOfWeek: ScheduleField;
 }
 
-export interface ScheduleFields extends DayFields {
+interface ScheduleFields extends DayFields {
   readonly second: ScheduleField;
   readonly minute: ScheduleField;
   readonly hour: ScheduleField;

@@ -29,7 +29,7 @@ interface FailureLine {
 }
 
 /** Limits the rate of log lines; lines then include how long the failure lasts. */
-export interface FailurePace {
+interface FailurePace {
   readonly clock: Clock;
   /** Repeats the line of a continuing failure after this time. */
   readonly remindAfterMs: number;

@@ -7,7 +7,7 @@ import { printable } from './printable.ts';
 /** klog's text, or the JSON of Kubernetes' component-base. */
 export type LoggingFormat = 'text' | 'json';
 
-export interface KlogLoggerOptions {
+interface KlogLoggerOptions {
   readonly clock: Clock;
   readonly format: LoggingFormat;
   /** Lines of a higher verbosity are dropped. */

@@ -60,7 +60,7 @@ export function objectLink(
   return html`<a href="${pageAddress({ view, namespace, name, isPaused })}">${text}</a>`;
 }
 
-export interface ObjectLink {
+interface ObjectLink {
   readonly view: string;
   readonly namespace: string;
   readonly name: string;

@@ -20,7 +20,7 @@ export interface Credentials {
 }
 
 /** The user of a token. */
-export interface TokenUser {
+interface TokenUser {
   readonly username: string;
   readonly uid?: string;
   readonly groups?: readonly string[];

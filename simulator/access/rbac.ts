@@ -14,7 +14,7 @@ export interface ResourceRequest {
 }
 
 /** The attributes of a request for another path. */
-export interface PathRequest {
+interface PathRequest {
   readonly verb: string;
   readonly path: string;
 }

@@ -20,7 +20,7 @@ import { ApiError } from './status.ts';
 
 const IDLE_TIMEOUT_MS = 90_000;
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pki: ClusterPki;

@@ -13,7 +13,7 @@ export interface Status {
   readonly code?: number;
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
   readonly kind?: string;

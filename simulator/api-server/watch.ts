@@ -19,7 +19,7 @@ interface WatchEvent {
   readonly object: unknown;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly list: ListOptions;

@@ -8,7 +8,7 @@ import { syncJob } from './job.ts';
 import { syncReplicaSet } from './replica-set.ts';
 import { syncStatefulSet } from './stateful-set.ts';
 
-export type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'> & {
+type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'> & {
   readonly logger: Logger;
 };
 

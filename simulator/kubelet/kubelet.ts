@@ -10,7 +10,7 @@ import { type KubeletResponse, type KubeletServer, sendResponse } from './kubele
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
 import { type SummaryTools, SummaryWriter } from './summary.ts';
 
-export interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {
+interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {
   readonly clock: Clock;
   readonly gate: KubeletGate;
   readonly server: KubeletServer;

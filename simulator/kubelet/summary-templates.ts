@@ -1,7 +1,7 @@
 import { JsonTemplate } from './json-template.ts';
 
 /** The options on which the fields of a summary depend. */
-export interface SummaryFields {
+interface SummaryFields {
   /** Omits disks and network, and has memory in more detail. */
   readonly onlyCpuAndMemory: boolean;
   /** Includes pressure (PSI) and IO. */

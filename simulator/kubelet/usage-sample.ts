@@ -125,11 +125,3 @@ export function sampleCounter(
   const nanocores = Math.max(0, Math.floor(used / ((takenAtMs - previousAtMs) / 1000)));
   return { coreNanoseconds, nanocores };
 }
-
-/** The mean rate between the two latest samples, in nanocores; 0 for the first sample. */
-export function nanocoresBetweenSamples(
-  times: HousekeepingSample,
-  cpuCoreNanoseconds: (atMs: number) => number,
-): number {
-  return sampleCounter(times, cpuCoreNanoseconds).nanocores;
-}

@@ -8,7 +8,7 @@ export type PropagationPolicy = 'Background' | 'Foreground';
 /** The finalizer of an owner whose dependents the garbage collector deletes first. */
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
-export interface DeletionOptions {
+interface DeletionOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   /** The storage of the object. */
@@ -17,7 +17,7 @@ export interface DeletionOptions {
 }
 
 /** A deleted object: marked if it has finalizers, else removed. */
-export interface Deletion {
+interface Deletion {
   readonly object: KubernetesObject;
   readonly isRemoved: boolean;
 }

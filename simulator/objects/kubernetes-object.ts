@@ -1,5 +1,5 @@
 /** The part of `metav1.ObjectMeta` that the simulator gives its objects; plain JSON. */
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly generateName?: string;
   /** Absent for objects of the cluster scope. */

@@ -22,7 +22,7 @@ export const DISCOVERY_SCHEMA = {
 } as const;
 
 /** A group, and where it is served if discovery names that. */
-export interface DiscoveredGroup {
+interface DiscoveredGroup {
   readonly group: ApiGroup;
   /** Host and port; the host may be empty. */
   readonly serverAddress?: string;
@@ -147,7 +147,7 @@ const API_RESOURCE = new MessageType<ServedResource>({
 });
 
 /** A version of a group, with its resources. */
-export interface DiscoveredVersion {
+interface DiscoveredVersion {
   readonly groupVersion: string;
   readonly resources: readonly ServedResource[];
 }

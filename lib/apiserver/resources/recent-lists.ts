@@ -9,14 +9,14 @@ import type { BlockFormat } from './encode-object.ts';
 import { select } from './selection.ts';
 import type { ObjectBlock } from './served-object.ts';
 
-export interface RecentListsOptions {
+interface RecentListsOptions {
   readonly clock: Clock;
   /** How long a list counts as recent: somewhat longer than its objects stay the same. */
   readonly recentMs: number;
 }
 
 /** A list, or a part of one, that a client has requested. */
-export interface RecentList extends ResourceIdentity {
+interface RecentList extends ResourceIdentity {
   readonly resource: Pick<ObjectResource, 'name' | 'kind' | 'listKind' | 'columns'>;
   /** `undefined` for all. */
   readonly namespace: string | undefined;
@@ -35,7 +35,7 @@ export interface NextObjects {
 }
 
 /** Time slices of encoding ahead, and its abort signal. */
-export interface AheadPace {
+interface AheadPace {
   readonly slices: TimeSlices;
   readonly signal: AbortSignal;
 }

@@ -28,7 +28,7 @@ import {
 } from '@peculiar/asn1-x509';
 
 /** Contents of a certificate, and the key that signs it. */
-export interface CertificateContent {
+interface CertificateContent {
   /** Common names. */
   readonly subject: string;
   readonly issuer: string;

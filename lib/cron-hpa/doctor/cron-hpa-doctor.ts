@@ -8,7 +8,7 @@ import { jobs } from './jobs.ts';
 import { ownership } from './ownership.ts';
 import { targets } from './targets.ts';
 
-export interface CronHpaDoctorOptions {
+interface CronHpaDoctorOptions {
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
   /** The namespace to examine; `undefined` for all. */

@@ -125,7 +125,7 @@ interface MetricOutcome {
   readonly failure?: MetricFailureOutcome;
 }
 
-export interface MetricFailureOutcome {
+interface MetricFailureOutcome {
   /** Reason and message of condition and event. */
   readonly reason: string;
   readonly message: string;

@@ -7,7 +7,7 @@ import { otherControllers } from './external-controllers.ts';
 import { metricsApis } from './metrics-apis.ts';
 import { targets } from './targets.ts';
 
-export interface HpaDoctorOptions {
+interface HpaDoctorOptions {
   readonly syncPeriodMs: number;
   /** The namespace to examine; `undefined` for all. */
   readonly namespace: string | undefined;

@@ -43,10 +43,10 @@ const KUBECONFIG = z.object({
 const MAX_ALIASES = 100;
 
 /** A cluster as kubeconfigs describe it (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
-export type KubeconfigCluster = z.output<typeof CLUSTER>;
+type KubeconfigCluster = z.output<typeof CLUSTER>;
 
 /** A user as kubeconfigs describe it (`AuthInfo`). */
-export type KubeconfigUser = z.output<typeof USER>;
+type KubeconfigUser = z.output<typeof USER>;
 
 /** A plugin that makes credentials (`ExecConfig`). */
 export type KubeconfigExec = z.output<typeof EXEC>;

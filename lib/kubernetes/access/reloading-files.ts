@@ -5,7 +5,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** Which files to read again and again, and what they are. */
-export interface ReloadingFilesOptions<T> {
+interface ReloadingFilesOptions<T> {
   readonly paths: readonly string[];
   /** What they are together, as messages name it: `the serving certificate`. */
   readonly what: string;

@@ -3,7 +3,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 /** What a dry run works with. */
-export interface DryRunOptions {
+interface DryRunOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }

@@ -35,7 +35,7 @@ export interface LocatedCollection {
 export type InformerState = 'idle' | 'waiting' | 'forbidden' | 'listing' | 'watching' | 'polling';
 
 /** What a reflector works with. */
-export interface ReflectorOptions<T> {
+interface ReflectorOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;

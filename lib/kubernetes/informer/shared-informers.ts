@@ -28,7 +28,7 @@ export interface InformedKind<T, Needs = undefined> {
 }
 
 /** What one user needs of a kind. */
-export type InformerUse<T, Needs, View = T> = {
+type InformerUse<T, Needs, View = T> = {
   /**
    * How the user finds objects, by the names of its own indexes. One function is one index, however many use it: it finds
    * an object by the same words in the view of each.

@@ -5,7 +5,7 @@ import { type ApiResource, formatApiVersion } from '../client/api-resource.ts';
 import type { RestMapper } from '../client/rest-mapper.ts';
 
 /** A kind of objects, and the versions of its group in which it can be read. */
-export interface VersionedKind {
+interface VersionedKind {
   readonly group: string;
   readonly kind: string;
   /** The preferred one first. */

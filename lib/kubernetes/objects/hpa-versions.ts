@@ -27,7 +27,7 @@ export const HPA_VERSIONS = ['v2', 'v2beta2', 'v1'] as const;
 export type HpaVersion = (typeof HPA_VERSIONS)[number];
 
 /** What users of HPAs may need beside the target and the bounds of replicas, which each has. */
-export type HpaField =
+type HpaField =
   /** All of it but `managedFields`: of an HPA that is sent back, what is left out would be deleted. */
   | 'metadata'
   | 'resourceVersion'

@@ -27,7 +27,7 @@ export interface Workload {
 }
 
 /** Which parts one user of workloads needs. */
-export interface WorkloadNeeds {
+interface WorkloadNeeds {
   readonly parts: readonly (keyof CachedWorkload)[];
 }
 

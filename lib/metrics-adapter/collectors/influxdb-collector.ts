@@ -20,7 +20,7 @@ export interface InfluxdbAccount {
 }
 
 /** What the InfluxDB collector works with. */
-export interface InfluxdbCollectorOptions {
+interface InfluxdbCollectorOptions {
   /** The server that is asked where nothing else is said. */
   readonly server: ((own: InfluxdbAccount) => InfluxdbServer) | undefined;
   /** Clients for servers that annotations name, with no other credentials than these hold. */

@@ -17,7 +17,7 @@ import {
 } from './metric-collector.ts';
 
 /** What asking pods needs. */
-export interface PodsCollectorOptions {
+interface PodsCollectorOptions {
   readonly clock: Clock;
   /** May ask any address that a pod may have. */
   readonly clients: HttpClients;

@@ -15,7 +15,7 @@ import {
 export class NoPrometheusServer extends Error {}
 
 /** What the Prometheus collector works with. */
-export interface PrometheusCollectorOptions {
+interface PrometheusCollectorOptions {
   /** The server that is asked where nothing else is said; `undefined` where there is none. */
   readonly server: PrometheusServer | undefined;
   /** Others, by the names that `prometheus-server-alias` calls them. */

@@ -3,7 +3,7 @@ import type { Query } from '#lib/sources/query.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 /** A database that the administrator names. */
-export interface NamedDatabase {
+interface NamedDatabase {
   /** Whether HPAs of a namespace may ask it. */
   allows(namespace: string): boolean;
   query(text: string): Query;

@@ -16,7 +16,7 @@ import { servedValues } from './served-values.ts';
 import { sources } from './sources.ts';
 
 /** How collected metrics are looked at. */
-export interface MetricsAdapterDoctorOptions {
+interface MetricsAdapterDoctorOptions {
   readonly servesCustom: boolean;
   readonly servesExternal: boolean;
   readonly openCollectors: OpenCollectors;

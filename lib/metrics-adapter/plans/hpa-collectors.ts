@@ -13,7 +13,7 @@ import { claimMetrics, contestMetrics, describedIn, MetricClaims } from './metri
 import { planCollectors, UnknownCollector } from './plan-collectors.ts';
 
 /** What keeping collectors in step needs. */
-export interface HpaCollectorsOptions {
+interface HpaCollectorsOptions {
   readonly hpas: Watched & { find(key: string): ScaledHpa | undefined };
   readonly collection: Collection;
   readonly collectors: readonly MetricCollector[];

@@ -14,7 +14,7 @@ export function severalSamplesNote(notes: readonly string[] = []): string | unde
 }
 
 /** Records an event on an HPA, about one of its metrics. */
-export type QueryNoticeListener = (hpa: ScaledHpa, metric: CollectedMetric, note: string) => void;
+type QueryNoticeListener = (hpa: ScaledHpa, metric: CollectedMetric, note: string) => void;
 
 /** Records a note about a query once on each HPA that uses it, for as long as the query has one. */
 export class QueryNotices {

@@ -215,7 +215,7 @@ export function liftedReplicas(
 }
 
 /** What is kept of an HPA that schedules scale. */
-export interface ScheduledHpa {
+interface ScheduledHpa {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -247,7 +247,7 @@ const HPA = z.object({
 });
 
 /** How the controller of schedules uses the informer of HPAs. */
-export const SCHEDULED_HPAS = {
+const SCHEDULED_HPAS = {
   needs: { fields: ['customMetrics'] } satisfies HpaNeeds,
   view: (hpa: Hpa) => (isScheduled(hpa) ? readScheduledHpa(hpa) : undefined),
 };

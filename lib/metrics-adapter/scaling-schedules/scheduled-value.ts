@@ -11,7 +11,7 @@ export interface ScheduleDefaults {
 }
 
 /** What a schedule says at a moment. */
-export interface ScheduledValue {
+interface ScheduledValue {
   /** On the way up or down, a part of it; 0 when none counts. */
   readonly value: number;
   /** The highest of those that count or are on their way, as a whole. */

@@ -1,5 +1,5 @@
 import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
-import { POD_INDEXES, PODS, type Pod, type PodNeeds, selectPods } from '#lib/kubernetes/objects/pod.ts';
+import { POD_INDEXES, type Pod, type PodNeeds, selectPods } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** What it takes to ask a pod for metrics, and to serve them. */
@@ -22,20 +22,13 @@ export const TARGET_PODS = {
 };
 
 /** A pod as the target of requests. */
-export function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready }: Pod): TargetPod {
+function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready }: Pod): TargetPod {
   const isReady = ready?.status === 'True' && !isDeleting && phase === 'Running';
   const sinceMs = ready?.changedAtMs ?? 0;
   return {
     ...{ namespace, name, uid, labels, ip },
     readySinceMs: isReady ? (Number.isFinite(sinceMs) ? sinceMs : 0) : undefined,
   };
-}
-
-const decodePod = PODS.decoder([TARGET_PODS.needs]);
-
-/** Takes what the API server sent for a pod. @throws for what is none */
-export function readTargetPod(value: unknown): TargetPod {
-  return targetPod(decodePod(value));
 }
 
 /** The pods of workloads. They are cached from the first selection on, so they cost nothing while no HPA has a Pods metric. */

@@ -11,7 +11,7 @@ import { SnapshotVersions } from './snapshot-versions.ts';
 
 const VERSION = 'v1beta1';
 
-export interface MetricsGroupOptions {
+interface MetricsGroupOptions {
   /** Enables watches and resource versions, which metrics-server does not have. */
   readonly watch?: MetricsWatchOptions | undefined;
   /** Called with the number of usages served of each timestamp. */
@@ -21,12 +21,12 @@ export interface MetricsGroupOptions {
 }
 
 /** The group, with access to snapshots that are not served yet. */
-export interface MetricsApiGroup extends ApiGroup {
+interface MetricsApiGroup extends ApiGroup {
   /** Returns the objects of a snapshot, to encode lists before it is served. */
   nextObjects(snapshot: Snapshot): NextObjects;
 }
 
-export interface MetricsWatchOptions {
+interface MetricsWatchOptions {
   readonly clock: Clock;
   /** Returns a number in [0, 1), to distinguish instances that start in the same second. */
   readonly random: () => number;

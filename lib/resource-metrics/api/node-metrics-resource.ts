@@ -12,7 +12,7 @@ import { createOrigin, type SnapshotVersions, watchableMetrics } from './snapsho
 type LiveNodeMetrics = LiveMetrics<NodeUsage, LiveNode, NodeMetrics>;
 
 /** Also lists snapshots that are not served yet. */
-export interface NodeMetricsResource extends ObjectResource<NodeMetrics> {
+interface NodeMetricsResource extends ObjectResource<NodeMetrics> {
   listOf(snapshot: Snapshot): readonly ObjectBlock[];
 }
 

@@ -1,7 +1,7 @@
 import type { Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-export interface ServedSnapshotOptions {
+interface ServedSnapshotOptions {
   readonly clock: Clock;
   /** The last published snapshot, without expired metrics. */
   readonly latest: () => Snapshot;

@@ -16,7 +16,7 @@ export type PodFacts =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly because: string };
 
-export interface PodLookupOptions {
+interface PodLookupOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly clock: Clock;
 }

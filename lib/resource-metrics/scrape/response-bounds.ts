@@ -2,7 +2,7 @@
  * Limits of a kubelet's response: its size, nesting, number of pods and containers, and the memory shared by all
  * responses.
  */
-export type ResponseBound = 'bytes' | 'depth' | 'parts' | 'memory';
+type ResponseBound = 'bytes' | 'depth' | 'parts' | 'memory';
 
 export class ExcessiveResponse extends Error {
   readonly bound: ResponseBound;

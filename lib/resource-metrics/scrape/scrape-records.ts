@@ -18,7 +18,7 @@ export interface ScrapeRecord {
   readonly failure: ScrapeFailure | undefined;
 }
 
-export interface ScrapeFailure {
+interface ScrapeFailure {
   readonly message: string;
   /** Start of the first failure since the last success, regardless of causes. */
   readonly sinceMs: number;

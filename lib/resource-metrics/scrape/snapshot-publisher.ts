@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
 
-export interface SnapshotPublisherOptions {
+interface SnapshotPublisherOptions {
   readonly clock: Clock;
   /** Serves the responses received so far. */
   readonly publish: () => void;

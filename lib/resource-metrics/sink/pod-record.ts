@@ -2,7 +2,7 @@ import type { PackedHistories } from './packed-histories.ts';
 import type { PodUsage } from './snapshot.ts';
 import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
 
-export interface PodRecordParts {
+interface PodRecordParts {
   /** `namespace/name`. */
   readonly key: string;
   readonly namespace: string;

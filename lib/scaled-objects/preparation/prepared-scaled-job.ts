@@ -7,7 +7,7 @@ const DEFAULT_MAX_JOBS = 100;
 const DEFAULT_HISTORY_LIMIT = 100;
 
 /** Numbers of Jobs that run at once: always the first, and as many more as the second says. */
-export interface JobBounds {
+interface JobBounds {
   readonly min: number;
   readonly max: number;
 }

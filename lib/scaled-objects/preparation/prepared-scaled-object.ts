@@ -42,7 +42,7 @@ export interface PreparedTarget {
 }
 
 /** Numbers of replicas. */
-export interface ReplicaBounds {
+interface ReplicaBounds {
   /** As the spec has it: 0 and none differ for the checks. */
   readonly min: number | undefined;
   readonly idle: number | undefined;

@@ -77,7 +77,7 @@ const parameters = z.object({
 });
 
 /** What triggers work with that ask SQS. */
-export interface SqsTriggerOptions {
+interface SqsTriggerOptions {
   readonly regions: SqsRegions;
   readonly clients: TriggerClients;
 }

@@ -37,7 +37,7 @@ const parameters = z.object({
 });
 
 /** What triggers work with that have scalers of users called. */
-export interface ExternalTriggerOptions {
+interface ExternalTriggerOptions {
   readonly scalers: ExternalScalers;
   readonly clock: Clock;
 }

@@ -127,7 +127,7 @@ const parameters = z.object({
 });
 
 /** What triggers work with that ask RabbitMQ. */
-export interface RabbitmqTriggerOptions {
+interface RabbitmqTriggerOptions {
   readonly brokers: AmqpBrokers;
   readonly clients: TriggerClients;
   /** By default of one HTTP request. */

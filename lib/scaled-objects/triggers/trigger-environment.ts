@@ -27,7 +27,7 @@ export interface TriggerEnvironment extends NetworkOptions {
   ) => Source;
 }
 
-export interface TriggerEnvironmentOptions {
+interface TriggerEnvironmentOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   /** Hosts that triggers may query. */

@@ -55,7 +55,7 @@ export interface ResourceMetric {
 }
 
 /** What a trigger asks for. */
-export type TriggerPlan =
+type TriggerPlan =
   | {
       readonly kind: 'external';
       readonly metrics: readonly ExternalMetric[];

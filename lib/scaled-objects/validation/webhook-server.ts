@@ -14,7 +14,7 @@ import type { Admission } from './admission.ts';
 import { UnreadableReview } from './admission-review.ts';
 
 /** Options of {@link startWebhookServer}. */
-export interface WebhookServerOptions {
+interface WebhookServerOptions {
   /** `undefined` for every interface. */
   readonly host: string | undefined;
   readonly port: number;

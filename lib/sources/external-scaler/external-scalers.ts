@@ -10,7 +10,7 @@ import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
 import type { ScalerCall, ScalerChannel, ScalerServer } from './scaler-channel.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
-export interface ExternalScalersOptions extends NetworkOptions {
+interface ExternalScalersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 

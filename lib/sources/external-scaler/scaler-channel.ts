@@ -160,7 +160,7 @@ function toError(error: unknown): Error {
   return new Error(details || message || 'no response');
 }
 
-export interface ChannelSocketsOptions {
+interface ChannelSocketsOptions {
   readonly clock: Clock;
   /** Number of servers that the channel connects to. */
   readonly addressCount: number;

@@ -1,7 +1,7 @@
 import { type HttpClient, isRedirect, unexpectedStatus } from '../http/http-client.ts';
 
 /** A signed request of the AWS SDK. */
-export interface SdkRequest {
+interface SdkRequest {
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number | undefined;

@@ -7,7 +7,7 @@ import { type Query, shorten } from '../query.ts';
 import type { Sample } from '../sample.ts';
 import { readFluxTables } from './read-flux-tables.ts';
 
-export interface InfluxdbServerOptions {
+interface InfluxdbServerOptions {
   /** Its credentials are a token: `Authorization: Token …`. */
   readonly http: HttpRequester;
   readonly url: URL;

@@ -15,9 +15,9 @@ export type NakadiSubscriptions =
     };
 
 /** The maximum lag of a partition in seconds, or the total number of unconsumed events. */
-export type NakadiMetric = 'consumer-lag-seconds' | 'unconsumed-events';
+type NakadiMetric = 'consumer-lag-seconds' | 'unconsumed-events';
 
-export interface NakadiServerOptions {
+interface NakadiServerOptions {
   readonly http: HttpClient;
   readonly url: URL;
 }

@@ -8,7 +8,7 @@ import { type Query, shorten } from '../query.ts';
 import type { Sample } from '../sample.ts';
 import { readQueryError, readQueryResponse } from './read-prometheus-response.ts';
 
-export interface PrometheusServerOptions {
+interface PrometheusServerOptions {
   readonly http: HttpClient;
   /** Base URL of the API. */
   readonly url: URL;

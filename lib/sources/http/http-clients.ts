@@ -4,7 +4,7 @@ import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { CredentialSource } from './http-credentials.ts';
 
 /** Clients with equal options are shared. */
-export interface HttpClientChoice {
+interface HttpClientChoice {
   readonly credentials?: CredentialSource | undefined;
   readonly connectTimeoutMs?: number | undefined;
 }

@@ -16,7 +16,7 @@ export interface FleetMember {
   readonly name: string;
 }
 
-export interface FleetRequest {
+interface FleetRequest {
   readonly http: Pick<HttpClient, 'read'>;
   readonly extract: JsonExtract;
   /** Members of one namespace do not delay those of another. */

@@ -12,7 +12,7 @@ export interface AmqpBroker extends AmqpAccess {
   readonly tls: SourceTls | undefined;
 }
 
-export interface AmqpBrokersOptions extends NetworkOptions {
+interface AmqpBrokersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 

@@ -12,7 +12,7 @@ export async function readLength(send: RedisCommand, key: string): Promise<numbe
   return toCount(await send(command, key));
 }
 
-export interface StreamCount {
+interface StreamCount {
   readonly stream: string;
   readonly group: string | undefined;
   /** Pending entries, the lag of the group, or all entries. */

@@ -16,7 +16,7 @@ export interface RedisServerOptions extends RedisAccess {
 /** Sends one command. The response is bounded, but not validated. */
 export type RedisCommand = (...words: readonly string[]) => Promise<RespValue>;
 
-export interface RedisServersOptions extends NetworkOptions {
+interface RedisServersOptions extends NetworkOptions {
   readonly clock: Clock;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { IDLE_LIMITS } from '../network/guarded-socket.ts';
 import type { SqlConnection, SqlRows } from './sql-connection.ts';
 
-export interface SqlPoolOptions {
+interface SqlPoolOptions {
   readonly clock: Clock;
   readonly connect: () => Promise<SqlConnection>;
 }

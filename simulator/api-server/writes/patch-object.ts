@@ -15,7 +15,7 @@ import { updateObject } from './update-object.ts';
 /** The minor version of Kubernetes 1 that refuses empty texts in applied custom resources. */
 const LAST_WITHOUT_EMPTY_TEXTS = 20;
 
-export interface Patched {
+interface Patched {
   readonly object: KubernetesObject;
   readonly isNew: boolean;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isReadyFor, readTargetPod, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
+import { isReadyFor, TargetPods } from '#lib/metrics-adapter/targets/target-pods.ts';
+import { readTargetPod } from '#spec/support/target-pod.ts';
 
 const { signal } = new AbortController();
 const POD = {
@@ -55,7 +56,7 @@ const SINCE_MS = Date.UTC(2026, 0, 1);
 const READY = { type: 'Ready', status: 'True', lastTransitionTime: SINCE };
 const OTHER = { type: 'Initialized', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
 
-describe('readTargetPod', () => {
+describe('TARGET_PODS', () => {
   it('keeps what it takes to ask a pod, and to serve what it says', () => {
     expect(readTargetPod(pod())).to.deep.equal({
       ...{ namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' }, ip: '10.0.0.7' },

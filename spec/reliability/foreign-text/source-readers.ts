@@ -24,7 +24,6 @@ import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/ski
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/read-annotations.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
-import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { chooseScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
@@ -47,6 +46,7 @@ import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { parseAddressRange } from '#lib/sources/network/ip-address.ts';
 import { readSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { printable } from '#lib/telemetry/printable.ts';
+import { readTargetPod } from '#spec/support/target-pod.ts';
 import { distinct, type ForeignReader, nested, repeated } from './foreign-reader.ts';
 
 const MEBIBYTE = 1024 * 1024;

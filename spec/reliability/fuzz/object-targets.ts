@@ -31,7 +31,6 @@ import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/ski
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/read-annotations.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
-import { readTargetPod } from '#lib/metrics-adapter/targets/target-pods.ts';
 import { goBoolean, readKedaAnnotations } from '#lib/scaled-objects/api/annotations.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { brokenByAuthentication } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
@@ -46,6 +45,7 @@ import { checkScaledObject } from '#lib/scaled-objects/validation/validate-scale
 import { parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { parseSchedule } from '#lib/schedule/schedules.ts';
+import { readTargetPod } from '#spec/support/target-pod.ts';
 import {
   type FuzzTarget,
   isPlainError,

@@ -1,9 +1,5 @@
 import type { SummaryOptions } from '#simulator/kubelet/summary.ts';
-import {
-  latestHousekeeping,
-  nanocoresBetweenSamples,
-  sampleContainer,
-} from '#simulator/kubelet/usage-sample.ts';
+import { latestHousekeeping, sampleContainer, sampleCounter } from '#simulator/kubelet/usage-sample.ts';
 import {
   type NodeMachine,
   podCoreNanoseconds,
@@ -43,7 +39,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
         startTime: at(machine.bootedAtMs),
         cpu: {
           time,
-          usageNanoCores: nanocoresBetweenSamples(look, (atMs) => machine.podsCoreNanoseconds(atMs)),
+          usageNanoCores: sampleCounter(look, (atMs) => machine.podsCoreNanoseconds(atMs)).nanocores,
           usageCoreNanoSeconds: machine.podsCoreNanoseconds(takenAtMs),
           ...pressure(machine),
         },
@@ -55,7 +51,7 @@ function nodeStats(machine: NodeMachine, nowMs: number, { onlyCpuAndMemory }: Su
     startTime: at(machine.bootedAtMs),
     cpu: {
       time,
-      usageNanoCores: nanocoresBetweenSamples(look, (atMs) => machine.coreNanoseconds(atMs)),
+      usageNanoCores: sampleCounter(look, (atMs) => machine.coreNanoseconds(atMs)).nanocores,
       usageCoreNanoSeconds: machine.coreNanoseconds(takenAtMs),
       ...pressure(machine),
     },
@@ -88,7 +84,7 @@ function podStats(machine: NodeMachine, pod: RunningPod, nowMs: number, options:
     ),
     cpu: {
       time,
-      usageNanoCores: nanocoresBetweenSamples(look, (atMs) => podCoreNanoseconds(pod, atMs)),
+      usageNanoCores: sampleCounter(look, (atMs) => podCoreNanoseconds(pod, atMs)).nanocores,
       usageCoreNanoSeconds: podCoreNanoseconds(pod, look.takenAtMs),
       ...pressure(machine),
     },

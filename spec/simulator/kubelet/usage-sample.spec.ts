@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latestHousekeeping, nanocoresBetweenSamples } from '#simulator/kubelet/usage-sample.ts';
+import { latestHousekeeping, sampleCounter } from '#simulator/kubelet/usage-sample.ts';
 
 describe('latestHousekeeping', () => {
   it('samples a cgroup when it appears, and then every 10 to 20 s', () => {
@@ -20,12 +20,12 @@ describe('latestHousekeeping', () => {
   });
 });
 
-describe('nanocoresBetweenSamples', () => {
-  it('is the mean rate, and 0 after a single sample', () => {
+describe('sampleCounter', () => {
+  it('has the mean rate, and 0 after a single sample', () => {
     const counter = (atMs: number) => atMs * 60_000;
-    expect(nanocoresBetweenSamples({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter)).to.equal(
+    expect(sampleCounter({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter).nanocores).to.equal(
       60_000_000,
     );
-    expect(nanocoresBetweenSamples({ takenAtMs: 0, previousAtMs: undefined }, counter)).to.equal(0);
+    expect(sampleCounter({ takenAtMs: 0, previousAtMs: undefined }, counter).nanocores).to.equal(0);
   });
 });

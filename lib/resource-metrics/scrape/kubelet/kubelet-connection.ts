@@ -17,7 +17,7 @@ export interface KubeletRequest<Read> {
   readonly read: (body: Buffer) => Read;
 }
 
-export interface KubeletConnectionOptions {
+interface KubeletConnectionOptions {
   /** The Host header. */
   readonly host: string;
   /** Longer responses are rejected. */

@@ -17,14 +17,14 @@ export interface KubeletTrust {
   readonly insecureTls: boolean;
 }
 
-export interface KubeletCredentialsEnvironment {
+interface KubeletCredentialsEnvironment {
   readonly access: Pick<ClusterAccess, 'tls'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** TLS options for kubelets; reloaded from files. */
-export interface KubeletCredentials extends AsyncDisposable {
+interface KubeletCredentials extends AsyncDisposable {
   /** The same object until an option changes. */
   tls(): KubeletTls;
 }
