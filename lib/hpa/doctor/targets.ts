@@ -120,7 +120,7 @@ function hasContainer({ containers, initContainers }: ScaledPod, container: stri
 /** `undefined` for a malformed pod. */
 function podOf(value: unknown): ScaledPod | undefined {
   try {
-    return scaledPod(value as Parameters<typeof scaledPod>[0]);
+    return scaledPod(value);
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
 import { createStringInterner } from '#lib/cache/interner.ts';
 import { equalityOf, type LabelSelector } from '../selectors/label-selector.ts';
-import { readObject } from './kubernetes-object.ts';
 
 /** A pod as informers cache it. */
 export interface Pod extends ScaledPod {
@@ -26,42 +25,31 @@ export const PODS = {
   decoder(needs: readonly PodNeeds[]): (value: unknown) => Pod {
     const fields = new Set(needs.flatMap((need) => need.fields));
     const texts = createStringInterner(SHARED_TEXTS);
+    const [needsRequests, needsAddress] = [fields.has('requests'), fields.has('address')];
     return (value) => {
-      const pod: CachedPodObject = readObject(value);
-      const { namespace, uid } = pod.metadata;
-      const needed = fields.has('requests') ? pod : { ...pod, spec: NO_SPEC };
-      const scaled = scaledPod(needed);
-      const needsAddress = fields.has('address');
+      const pod = recordIn(value, 'it');
+      const metadata = readMetadata(pod);
+      const status = readStatus(pod);
+      const requests = needsRequests ? readRequests(pod) : NO_REQUESTS;
       // Spelt out: objects that are made by spreading take more memory.
       return {
-        namespace: texts.intern(textIn(namespace)),
-        name: scaled.name,
-        labels: scaled.labels,
-        uid: needsAddress ? textIn(uid) : '',
-        ip: (needsAddress && pod.status?.podIP) || undefined,
-        phase: texts.intern(textIn(scaled.phase)),
-        isDeleting: scaled.isDeleting,
-        startedAtMs: fields.has('requests') ? scaled.startedAtMs : undefined,
-        ready: scaled.ready,
-        containers: scaled.containers,
-        initContainers: scaled.initContainers,
-        podRequests: scaled.podRequests,
-        overhead: scaled.overhead,
+        namespace: texts.intern(textIn(metadata.namespace, 'metadata.namespace')),
+        name: metadata.name,
+        labels: metadata.labels,
+        uid: needsAddress ? textIn(metadata.uid, 'metadata.uid') : '',
+        ip: (needsAddress && textIn(status.podIp, 'status.podIP')) || undefined,
+        phase: texts.intern(status.phase),
+        isDeleting: metadata.isDeleting,
+        startedAtMs: needsRequests ? status.startedAtMs : undefined,
+        ready: status.ready,
+        containers: requests.containers,
+        initContainers: requests.initContainers,
+        podRequests: requests.podRequests,
+        overhead: requests.overhead,
       };
     };
   },
 } as const;
-
-function textIn(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-type CachedPodObject = PodObject & {
-  readonly metadata: { readonly namespace?: string; readonly uid?: string };
-  readonly status?: { readonly podIP?: string };
-};
-
-const NO_SPEC: PodObject['spec'] = { containers: [] };
 
 const LABELS = 'labels';
 const NAMESPACE = 'namespace';
@@ -127,65 +115,115 @@ interface InitContainerRequests extends ContainerRequests {
   readonly isSidecar: boolean;
 }
 
-/** What is read of a pod in Kubernetes' JSON. */
-export interface PodObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly deletionTimestamp?: string;
-  };
-  readonly spec: {
-    readonly containers: readonly ContainerObject[];
-    readonly initContainers?: readonly ContainerObject[];
-    readonly resources?: { readonly requests?: Requests };
-    readonly overhead?: Requests;
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly startTime?: string;
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly lastTransitionTime?: string | null;
-    }[];
-  };
+/** Reduces a pod of the API server. @throws an Error that names the field which has not the type that Kubernetes gives it */
+export function scaledPod(value: unknown): ScaledPod {
+  const pod = recordIn(value, 'it');
+  const { name, labels, isDeleting } = readMetadata(pod);
+  const { phase, startedAtMs, ready } = readStatus(pod);
+  return { name, labels, phase, isDeleting, startedAtMs, ready, ...readRequests(pod) };
 }
 
-interface ContainerObject {
-  readonly name: string;
-  readonly restartPolicy?: string;
-  readonly resources?: { readonly requests?: Requests };
-}
+// By hand, since all pods of the cluster pass here; spec/kubernetes/objects/pod.spec.ts compares it with a schema. As in Go,
+// a field that is null counts as absent.
 
-/** Reduces a pod of the API server. */
-export function scaledPod({ metadata, spec, status }: PodObject): ScaledPod {
-  const conditions = Array.isArray(status?.conditions) ? status.conditions : NONE;
-  const ready = conditions.find((condition) => condition?.type === 'Ready');
-  return {
-    name: metadata.name,
-    labels: typeof metadata.labels === 'object' ? (metadata.labels ?? NOTHING) : NOTHING,
-    phase: status?.phase ?? '',
-    isDeleting: metadata.deletionTimestamp !== undefined,
-    startedAtMs: status?.startTime === undefined ? undefined : Date.parse(status.startTime),
-    ready: ready && {
-      status: ready.status,
-      // A time that was never set is Go's zero time, which lies before everything.
-      changedAtMs: ready.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : Number.NEGATIVE_INFINITY,
-    },
-    containers: spec.containers.length === 0 ? NONE : spec.containers.map(containerRequests),
-    initContainers:
-      spec.initContainers?.map((container) => ({
-        ...containerRequests(container),
-        isSidecar: container.restartPolicy === 'Always',
-      })) ?? NONE,
-    podRequests: spec.resources?.requests ?? NOTHING,
-    overhead: spec.overhead ?? NOTHING,
-  };
-}
+type Fields = Readonly<Record<string, unknown>>;
 
 const NOTHING: Readonly<Record<string, string>> = {};
+const NO_FIELDS: Fields = {};
 const NONE: readonly never[] = [];
+const NO_REQUESTS = { containers: NONE, initContainers: NONE, podRequests: NOTHING, overhead: NOTHING };
 
-function containerRequests({ name, resources }: ContainerObject): ContainerRequests {
-  return { name, requests: resources?.requests ?? NOTHING };
+function readMetadata(pod: Fields) {
+  const metadata = recordIn(pod.metadata, 'metadata');
+  const { name, labels, deletionTimestamp, namespace, uid } = metadata;
+  if (typeof name !== 'string' || name === '') throw new Error('Cannot read a pod: it has no name');
+  return {
+    ...{ name, namespace, uid },
+    labels: textsIn(labels, 'metadata.labels'),
+    isDeleting: textIn(deletionTimestamp, 'metadata.deletionTimestamp') !== '',
+  };
+}
+
+function readStatus(pod: Fields) {
+  const status = optionalRecordIn(pod.status, 'status');
+  const startTime = textIn(status.startTime, 'status.startTime');
+  return {
+    phase: textIn(status.phase, 'status.phase'),
+    podIp: status.podIP,
+    startedAtMs: startTime === '' ? undefined : Date.parse(startTime),
+    ready: readReady(listIn(status.conditions, 'status.conditions')),
+  };
+}
+
+function readReady(conditions: readonly unknown[]): ScaledPod['ready'] {
+  let ready: ScaledPod['ready'];
+  for (const one of conditions) {
+    const { type, status, lastTransitionTime } = recordIn(one, 'a condition');
+    if (typeof type !== 'string') throw wrong('the type of a condition', 'a string');
+    if (type !== 'Ready' || ready) continue;
+    if (typeof status !== 'string') throw wrong('the status of condition Ready', 'a string');
+    const changedAt = textIn(lastTransitionTime, 'the time of condition Ready');
+    // A time that was never set is Go's zero time, which lies before everything.
+    ready = { status, changedAtMs: changedAt === '' ? Number.NEGATIVE_INFINITY : Date.parse(changedAt) };
+  }
+  return ready;
+}
+
+function readRequests(pod: Fields) {
+  const spec = recordIn(pod.spec, 'spec');
+  const containers = listIn(spec.containers, 'spec.containers');
+  const initContainers = listIn(spec.initContainers, 'spec.initContainers');
+  return {
+    containers: containers.length === 0 ? NONE : containers.map(readContainer),
+    initContainers: initContainers.length === 0 ? NONE : initContainers.map(readInitContainer),
+    podRequests: requestsIn(spec.resources, 'spec.resources'),
+    overhead: textsIn(spec.overhead, 'spec.overhead'),
+  };
+}
+
+function readContainer(value: unknown): ContainerRequests {
+  const { name, resources } = recordIn(value, 'a container');
+  if (typeof name !== 'string') throw wrong('the name of a container', 'a string');
+  return { name, requests: requestsIn(resources, 'the resources of a container') };
+}
+
+function readInitContainer(value: unknown): InitContainerRequests {
+  const { name, requests } = readContainer(value);
+  const restartPolicy = textIn((value as Fields).restartPolicy, 'the restartPolicy of a container');
+  return { name, requests, isSidecar: restartPolicy === 'Always' };
+}
+
+function requestsIn(resources: unknown, what: string): Requests {
+  return textsIn(optionalRecordIn(resources, what).requests, 'requests');
+}
+
+function textIn(value: unknown, what: string): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  throw wrong(what, 'a string');
+}
+
+function textsIn(value: unknown, what: string): Readonly<Record<string, string>> {
+  const texts = optionalRecordIn(value, what);
+  for (const key in texts) if (typeof texts[key] !== 'string') throw wrong(`a value of ${what}`, 'a string');
+  return texts as Readonly<Record<string, string>>;
+}
+
+function listIn(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value === undefined || value === null) return NONE;
+  throw wrong(what, 'a list');
+}
+
+function optionalRecordIn(value: unknown, what: string): Fields {
+  return value === undefined || value === null ? NO_FIELDS : recordIn(value, what);
+}
+
+function recordIn(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(what, 'an object');
+  return value as Fields;
+}
+
+function wrong(what: string, expected: string): Error {
+  return new Error(`Cannot read a pod: ${what} is not ${expected}`);
 }

@@ -52,14 +52,14 @@ export class PodReducer {
   readonly #labels = new Interner<Labels>(SHARED_VALUES, (texts) => Object.fromEntries(JSON.parse(texts)));
   readonly #namespaces = createStringInterner(SHARED_VALUES);
 
-  /** Malformed fields count as absent. @returns `undefined` without namespace, name and UID */
-  reduce(pod: unknown): LivePod | undefined {
+  /** Malformed labels count as absent. @throws an Error for a pod without namespace, name or UID */
+  reduce(pod: unknown): LivePod {
     const metadata = propertyOf(pod, 'metadata');
     const namespace = propertyOf(metadata, 'namespace');
     const name = propertyOf(metadata, 'name');
     const uid = propertyOf(propertyOf(metadata, 'annotations'), MIRRORED_UID) ?? propertyOf(metadata, 'uid');
     if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string')
-      return undefined;
+      throw new Error('Cannot read a pod: it has no namespace, name or UID');
     return {
       namespace: this.#namespaces.intern(namespace),
       name,

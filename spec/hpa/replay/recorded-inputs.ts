@@ -3,7 +3,7 @@ import type { DecisionInput, MetricReading } from '#lib/hpa/decision/decision-in
 import type { ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import { findOverlappingHpas } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import type { HpaStatus, MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { type PodObject, scaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { RecordedCase, RecordedPod } from './recorded-case.ts';
 import { recordedReading } from './recorded-reading.ts';
@@ -91,7 +91,7 @@ function overlappingHpas({ otherHpas = [] }: RecordedCase) {
 }
 
 /** The pod as the API server would show it. */
-function podObject(pod: RecordedPod): PodObject {
+function podObject(pod: RecordedPod): object {
   const { name, labels, phase, startedAgeSeconds, ready, readyTransitionAgeSeconds } = pod;
   const containersOf = (containers: RecordedPod['containers']) =>
     containers.map(({ requests, ...container }) => ({

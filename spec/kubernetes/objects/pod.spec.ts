@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import * as z from 'zod';
 import { POD_INDEXES, PODS, scaledPod, selectPods } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
+import { expectSameAsSchema } from '#spec/support/mutated-objects.ts';
 
 const SINCE_MS = Date.UTC(2026, 0, 1);
 const POD = {
@@ -31,8 +33,73 @@ describe('PODS', () => {
   });
 
   it('take nothing for a pod that has no name', () => {
-    expect(() => PODS.decoder([])({ metadata: {} })).to.throw('Cannot read an object: it has no name');
+    expect(() => PODS.decoder([])({ metadata: {} })).to.throw('Cannot read a pod: it has no name');
   });
+});
+
+const text = z.string().nullish();
+const texts = z.record(z.string(), z.string()).nullish();
+const resources = z.object({ requests: texts }).nullish();
+const container = { name: z.string(), resources };
+const CONDITION = z.union([
+  z.object({ type: z.literal('Ready'), status: z.string(), lastTransitionTime: text }),
+  z.object({ type: z.string().refine((type) => type !== 'Ready') }),
+]);
+
+/** What is read of a pod, as a schema. */
+const POD_SCHEMA = z.object({
+  metadata: z.object({
+    ...{ name: z.string().min(1), namespace: text, uid: text },
+    ...{ labels: texts, deletionTimestamp: text },
+  }),
+  spec: z.object({
+    containers: z.array(z.object(container)).nullish(),
+    initContainers: z.array(z.object({ ...container, restartPolicy: text })).nullish(),
+    ...{ resources, overhead: texts },
+  }),
+  status: z
+    .object({ phase: text, podIP: text, startTime: text, conditions: z.array(CONDITION).nullish() })
+    .nullish(),
+});
+const POD_OF_ALL_FIELDS = {
+  metadata: { ...POD.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  spec: {
+    ...POD.spec,
+    initContainers: [{ name: 'proxy', restartPolicy: 'Always', resources: { requests: { cpu: '1' } } }],
+    ...{ resources: { requests: { cpu: '2' } }, overhead: { memory: '1Mi' } },
+  },
+  status: { ...POD.status, conditions: [{ type: 'Initialized' }, ...POD.status.conditions] },
+};
+
+describe('decoders of pods', () => {
+  it('take and refuse the same pods as a schema', () => {
+    const decode = PODS.decoder([{ fields: ['requests', 'address'] }]);
+    expectSameAsSchema(decode, POD_SCHEMA, [POD, POD_OF_ALL_FIELDS]);
+  });
+
+  it('take and refuse the same pods as a schema without what no user needs', () => {
+    const { metadata, status } = POD_SCHEMA.shape;
+    const schema = z.object({
+      metadata: metadata.omit({ uid: true }),
+      status: status.unwrap().unwrap().omit({ podIP: true }).nullish(),
+    });
+    expectSameAsSchema(PODS.decoder([]), schema, [POD, POD_OF_ALL_FIELDS]);
+  });
+
+  for (const [changes, message] of [
+    [{ spec: undefined }, 'spec is not an object'],
+    [{ spec: { containers: {} } }, 'spec.containers is not a list'],
+    [{ spec: { containers: [{}] } }, 'the name of a container is not a string'],
+    [
+      { spec: { containers: [{ name: 'a', resources: { requests: { cpu: 1 } } }] } },
+      'a value of requests is not a string',
+    ],
+    [{ status: { conditions: [null] } }, 'a condition is not an object'],
+    [{ metadata: { name: 'a', labels: { app: null } } }, 'a value of metadata.labels is not a string'],
+  ] as const)
+    it(`refuse a pod where ${message}`, () => {
+      expect(() => scaledPod({ ...POD, ...changes })).to.throw(`Cannot read a pod: ${message}`);
+    });
 });
 
 describe('POD_INDEXES', () => {

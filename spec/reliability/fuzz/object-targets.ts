@@ -21,6 +21,7 @@ import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { HPA_VERSIONS, readHpa as readHpaOf } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { appliedFields, appliedStatus } from '#lib/kubernetes/objects/managed-fields.ts';
+import { scaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import { parseNanos, parseThousandths, Quantity, QuantityError } from '#lib/kubernetes/quantity.ts';
 import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
@@ -215,6 +216,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
   {
     name: 'workloads and pods of the API server',
     seeds: [
+      `{${META}},"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"name":"b","restartPolicy":"Always"}],"overhead":{"cpu":"1"}},"status":{"phase":"Running","startTime":"2026-01-01T00:00:00Z","conditions":[{"type":"Ready","status":"True","lastTransitionTime":null}]}}`,
       `{${META}},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"a"},"matchExpressions":[{"key":"b","operator":"In","values":["c"]}]}},"status":{"replicas":3,"selector":"app=a","phase":"Running","podIP":"10.0.0.1","startTime":"2026-01-01T00:00:00Z","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`,
     ],
     read: (text) => {
@@ -223,6 +225,7 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
         isPlainOrSchemaError,
         () => readWorkloadScale(object),
         () => readTargetPod(object),
+        () => scaledPod(object),
         () => selectorText(object?.spec?.selector),
       );
     },

@@ -15,7 +15,7 @@ import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-dec
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { NodeMismatchError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
-import { type FuzzTarget, isPlainError, never, parseJson } from './fuzz-target.ts';
+import { type FuzzTarget, isPlainError, never, parseJson, readAll } from './fuzz-target.ts';
 import { HEADER_TARGETS } from './header-targets.ts';
 import { OBJECT_TARGETS } from './object-targets.ts';
 import { SOURCE_TARGETS } from './source-targets.ts';
@@ -77,7 +77,11 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     seeds: [recorded('node.json'), recorded('pods.json')],
     read: (text) => {
       const object = parseJson(text);
-      return [reduceNode(object), new PodReducer().reduce(object)];
+      return readAll(
+        isPlainError,
+        () => reduceNode(object),
+        () => new PodReducer().reduce(object),
+      );
     },
     isRefusal: never,
   },

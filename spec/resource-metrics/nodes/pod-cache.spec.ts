@@ -49,7 +49,7 @@ describe('PodReducer', () => {
     const hash = 'e6f5d2bd4a0f1c8b6a1f4c2d9b7e3a05';
     const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
     const mirror = { metadata: { ...pod('etcd-a').metadata, annotations } };
-    expect(new PodReducer().reduce(mirror)?.uid).to.equal(hash);
+    expect(new PodReducer().reduce(mirror).uid).to.equal(hash);
   });
 
   it('shares equal labels', () => {
@@ -65,14 +65,14 @@ describe('PodReducer', () => {
 
   it('shares empty labels', () => {
     const reducer = new PodReducer();
-    expect(reducer.reduce(pod('a'))?.labels).to.deep.equal({});
-    expect(reducer.reduce(pod('a'))?.labels).to.equal(reducer.reduce(pod('b', {}))?.labels);
+    expect(reducer.reduce(pod('a')).labels).to.deep.equal({});
+    expect(reducer.reduce(pod('a')).labels).to.equal(reducer.reduce(pod('b', {}))?.labels);
   });
 
   it('ignores malformed parts, and treats a label named __proto__ as data', () => {
     const reducer = new PodReducer();
     for (const object of [undefined, {}, { metadata: { name: 'a', namespace: 'ns' } }]) {
-      expect(reducer.reduce(object)).to.equal(undefined);
+      expect(() => reducer.reduce(object)).to.throw('Cannot read a pod: it has no namespace, name or UID');
     }
     expect(reducer.reduce(pod('a', { good: 'x', bad: 7 }))?.labels).to.deep.equal({ good: 'x' });
     const odd = reducer.reduce(pod('a', JSON.parse('{"__proto__":"x"}')));
