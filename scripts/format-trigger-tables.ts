@@ -15,7 +15,7 @@ export function formatTriggerTables(triggers: readonly Trigger[]): string {
       const { from, description: what, aliases = [], default: fallback } = factsOf(type);
       const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
       const isNeeded = !type.safeParse(undefined).success;
-      const value = isNeeded ? 'needed' : fallback === undefined ? '' : `\`${fallback}\``;
+      const value = isNeeded ? 'required' : fallback === undefined ? '' : `\`${fallback}\``;
       return `| ${names} | ${from.map((place) => LETTERS[place]).join(' ')} | ${value} | ${cell(what)} |`;
     });
     return [
@@ -29,7 +29,7 @@ export function formatTriggerTables(triggers: readonly Trigger[]): string {
       }),
       ...(rows.length === 0
         ? []
-        : ['| parameter | from | default | what it says |', '| --- | --- | --- | --- |', ...rows, '']),
+        : ['| parameter | from | default | meaning |', '| --- | --- | --- | --- |', ...rows, '']),
     ];
   });
   return sections.flat().join('\n');

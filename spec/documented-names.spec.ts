@@ -108,6 +108,29 @@ describe('documents, alerts and remedies', () => {
   });
 });
 
+describe('docs/reference/events-and-conditions.md', () => {
+  it('has each event, condition and reason of the controllers', () => {
+    const page = readFileSync('docs/reference/events-and-conditions.md', 'utf8');
+    const names = globSync('lib/{hpa,cron-hpa,scaled-objects,metrics-adapter}/**/*.ts').flatMap((path) =>
+      reasonsIn(readFileSync(path, 'utf8')),
+    );
+    expect(names).to.include.members(['ScheduleMissed', 'KEDAScalerFailed', 'HPAActive', 'FailedGetScale']);
+    const missing = names.filter((name) => name !== 'Forbidden' && !page.includes(`\`${name}\``));
+    expect([...new Set(missing)]).to.deep.equal([]);
+  });
+});
+
+/** Finds events, types of conditions and their reasons, as the code writes them. */
+function reasonsIn(code: string): readonly string[] {
+  return [
+    /\b(?:reason|failureReason): '([A-Z]\w+)'/g,
+    /\b(?:warning|normal)\(\s*'([A-Z]\w+)'/g,
+    /\bcondition\(\s*'(\w+)'/g,
+    /\bcondition\(\s*'\w+', '\w+', '(\w+)'/g,
+    /'(KEDA[A-Z]\w+)'/g,
+  ].flatMap((pattern) => [...code.matchAll(pattern)].map(([, name = '']) => name));
+}
+
 const HELPS = [
   parseOptions(['--help']),
   parseOptions(['doctor', '--help']),

@@ -172,7 +172,7 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { range: '::', what: 'this host', source: 'RFC 4291' },
   { range: '::1', what: 'loopback', source: 'RFC 4291' },
   { range: 'fe80::/10', what: 'link-local', source: 'RFC 4291' },
-  { range: 'fec0::/10', what: 'site-local, as link-local was once extended', source: 'RFC 3879' },
+  { range: 'fec0::/10', what: 'site-local (deprecated)', source: 'RFC 3879' },
   { range: 'ff00::/8', what: 'multicast', source: 'RFC 4291' },
   {
     range: 'fd00:ec2::/32',
