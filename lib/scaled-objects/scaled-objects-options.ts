@@ -1,43 +1,40 @@
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 
-/** How ScaledObjects are scaled. */
 export interface ScaledObjectsOptions {
-  /** Where objects are followed; everywhere if there are none. */
+  /** Namespaces whose objects are watched; all if empty. */
   readonly namespaces: readonly string[];
-  /** Where what ClusterTriggerAuthentications refer to is. */
+  /** Namespace of the Secrets and ConfigMaps that ClusterTriggerAuthentications refer to. */
   readonly clusterNamespace: string;
-  /** Secrets of other namespaces than that are not read. */
+  /** Whether only Secrets of `clusterNamespace` are read. */
   readonly restrictsSecrets: boolean;
-  /** Below this are files with parameters; `undefined` where there are none. */
+  /** Root directory of files with parameters; `undefined` to read none. */
   readonly fileRoot: string | undefined;
   readonly tokenLifetimeS: number;
-  /** Whom tokens of service accounts are for; `undefined` where none are requested. */
+  /** Audience of service account tokens; `undefined` to request none. */
   readonly tokenAudience: string | undefined;
-  /** Where KEDA's operator has its lease; empty where that is not looked at. */
+  /** Namespace of KEDA's lease; empty to ignore leases. */
   readonly kedaNamespace: string;
-  /** Whether a lease of that name counts in any other namespace, too. */
+  /** Whether a lease of that name counts in any namespace. */
   readonly kedaLeaseEverywhere: boolean;
 }
 
-/** What flags say of ScaledObjects. */
 export interface ScaledObjectsFlags {
   readonly workers: number;
   readonly options: ScaledObjectsOptions;
-  /** Which hosts triggers may have queried. */
+  /** Hosts that triggers may query. */
   readonly allowedHosts: readonly string[];
-  /** By default of one HTTP request of a trigger. */
+  /** Default timeout of one HTTP request of a trigger. */
   readonly httpTimeoutMs: number;
-  /** Which hosts, beside those of SQS, see the AWS identity of this program. */
+  /** Hosts besides those of SQS that receive the AWS identity of this program. */
   readonly awsIdentityHosts: readonly string[];
   /** Namespaces whose Services triggers of other namespaces may name as well; `*` for all. */
   readonly sharedServiceNamespaces: readonly string[];
-  /** Where reviews are taken, and with which certificate; `undefined` where they are not. */
+  /** `undefined` to serve no webhook. */
   readonly webhook: WebhookOptions | undefined;
 }
 
-/** Where objects are judged before the API server stores them. */
 export interface WebhookOptions {
   readonly address: ListenAddress;
-  /** With `tls.crt` and `tls.key`. */
+  /** Directory with `tls.crt` and `tls.key`. */
   readonly certDir: string;
 }

@@ -65,10 +65,9 @@ import { cachedLimits, limitedByDefault } from './validation/limit-ranges.ts';
 import { WebhookSeries } from './validation/webhook-series.ts';
 import { startWebhookServer } from './validation/webhook-server.ts';
 
-/** What ScaledObjects need from outside. */
 interface ScaledObjectsEnvironment {
   readonly client: ApiClient;
-  /** What triggers need is read by this, in every replica: it refuses no requests of those that do not lead. */
+  /** Reads for triggers in every replica; unlike `client`, it also works in replicas that do not lead. */
   readonly reader: ApiClient;
   readonly mapper: RestMapper;
   readonly informers: SharedInformers;
@@ -77,64 +76,63 @@ interface ScaledObjectsEnvironment {
   readonly events: Pick<EventRecorder, 'record'>;
   readonly store: MetricStore;
   readonly types: TriggerTypes;
-  /** Those of the process. */
+  /** Shared by all collections of the process. */
   readonly pollLimits: PollLimits;
-  /** By which responses are read, and triggers are planned. */
+  /** Time slices for reading responses and preparing triggers. */
   readonly share: FairShare;
   readonly registry: Pick<SlicedRegistry, 'add'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this program. */
+  /** Version of this program, for labels. */
   readonly version: string;
   readonly options: ScaledObjectsOptions;
-  /** How many objects of a kind are reconciled at once; by default 1. */
+  /** Objects of one kind that are reconciled concurrently; by default 1. */
   readonly workers?: number;
   readonly workQueues?: WorkQueueSeries | undefined;
   /** A number in [0, 1): spreads requests; by default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** ScaledObjects, ready to be started; disposing ends what caches and polls. */
+/** Disposing it stops polling. */
 export interface ScaledObjectsSubsystem extends Subsystem {
   readonly ui: readonly UiPart[];
   lead(signal: AbortSignal): Promise<void>;
   /**
-   * Begins to cache the objects, as every replica does.
+   * Starts the informers, in every replica.
    *
-   * @returns once what else runs may begin: the kinds are served and may be listed, and HPAs are served in a version that
-   *   has metrics
+   * @returns once KEDA's kinds are synced and HPAs are served in a version that has metrics
    * @throws the signal's reason when it aborts first
    */
   cacheObjects(signal: AbortSignal): Promise<void>;
-  /** Whether it waits for its kinds, or for permission to list them. */
+  /** Whether it waits for a kind to be served, or for permission to list it. */
   readonly isWaiting: boolean;
   readonly isSynced: boolean;
-  /** Whether every trigger was asked once, or had its time for it. */
+  /** Whether every trigger was polled once or its first timeout has passed. */
   readonly isWarm: boolean;
-  /** Judges objects before they are kept, by what is followed. */
+  /** Validates objects before the API server stores them, against the caches of informers. */
   readonly admission: Admission;
-  /** Has the leader act for as long as KEDA's operator does not; comes back once the signal has aborted and nothing acts. */
+  /** See {@link KedaDetector.runWhileSoleOperator}. */
   runWhileSoleOperator(signal: AbortSignal, act: (signal: AbortSignal) => Promise<void>): Promise<void>;
-  /** What every replica runs: it has triggers asked. */
+  /** Runs in every replica: polls triggers. */
   collectors(): Controller;
-  /** What the leader runs: a new one for each term. */
+  /** Runs in the leader; a new one for each term. */
   controller(): Controller & AsyncDisposable;
-  /** The same of authentications. */
+  /** Run in the leader. */
   authenticationControllers(): readonly Controller[];
-  /** The same of ScaledJobs; disposing it ends what it asks. */
+  /** Runs in the leader; a new one for each term. Disposing it stops the polls of ScaledJobs. */
   jobController(): Controller & AsyncDisposable;
 }
 
-/** Failures of the API server itself are tried again at the latest after this long. */
+/** Limits the backoff after failures of the API server. */
 const RETRY = { maxDelayMs: 60_000 };
 const COLLECTOR_WORKERS = 8;
-/** Those that have metrics. */
+/** Versions with external metrics. */
 const HPA_VERSIONS = ['v2', 'v2beta2'];
 const SOURCE_TIMEOUT_MS = 15_000;
-/** Of the failures of one namespace's sources: they may be many, and change with each poll. */
+/** Limits log lines about failing sources of one namespace, which may change with each poll. */
 const LINES_AN_HOUR = 100;
 
-/** Puts ScaledObjects together: triggers → collectors → metrics, HPAs, and zero. */
+/** Wires the subsystem: triggers → collectors → external metrics, HPAs and activation. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
   const { client, mapper, clock, logger, store, types, share, options, random = Math.random } = environment;
   const { informers } = environment;
@@ -162,7 +160,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     related: [targets, ...informed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await fetchReference(() => mapper.find(target, signal), signal);
-      if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
+      if (!resource) throw new Error(`the API server does not serve ${target.kind} of ${target.apiVersion}`);
       const read = () => environment.reader.getJson(objectPath(resource, target), { signal });
       return await fetchReference(read, signal);
     },
@@ -211,13 +209,13 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
         name: 'scaledobjects-informer-sync',
         endpoints: ['readyz'],
         check: () =>
-          subsystem.isWaiting || subsystem.isSynced ? undefined : 'its objects have not been listed yet',
+          subsystem.isWaiting || subsystem.isSynced ? undefined : 'the objects are not listed yet',
       },
       {
         name: 'scaledobjects-triggers',
         endpoints: ['readyz'],
         check: () =>
-          subsystem.isWaiting || subsystem.isWarm ? undefined : 'some triggers have not been asked yet',
+          subsystem.isWaiting || subsystem.isWarm ? undefined : 'some triggers are not polled yet',
       },
     ],
     start: () => collecting.start(),
@@ -267,7 +265,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     runWhileSoleOperator: (signal, act) => kedaDetector.runWhileSoleOperator(signal, act),
     collectors: () => plans.controller(),
     controller() {
-      if (!hpaClient) throw new Error('ScaledObjects cannot be reconciled yet: HPAs are not served');
+      if (!hpaClient) throw new Error('Cannot reconcile ScaledObjects: HPAs are not served yet');
       const scaledObjects = new ResourceClient({
         ...{ api: client, resource: SCALED_OBJECTS, read: readScaledObject },
       });
@@ -359,7 +357,6 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   return subsystem;
 }
 
-/** What opening the sources of triggers, and the webhook, needs from outside, too. */
 interface OpenScaledObjectsEnvironment
   extends Omit<ScaledObjectsEnvironment, 'types' | 'share' | 'version' | 'workers'>,
     ScaledObjectsFlags {
@@ -369,10 +366,10 @@ interface OpenScaledObjectsEnvironment
 }
 
 /**
- * Opens the sources of triggers, ScaledObjects, and the webhook where flags ask for it.
+ * Opens the sources of triggers, the subsystem, and the webhook if flags enable it.
  *
- * @param stack takes the sources, to be disposed of after it
- * @throws when the webhook cannot be served where it is to be
+ * @param stack owns the sources and the webhook server
+ * @throws when the webhook cannot listen at its address or read its certificate
  */
 export async function openScaledObjects(
   environment: OpenScaledObjectsEnvironment,
@@ -398,7 +395,7 @@ export async function openScaledObjects(
     }),
   );
   if (environment.webhook) await serveWebhook(environment.webhook, scaledObjects, { ...environment, stack });
-  opening.move(); // it is the caller's from now on
+  opening.move(); // the caller owns it from here
   return scaledObjects;
 }
 

@@ -24,7 +24,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     expect(told.managedByKeda).to.equal('"keda" writes the status of ScaledObject default/web');
     expect(told).to.not.have.property('next');
     expect(cluster.subsystem.ui[0]?.summary()).to.include({
-      ...{ count: 1, unhealthy: 0, waiting: '1 left to another operator' },
+      ...{ count: 1, unhealthy: 0, waiting: '1 managed by another operator' },
     });
     await cluster.elapse(50);
     await cluster.holds(async () => (await cluster.replicas('web')) === 1);

@@ -10,37 +10,35 @@ import { eventsOf } from '../api/object-events.ts';
 import { type LeaseState, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
 import { ExternalWrites, type WrittenObject } from './keda-writes.ts';
 
-/** Objects of one kind, and what becomes of them. */
 export interface WatchedKind extends ChangeSource<ObjectChange<WrittenObject>> {
   values(): Iterable<WrittenObject>;
 }
 
-/** What {@link KedaDetector} works with. */
 interface KedaDetectorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Where the lease of KEDA's operator counts; empty where it counts nowhere. */
+  /** Namespace of KEDA's lease; empty to ignore leases. */
   readonly kedaNamespace: string;
-  /** Whether it counts in any other namespace, too. */
+  /** Whether a lease of that name counts in any namespace. */
   readonly kedaLeaseEverywhere: boolean;
-  /** By the names of their kinds. */
+  /** Kinds by name. */
   readonly kinds: Readonly<Record<string, WatchedKind>>;
   readonly hpas: ChangeSource<ObjectChange<KubernetesObject>>;
 }
 
 const POLL_INTERVAL_MS = 5_000;
-/** Of more objects than this there are no events: the log and the doctor say it, too. */
+/** Limits events; the log and the doctor report the same. */
 const MAX_EVENTS = 100;
 const MAX_NAME_LENGTH = 253;
 const REASON = 'AnotherControllerActs';
 
 const LEASE_FORBIDDEN =
-  "No permission to read the lease of KEDA's operator: it is seen by what it writes alone";
+  "No permission to read the lease of KEDA's operator; detecting KEDA by managedFields only";
 
 /**
- * Sees whether KEDA's operator runs, too, and has us keep our hands off its objects while it does: off all of them by its
- * lease, and for it can run without a lease, off those that somebody else is seen to write, or whose neighbours.
+ * Detects whether KEDA's operator runs as well, so that only one of the two scales. Its lease shows that KEDA manages all
+ * objects. KEDA can also run without a lease: then writes of another field manager show which namespaces or objects it manages.
  */
 export class KedaDetector {
   readonly #options: KedaDetectorOptions;
@@ -49,10 +47,10 @@ export class KedaDetector {
   readonly #failures: FailureLog;
   #evidence: string | undefined;
   #leaseState: LeaseState['kind'] | undefined;
-  /** Without permission, KEDA is detected by its writes alone; that is logged once. */
+  /** Logs missing permission once. */
   readonly #forbidden: FailureLog;
   #isPartReported = false;
-  /** Objects that are left alone by themselves, of which that was told. */
+  /** `KIND KEY` of objects that have an event about another operator. */
   readonly #reported = new Set<string>();
 
   constructor(options: KedaDetectorOptions) {
@@ -61,23 +59,23 @@ export class KedaDetector {
     this.#lease =
       namespace === '' ? undefined : new OperatorLease({ ...options, namespace, countsEverywhere });
     this.#writes = new ExternalWrites(clock);
-    const failing = "Cannot see whether KEDA's operator runs; it is tried again";
+    const failing = "Cannot detect whether KEDA's operator runs; retrying";
     this.#failures = new FailureLog({ logger, failing });
     const line = { level: 'warning', message: LEASE_FORBIDDEN } as const;
     this.#forbidden = new FailureLog({ logger, failing: LEASE_FORBIDDEN, lineOf: () => line });
   }
 
-  /** By what it is known that another operator acts on all objects; `undefined` while none is seen, and while nobody looks. */
+  /** Why another operator is assumed to manage all objects; `undefined` if none is detected or this replica does not lead. */
   get evidence(): string | undefined {
     return this.#evidence;
   }
 
-  /** By what it is known that somebody else acts on one object. */
+  /** Why another operator is assumed to manage this object; `undefined` if none is detected. */
   evidenceFor(kind: string, { metadata }: KubernetesObject): string | undefined {
     return this.#evidence ?? this.#writes.on(kind, metadata);
   }
 
-  /** Whether one object is to be left alone, though not all of them are; that is told once for as long as it lasts. */
+  /** Whether another operator manages this object, but not all objects. Records an event when that begins. */
   isManagedByKeda(kind: string, object: KubernetesObject): boolean {
     const key = `${kind} ${keyOf(object.metadata)}`;
     const evidence = this.#writes.on(kind, object.metadata);
@@ -90,9 +88,9 @@ export class KedaDetector {
   }
 
   /**
-   * Acts for as long as no other operator runs: begins once none is seen, ends when one is, and so on until the signal aborts.
+   * Runs while no other operator is detected: starts, aborts and restarts it as operators come and go, until the signal aborts.
    *
-   * @param act comes back once its signal has aborted and nothing acts any more
+   * @param act resolves once its signal has aborted and all its work has ended
    */
   async runWhileSoleOperator(
     signal: AbortSignal,
@@ -117,14 +115,14 @@ export class KedaDetector {
     } finally {
       stopWatching();
       run?.stop();
-      await run?.done.catch(() => {}); // whatever it was, it was thrown above
+      await run?.done.catch(() => {}); // thrown above
       this.#evidence = undefined;
       this.#writes.clear();
       this.#reported.clear();
     }
   }
 
-  /** @returns `undefined` while it cannot be seen: what goes on goes on, what waits waits */
+  /** @returns `undefined` if that cannot be determined: nothing is started or stopped */
   async #isSoleOperator(signal: AbortSignal): Promise<boolean | undefined> {
     let look: LeaseState;
     try {
@@ -149,8 +147,8 @@ export class KedaDetector {
   #evidenceOf(look: LeaseState): string | undefined {
     if (look.kind === 'held')
       return `the lease ${look.namespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
-    if (look.kind === 'given up')
-      return `the lease ${look.namespace}/${OPERATOR_LEASE} was given up, and another may take it over`;
+    if (look.kind === 'released')
+      return `the lease ${look.namespace}/${OPERATOR_LEASE} was released, and another replica may acquire it`;
     return this.#writes.everywhere;
   }
 
@@ -160,20 +158,17 @@ export class KedaDetector {
     this.#evidence = evidence;
     if (evidence === undefined) {
       if (before !== undefined)
-        logger.info('No other operator acts on ScaledObjects any more: this one does', {});
+        logger.info('No other operator manages ScaledObjects and ScaledJobs any longer; managing them', {});
       return;
     }
     if (before !== undefined) return;
-    logger.warning(
-      'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does',
-      { evidence },
-    );
+    logger.warning('Another operator manages ScaledObjects and ScaledJobs; leaving them alone', { evidence });
     let left = MAX_EVENTS;
     for (const [kind, objects] of Object.entries(this.#options.kinds))
       for (const object of objects.values()) if (left-- > 0) this.#recordEvent(kind, object, evidence);
   }
 
-  /** Tells that some objects are left alone by themselves, and that none is any more. */
+  /** Logs when another operator begins or ceases to manage a part of the objects. */
   #reportPart(): void {
     const { logger } = this.#options;
     const evidence = this.#writes.anywhere;
@@ -181,17 +176,16 @@ export class KedaDetector {
     if (this.#evidence !== undefined) this.#isPartReported = false;
     else if (evidence !== undefined && !this.#isPartReported) {
       this.#isPartReported = true;
-      const message =
-        'Somebody else acts on some ScaledObjects or ScaledJobs: these are left alone while that lasts';
+      const message = 'Another operator manages some ScaledObjects or ScaledJobs; leaving these alone';
       logger.warning(message, { evidence });
     } else if (evidence === undefined && this.#isPartReported) {
       this.#isPartReported = false;
-      logger.info('Nobody else is seen to act on some ScaledObjects or ScaledJobs any more', {});
+      logger.info('Managing all ScaledObjects and ScaledJobs again', {});
     }
   }
 
   #recordEvent(kind: string, object: KubernetesObject, evidence: string): void {
-    const message = `Another operator acts on this object (${evidence}), so this one leaves it alone until that has ended; stop one of both`;
+    const message = `Another operator manages this object (${evidence}); the autoscaler does not scale it until that ends. Run only one of the two`;
     eventsOf(object, kind, this.#options.events).warning(REASON, message);
   }
 
@@ -218,19 +212,19 @@ export class KedaDetector {
   }
 }
 
-/** Names of others are as long and as strange as they like. */
+/** Holders and field managers are chosen by other clients: their length and characters are bounded here. */
 function shortened(name: string): string {
   return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
 interface Run {
   readonly done: Promise<void>;
-  /** Aborts with the error as what acts fails, and with the signal that all of it ends by. */
+  /** Aborts with the error when the run fails, and with the outer signal. */
   readonly untilFailure: AbortSignal;
   readonly stop: () => void;
 }
 
-/** Follows the promise once: it lasts for months, and would keep whatever each look hung on it. */
+/** Attaches one handler to the promise: it stays pending for months, and a handler for each poll would leak memory. */
 function begin(act: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Run {
   const [ending, failing] = [new AbortController(), new AbortController()];
   const done = act(AbortSignal.any([signal, ending.signal]));

@@ -6,38 +6,37 @@ import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** By which KEDA's operators elect one of them. */
+/** Lease of the leader election of KEDA's operator. */
 export const OPERATOR_LEASE = 'operator.keda.sh';
-/** A list by this takes no permission but that for this name. */
+/** A list with this field selector is allowed by a Role that names only this lease. */
 export const OPERATOR_LEASE_SELECTOR = `metadata.name=${OPERATOR_LEASE}`;
 
-/** What the leases say of the operator, and in which namespace; `forbidden` where they may not be read. */
+/** State of the leases together, with the namespace of the one that decides it. */
 export type LeaseState =
   | (ObservedState & { readonly namespace: string })
   | { readonly kind: 'absent' | 'forbidden' };
 
-/** What leases are looked at with. */
 export interface OperatorLeaseOptions {
   readonly client: ApiClient;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
-  /** Where KEDA runs: a lease of another namespace counts only with {@link countsEverywhere}. */
+  /** Namespace of KEDA. */
   readonly namespace: string;
-  /** Whether a lease of this name counts in any namespace, where it may be listed. */
+  /** Whether a lease of this name counts in any namespace, if leases may be listed. */
   readonly countsEverywhere: boolean;
 }
 
 const FORBIDDEN = 403;
-/** Who holds one of several leases says more than that another has ended. */
-const PRECEDENCE: readonly LeaseState['kind'][] = ['held', 'given up', 'ended'];
+/** With several leases, the first of these states that any of them has. */
+const PRECEDENCE: readonly LeaseState['kind'][] = ['held', 'released', 'ended'];
 
 /**
- * The lease of KEDA's operator. By default it counts in one namespace alone: wherever it counts, those who may write leases
- * can have all ScaledObjects left alone.
+ * The lease of KEDA's operator. By default it counts in one namespace only: whoever may write leases in a namespace where it
+ * counts can stop the scaling of all ScaledObjects.
  */
 export class OperatorLease {
   readonly #options: OperatorLeaseOptions;
   readonly #leases: ResourceClient<Lease>;
-  /** By their namespaces. */
+  /** By namespace. */
   readonly #observed = new Map<string, ObservedLease>();
 
   constructor(options: OperatorLeaseOptions) {
@@ -45,7 +44,7 @@ export class OperatorLease {
     this.#leases = new ResourceClient({ api: options.client, resource: LEASES, read: readLease });
   }
 
-  /** @throws when the API server does not respond as it should */
+  /** @throws when a request to the API server fails, other than with 403 or 404 */
   async look(signal: AbortSignal): Promise<LeaseState> {
     const { namespace, countsEverywhere } = this.#options;
     const found = countsEverywhere ? await allowed(() => this.#listEverywhere(signal)) : undefined;
@@ -56,12 +55,12 @@ export class OperatorLease {
     return one ? this.#evaluate(one.filter((lease) => lease !== undefined)) : { kind: 'forbidden' };
   }
 
-  /** From the API server's cache: there is a lease of each node besides. */
+  /** Reads from the API server's cache (`resourceVersion=0`), because clusters have one lease per node. */
   async #listEverywhere(signal: AbortSignal): Promise<readonly Lease[]> {
     const query = new URLSearchParams({ fieldSelector: OPERATOR_LEASE_SELECTOR, resourceVersion: '0' });
     const path = `${collectionPath(LEASES)}?${query}`;
     const items = propertyOf(await this.#options.client.getJson(path, { signal }), 'items') ?? [];
-    if (!Array.isArray(items)) throw new MalformedResponse(`Cannot list ${path}: the response is no list`);
+    if (!Array.isArray(items)) throw new MalformedResponse(`Cannot list ${path}: the response is not a list`);
     return items.map(readLease);
   }
 
@@ -84,7 +83,7 @@ export class OperatorLease {
   }
 }
 
-/** @returns `undefined` where it is forbidden */
+/** @returns `undefined` if the API server responds with 403 */
 async function allowed<T>(request: () => Promise<T>): Promise<T | undefined> {
   try {
     return await request();
@@ -94,29 +93,29 @@ async function allowed<T>(request: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether an operator has a lease, has given it up so lately that another may take it over, or has ended. */
+/** `released`: it has no holder, but a standby may still acquire it. `ended`: no replica has renewed it for {@link GRACE_MS}. */
 type ObservedState =
   | { readonly kind: 'held'; readonly holder: string }
-  | { readonly kind: 'given up' | 'ended' };
+  | { readonly kind: 'released' | 'ended' };
 
 /**
- * For how long a lease counts without a renewal. A standby of KEDA takes over when it has seen the lease unchanged for its
- * duration, or empty, at its next try: 20 s after the last renewal, by default. What the lease says of its own duration or
- * of a renewal to come is its writer's choice, and does not count.
+ * How long a lease counts after its last renewal. A standby of KEDA acquires a lease that has been unchanged for its duration,
+ * or has no holder, at its next attempt: 20 s after the last renewal by default. The duration and the renew time in the lease
+ * are chosen by its writer and ignored.
  */
 export const GRACE_MS = 60_000;
-/** A lease that was renewed so long ago has ended, whatever two clocks may differ by; a younger one is seen to end. */
+/** A lease renewed before that has ended at its first read, whatever the difference of clocks; a later one is observed first. */
 const LONG_AGO_MS = 600_000;
 
 /**
- * One lease of KEDA's operator. It has ended once it was seen without a renewal, given back or gone for longer than it takes
- * one of several operators to take over: by our own monotonic clock, as candidates for a lease judge it.
+ * One lease, observed over time. It has ended once it was not renewed, released or deleted for {@link GRACE_MS} by the local
+ * monotonic clock, as in the leader election of client-go.
  */
 class ObservedLease {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** `undefined` once the lease was deleted. */
   #renewal: string | undefined;
-  /** When the lease has ended unless it is renewed. */
+  /** When the lease ends unless it is renewed, by the monotonic clock. */
   #endsAtMs: number;
 
   constructor(lease: Lease, clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
@@ -125,17 +124,17 @@ class ObservedLease {
     this.#endsAtMs = renewedAgoMs(lease, clock) > LONG_AGO_MS ? Number.NEGATIVE_INFINITY : this.#nextEndMs;
   }
 
-  /** @param lease as it is now; `undefined` where it is gone */
+  /** @param lease the current state; `undefined` if it was deleted */
   look(lease: Lease | undefined): ObservedState {
     const holder = lease?.spec.holderIdentity;
     const renewal = renewalOf(lease);
-    // What has ended goes on being so until somebody holds it.
+    // An ended lease counts again only once it has a holder.
     if (this.#renewal !== renewal && (holder || !this.#hasEnded)) {
       this.#renewal = renewal;
       this.#endsAtMs = this.#nextEndMs;
     }
     if (this.#hasEnded) return { kind: 'ended' };
-    return holder ? { kind: 'held', holder } : { kind: 'given up' };
+    return holder ? { kind: 'held', holder } : { kind: 'released' };
   }
 
   get #hasEnded(): boolean {
@@ -147,22 +146,22 @@ class ObservedLease {
   }
 }
 
-/** What one look at a lease tells of whether its operator acts: who has watched it for longer knows it in between, too. */
+/** State of a lease by a single read; `may have ended` can only be resolved by observing it over time. */
 type LeaseAge = 'acts' | 'may have ended' | 'has ended';
 
-/** Judges a lease without watching it, by what the clock of its holder has put into it. */
+/** Classifies a lease by a single read, by the renew time that its holder wrote. */
 export function classifyLease(lease: Lease, clock: Pick<Clock, 'nowMs'>): LeaseAge {
   const ageMs = renewedAgoMs(lease, clock);
   if (ageMs > LONG_AGO_MS) return 'has ended';
   return Math.abs(ageMs) > GRACE_MS ? 'may have ended' : 'acts';
 }
 
-/** How long ago a lease was renewed, by its holder's clock; `NaN` where it does not tell. */
+/** Milliseconds since the last renewal, by its holder's clock; `NaN` if it has no renew time. */
 export function renewedAgoMs({ spec }: Lease, clock: Pick<Clock, 'nowMs'>): number {
   return clock.nowMs() - Date.parse(spec.renewTime ?? '');
 }
 
-/** Differs from one renewal, or holder, to the next; other changes of a lease renew nothing. */
+/** Changes with each renewal and holder; other changes of a lease are no renewal. */
 function renewalOf(lease: Lease | undefined): string | undefined {
   return lease && JSON.stringify([lease.spec.holderIdentity ?? '', lease.spec.renewTime ?? '']);
 }

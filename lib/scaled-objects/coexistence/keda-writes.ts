@@ -8,46 +8,45 @@ import { isKedaLabelEntry } from '../api/informers.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 
-/** An object whose status is looked at, and how often it is polled. */
 export interface WrittenObject extends KubernetesObject {
   readonly spec: { readonly pollingInterval?: number };
   readonly status?: unknown;
 }
 
 interface ObservedWrite {
-  /** Whether the status was seen to change with it. */
+  /** Whether the status was observed to change, not only found at the first read. */
   readonly isObserved: boolean;
   readonly text: string;
   readonly untilMs: number;
 }
 
-/** A write counts for three polls of its object: an operator that runs writes again meanwhile, where anything is active. */
+/** A write counts for three polling intervals of its object: a running operator writes again meanwhile if a trigger is active. */
 const POLLS = 3;
 const MIN_MS = 90_000;
 const MAX_MS = 900_000;
 const MAX_NAME_LENGTH = 253;
 
 /**
- * Notices who else writes the statuses of our kinds, and who writes over our HPAs as KEDA does, by the managers of their
- * fields. Who writes one status acts in its namespace, and who is seen to do so in two acts everywhere; who writes one HPA
- * acts on the ScaledObject that it belongs to, for HPAs may be written by many.
+ * Detects by `managedFields` that another client writes the statuses of KEDA's kinds, or overwrites HPAs as KEDA does. A writer
+ * of one status is assumed to manage its namespace, one observed in two namespaces all objects. A writer of an HPA is assumed
+ * to manage only the ScaledObject that owns it, because many clients may write HPAs.
  *
- * Who may edit an object can put any manager into its `managedFields`, but cannot change its status with that: what comes
- * without a change of the status is no write. What was written before the first look cannot be told from that, and counts
- * for its namespace alone.
+ * A client that may edit an object can put any manager into its `managedFields`, but cannot change the status by that: an
+ * entry counts only if the status changes too. Writes before the first read cannot be verified, and count for their namespace
+ * only.
  */
 export class ExternalWrites {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
-  /** What was noticed, by namespaces. */
+  /** Writes of statuses by namespace. */
   readonly #statuses = new Map<string, ObservedWrite>();
-  /** What was noticed of HPAs, by the keys of the ScaledObjects that they belong to. */
+  /** Writes of HPAs by the key of the ScaledObject that owns them. */
   readonly #hpas = new Map<string, ObservedWrite>();
 
   constructor(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
     this.#clock = clock;
   }
 
-  /** Looks at an object that was seen for the first time or has changed. */
+  /** @param previous `undefined` when the object is read for the first time */
   observe(kind: string, previous: WrittenObject | undefined, current: WrittenObject): void {
     if (current.status === undefined || isDeepStrictEqual(previous?.status, current.status)) return;
     const found = this.#findNewWrite(previous && managersOf(previous), managersOf(current));
@@ -60,7 +59,7 @@ export class ExternalWrites {
     record(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isObserved });
   }
 
-  /** Looks at an HPA that was seen for the first time or has changed. */
+  /** @param previous `undefined` when the HPA is read for the first time */
   observeHpa(previous: KubernetesObject | undefined, current: KubernetesObject): void {
     const owner = controllerOf(current);
     if (owner?.kind !== 'ScaledObject') return;
@@ -72,21 +71,21 @@ export class ExternalWrites {
     record(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isObserved: true });
   }
 
-  /** By what it is known that somebody else acts on all objects; `undefined` where nobody is known to. */
+  /** A write which shows that another operator manages all objects; `undefined` if there is none. */
   get everywhere(): string | undefined {
     this.#expire();
     const seen = [...this.#statuses.values()].filter(({ isObserved }) => isObserved);
     return seen.length < 2 ? undefined : seen[0]?.text;
   }
 
-  /** By what it is known that somebody else acts on any object. */
+  /** Any write of another operator; `undefined` if there is none. */
   get anywhere(): string | undefined {
     this.#expire();
     for (const noticed of [this.#statuses, this.#hpas]) for (const { text } of noticed.values()) return text;
     return undefined;
   }
 
-  /** By what it is known that somebody else acts on an object, or in its namespace. */
+  /** A write which shows that another operator manages this object or its namespace; `undefined` if there is none. */
   on(kind: string, { namespace = '', name }: KubernetesObject['metadata']): string | undefined {
     const noticed = [this.#statuses.get(namespace)];
     if (kind === 'ScaledObject') noticed.push(this.#hpas.get(keyOf({ namespace, name })));
@@ -94,13 +93,13 @@ export class ExternalWrites {
     return noticed.find((one) => one && nowMs < one.untilMs)?.text;
   }
 
-  /** Who wrote is known to have ended: what it wrote before tells nothing. */
+  /** Discards all writes: their writer has ended. */
   clear(): void {
     this.#statuses.clear();
     this.#hpas.clear();
   }
 
-  /** The writer that is not ourselves, and when it wrote by our monotonic clock; `undefined` where that is nothing new. */
+  /** The latest write of another manager, with its time by the monotonic clock; `undefined` if there is no new one. */
   #findNewWrite(before: readonly StatusManager[] | undefined, now: readonly StatusManager[]) {
     const latestMs = Math.max(...now.map(({ writtenAtMs }) => writtenAtMs));
     const found = now.find(
@@ -132,12 +131,12 @@ function managersOf({ metadata }: KubernetesObject) {
   return statusManagers(propertyOf(metadata, 'managedFields'));
 }
 
-/** Names of others are as long and as strange as they like. */
+/** Field managers are chosen by other clients: their length and characters are bounded here. */
 function shortened(name: string): string {
   return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
-/** Who has written the label of an HPA by which KEDA's operator cannot but write over ours, and when. */
+/** Field managers of KEDA that wrote the version label of an HPA, and when. */
 function kedaLabelManagers({ metadata }: KubernetesObject): readonly StatusManager[] {
   const entries = propertyOf(metadata, 'managedFields');
   if (!Array.isArray(entries)) return [];

@@ -7,15 +7,17 @@ import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { failed } from './diagnoses.ts';
 
-/** Whether the API server knows what there is to be followed; a cluster without any of it needs none of it. */
+/** Checks that all kinds are served, or none: a cluster without any does not use them. */
 export const definitions: Check = {
   name: 'scaledobjects-definitions',
-  title: 'Definitions of keda.sh',
+  title: 'CustomResourceDefinitions of keda.sh',
 
   async run(context) {
     const served = await servedKinds(context);
     if (!served.includes(true))
-      return [note('keda.sh', 'no definition is installed: nothing is scaled by events')];
+      return [
+        note('keda.sh', 'no CustomResourceDefinition is installed; event-driven scaling is not in use'),
+      ];
     return WATCHED_KINDS.map((resource, index) => {
       const apiVersion = formatApiVersion(resource);
       const subject = `${resource.plural}.${resource.group}`;
@@ -26,18 +28,17 @@ export const definitions: Check = {
   },
 };
 
-/** Whether any kind is served: where none is, there is nothing to be done, and so nothing that is missing for it. */
 export async function isAnyServed(context: ApiContext): Promise<boolean> {
   return (await servedKinds(context)).includes(true);
 }
 
-/** Has a check look only where there can be objects: elsewhere nothing that it could find matters. */
+/** Skips a check if no kind is served. */
 export function whereServed({ run, ...check }: Check): Check {
   return {
     ...check,
     async run(context) {
       if (await isAnyServed(context)) return await run(context);
-      return [note('keda.sh', 'no definition is installed: this is not looked at')];
+      return [note('keda.sh', 'not checked: no CustomResourceDefinition is installed')];
     },
   };
 }
@@ -51,18 +52,17 @@ async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boo
   );
 }
 
-/** What there is of both kinds. */
 interface FoundObjects {
   readonly objects: readonly ScaledObject[];
   readonly jobs: readonly ScaledJob[];
 }
 
-/** The objects that the checks of one examination share: listed once. */
+/** Lists the objects once for all checks of one run. */
 export class ExaminedObjects {
   readonly #namespace: string | undefined;
   #found: Promise<FoundObjects> | undefined;
 
-  /** @param namespace the one to look at; `undefined` for all */
+  /** @param namespace `undefined` for all */
   constructor(namespace: string | undefined) {
     this.#namespace = namespace;
   }

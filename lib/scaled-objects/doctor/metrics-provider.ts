@@ -8,7 +8,7 @@ const API_SERVICE = 'v1beta1.external.metrics.k8s.io';
 const PATH = `/apis/apiregistration.k8s.io/v1/apiservices/${API_SERVICE}`;
 const OURS = 'autoscaler';
 
-/** Whether it is the autoscaler that serves external metrics. */
+/** Checks that the APIService of external metrics refers to the autoscaler. */
 export const metricsProvider: Check = {
   name: 'scaledobjects-metrics-provider',
   title: 'Provider of external metrics',
@@ -21,19 +21,19 @@ export const metricsProvider: Check = {
         throw error;
       });
     if (found === undefined)
-      return [note(API_SERVICE, 'is not registered: HPAs of ScaledObjects get no values')];
+      return [note(API_SERVICE, 'not registered: HPAs of ScaledObjects have no values')];
     const service = propertyOf(propertyOf(found, 'spec'), 'service');
     const [namespace, name] = [`${propertyOf(service, 'namespace')}`, `${propertyOf(service, 'name')}`];
     if (await isOurs(context, namespace, name)) return [ok(API_SERVICE, `served by ${namespace}/${name}`)];
     return [
-      failed(API_SERVICE, `it is served by ${namespace}/${name}`, {
+      failed(API_SERVICE, `served by ${namespace}/${name}`, {
         ...{ diagnosis: 'scaledobjects-other-provider', NAMESPACE: namespace, NAME: name },
       }),
     ];
   },
 };
 
-/** Our Services have a name, or a label, that says so. */
+/** Services of the autoscaler are recognized by name or by the label `app.kubernetes.io/name`. */
 async function isOurs(context: ApiContext, namespace: string, name: string): Promise<boolean> {
   if (name === OURS) return true;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;

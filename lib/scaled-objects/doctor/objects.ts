@@ -25,7 +25,7 @@ const HPAS: ApiResource = {
 };
 const MAX_CONCURRENT = 8;
 
-/** Whether objects can be used but for their triggers, as conditions would tell: by the controller's checks, without a change. */
+/** Runs the controller's checks of objects, without their triggers, and writes nothing. */
 export function objects(examined: ExaminedObjects, namespace: string | undefined): Check {
   return {
     name: 'scaledobjects-objects',
@@ -34,7 +34,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
     async run(context) {
       const found = await examined.all(context);
       const all = [...found.objects, ...found.jobs].length;
-      if (all === 0) return [note('objects', 'there are none')];
+      if (all === 0) return [note('objects', 'none exist')];
       const path = collectionPath(HPAS, namespace);
       const hpas = await context.list(
         'horizontalpodautoscalers.autoscaling',
@@ -53,7 +53,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       };
       await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
       const told = findings.flat();
-      return told.length > 0 ? told : [ok('objects', `targets and settings of ${all} can be used`)];
+      return told.length > 0 ? told : [ok('objects', `targets and settings of ${all} objects are valid`)];
     },
   };
 }
@@ -64,10 +64,10 @@ interface ObjectCheckerOptions {
   readonly hpas: readonly ManagedHpa[];
 }
 
-/** Judges objects by what else there is. */
+/** Checks objects against the other objects and HPAs of the cluster. */
 class ObjectChecker {
   readonly #context: ApiContext;
-  /** Of one target, or with an HPA of one name. */
+  /** By the key of the target, and by the key of the HPA. */
   readonly #overlapping: ReadonlyMap<string, readonly PreparedScaledObject[]>;
   readonly #hpas: Parameters<typeof findOverlappingHpas>[0];
   readonly #scales: ScaleClient;
@@ -91,7 +91,7 @@ class ObjectChecker {
     this.#jobs = new JobClient({ api: client, reader: client, version: '' });
   }
 
-  /** What is wrong with an object that is used: nothing is done for one that is to go, and little for one that is paused. */
+  /** Skips deleted objects; of a paused one checks only its annotation. */
   async scaledObject(object: ScaledObject, prepared: PreparedScaledObject): Promise<readonly Finding[]> {
     if (object.metadata.deletionTimestamp) return [];
     const { namespace, target, hpaKey, annotations } = prepared;
@@ -144,7 +144,7 @@ class ObjectChecker {
     }
   }
 
-  /** What is known of the target's containers; that it can be scaled is found out where they are not. */
+  /** @returns `undefined` for a target of another kind, once it is verified that it has a scale subresource */
   async #workload({ target }: PreparedScaledObject): Promise<Workload | undefined> {
     const { mapper, client, signal } = this.#context;
     try {

@@ -16,18 +16,18 @@ import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
 
-/** KEDA's operator by its name, or by its image. */
+/** KEDA's operator is recognized by the name of its Deployment or by its image. */
 const OPERATOR = 'keda-operator';
 const IMAGE = /(?:^|\/)kedacore\/keda(?:[:@]|$)/;
 
-/** Whether KEDA runs beside us: its Deployment is to have replicas, or the controller would see it by its lease or its writes. */
+/** Detects KEDA by the replicas of its Deployment, and as the controller does: by its lease and its writes. */
 export function runningKeda(
   examined: ExaminedObjects,
   { kedaNamespace, kedaLeaseEverywhere }: Pick<ScaledObjectsOptions, 'kedaNamespace' | 'kedaLeaseEverywhere'>,
 ): Check {
   return {
     name: 'scaledobjects-keda',
-    title: 'Other controllers of ScaledObjects',
+    title: 'Other operators of ScaledObjects',
 
     async run(context) {
       const searches: Promise<readonly Finding[]>[] = [foundOr('keda-operator', runningDeployments(context))];
@@ -46,7 +46,7 @@ export function runningKeda(
   };
 }
 
-/** What the one look finds is told even where the other is refused. */
+/** Reports a failed search as unchecked, so that the findings of the others remain. */
 async function foundOr(subject: string, search: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   return await search.catch((error: unknown) => [unchecked(subject, error)]);
 }
@@ -55,15 +55,15 @@ async function runningDeployments(context: ApiContext): Promise<readonly Finding
   const found = await context.list('deployments.apps', { path: '/apis/apps/v1/deployments' }, operatorOf);
   const running = found.filter(({ replicas }) => replicas > 0);
   if (running.length === 0)
-    return [ok('keda-operator', found.length > 0 ? 'KEDA is scaled to zero' : 'there is no KEDA')];
+    return [ok('keda-operator', found.length > 0 ? 'KEDA is scaled to zero' : 'KEDA is not installed')];
   return running.map(({ namespace, name, replicas }) =>
-    failed(`deployment ${namespace}/${name}`, `it is to have ${replicas} replicas`, {
+    failed(`deployment ${namespace}/${name}`, `desired replicas: ${replicas}`, {
       ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: name },
     }),
   );
 }
 
-/** By its lease in the namespace that is named, or where they count and may be listed, in all namespaces. */
+/** Reads the lease in the configured namespace, or in all namespaces if they count and may be listed. */
 async function heldLeases(
   context: ApiContext,
   { namespace, everywhere }: { readonly namespace: string; readonly everywhere: boolean },
@@ -99,29 +99,27 @@ function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
   const subject = `lease ${namespace}/${OPERATOR_LEASE}`;
   const agoMs = renewedAgoMs(lease, clock);
   const renewed = Number.isNaN(agoMs)
-    ? 'does not say when it was renewed'
+    ? 'has no renew time'
     : agoMs < -GRACE_MS
-      ? 'says that it is renewed in the future'
+      ? 'has a renew time in the future'
       : `was renewed ${Math.max(0, Math.round(agoMs / 1000))} s ago`;
   if (state === 'may have ended')
+    return [note(subject, `it ${renewed}; an autoscaler that starts now waits before it scales any object`)];
+  if (!holderIdentity)
     return [
       note(
         subject,
-        `it ${renewed}: an autoscaler that starts now leaves all objects alone for a while first`,
+        `it ${renewed} and is released; no object is scaled until another replica could have acquired it`,
       ),
     ];
-  if (!holderIdentity)
-    return [
-      note(subject, `it ${renewed}, and given up: objects are left alone until another could have taken it`),
-    ];
   return [
-    failed(subject, `it is held by "${holderIdentity}", and ${renewed}`, {
+    failed(subject, `held by "${holderIdentity}"; it ${renewed}`, {
       ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: namespace, NAME: OPERATOR },
     }),
   ];
 }
 
-/** Statuses that somebody else has written so lately that the controller leaves objects alone for it. */
+/** Recent writes of statuses by another field manager, for which the controller does not scale objects. */
 async function findStatusWriters(
   context: ApiContext,
   examined: ExaminedObjects,
@@ -135,11 +133,15 @@ async function findStatusWriters(
     const evidence = writes.on('', { namespace, name: '' });
     return evidence === undefined ? [] : [{ namespace, evidence }];
   });
-  const all = found.length > 1 ? ', and all objects where it is seen to go on' : '';
+  const all = found.length > 1 ? ', and no object at all if these writes continue' : '';
   return found.map(({ namespace, evidence }) =>
-    failed(`namespace ${namespace}`, `${evidence}: the objects of this namespace are left alone${all}`, {
-      ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
-    }),
+    failed(
+      `namespace ${namespace}`,
+      `${evidence}; the autoscaler does not scale objects of this namespace${all}`,
+      {
+        ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
+      },
+    ),
   );
 }
 

@@ -11,7 +11,7 @@ import { objects } from './objects.ts';
 import { runningKeda } from './running-keda.ts';
 import { type TriggersCheckOptions, triggers } from './triggers.ts';
 
-/** What ScaledObjects bring to the doctor. */
+/** Permissions, checks and diagnoses of ScaledObjects. */
 export function scaledObjectsDoctor(options: TriggersCheckOptions): DoctorPart {
   const examined = new ExaminedObjects(options.namespace);
   const checks = [
@@ -50,7 +50,7 @@ function leasePermissions({
 }: ScaledObjectsOptions): readonly Permission[] {
   if (namespace === '') return [];
   const lease = { group: LEASES.group, resource: LEASES.plural, name: OPERATOR_LEASE };
-  const seen = `the lease of KEDA's operator is looked for in the namespace ${namespace} alone`;
+  const seen = `the lease of KEDA's operator is read in namespace ${namespace} only`;
   return [
     { verb: 'get', ...lease, namespace },
     ...(kedaLeaseEverywhere ? [{ verb: 'list', ...lease, instead: { resource: LEASES.plural, seen } }] : []),

@@ -24,25 +24,24 @@ import { allTriggers, TriggerTypes } from '../triggers/trigger-registry.ts';
 import type { ExaminedObjects } from './definitions.ts';
 import { failed } from './diagnoses.ts';
 
-/** How triggers are looked at. */
 export interface TriggersCheckOptions {
   readonly options: ScaledObjectsOptions;
   readonly allowedHosts: readonly string[];
   readonly httpTimeoutMs: number;
   readonly awsIdentityHosts: readonly string[];
   readonly sharedServiceNamespaces: readonly string[];
-  /** The one namespace to look at; `undefined` for all. */
+  /** `undefined` for all. */
   readonly namespace: string | undefined;
 }
 
 const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 15_000;
 const LOOKUP_TIMEOUT_MS = 5000;
-/** So many keys of one trigger are told of, by so many of their characters. */
+/** Limits of reported keys of one trigger. */
 const MAX_KEYS = 10;
 const MAX_KEY_LENGTH = 100;
 
-/** Whether each trigger can be planned, and its source responds: each is asked once, as the autoscaler would. */
+/** Prepares each trigger and queries its source once, as the autoscaler does. */
 export function triggers(
   examined: ExaminedObjects,
   { options, namespace, ...how }: TriggersCheckOptions,
@@ -53,7 +52,7 @@ export function triggers(
 
     async run(context) {
       const { objects, jobs } = await examined.all(context);
-      if (objects.length + jobs.length === 0) return [note('triggers', 'there are no objects that have any')];
+      if (objects.length + jobs.length === 0) return [note('triggers', 'no objects exist')];
       const authentications = new Map<string, TriggerAuthentication>();
       for (const resource of [TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS])
         for (const one of await context.list(
@@ -129,7 +128,7 @@ async function examine(
     const notes = trigger.unmatched
       .slice(0, MAX_KEYS)
       .map((key) =>
-        note(subject, `metadata ${key.slice(0, MAX_KEY_LENGTH)} means nothing to a trigger of this type`),
+        note(subject, `metadata key ${key.slice(0, MAX_KEY_LENGTH)} has no effect on a trigger of this type`),
       );
     if (trigger.error)
       return [
@@ -138,7 +137,7 @@ async function examine(
           ...{ diagnosis: 'scaledobjects-trigger-unusable', ...names },
         }),
       ];
-    if (trigger.resource) return [...notes, note(subject, 'the HPA controller reads it itself')];
+    if (trigger.resource) return [...notes, note(subject, 'read by the HPA controller')];
     const missing = trigger.missing.map((what) =>
       failed(subject, what, { diagnosis: 'scaledobjects-parameter-missing', ...names }),
     );
@@ -179,6 +178,6 @@ async function workloadOf(examined: Examined, { client, mapper, signal }: ApiCon
   if (examined.kind === 'ScaledJob') return { spec: examined.object.spec.jobTargetRef };
   const target = examined.prepared.target.ref;
   const resource = await mapper.find(target, signal);
-  if (!resource) throw new Error(`nothing serves ${target.kind} of ${target.apiVersion}`);
+  if (!resource) throw new Error(`the API server does not serve ${target.kind} of ${target.apiVersion}`);
   return await client.getJson(objectPath(resource, target), { signal });
 }

@@ -13,7 +13,6 @@ import {
 import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
 import { pendingJobs, runningJobs, summarizeJobs, surplusJobs } from './job-state.ts';
 
-/** What making Jobs takes. */
 interface CreateJobsOptions
   extends Pick<ScaledJobDependencies, 'clock' | 'collection' | 'jobs' | 'scaleLog'> {
   readonly key: string;
@@ -24,18 +23,21 @@ interface CreateJobsOptions
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** Outcome for the status of the ScaledJob. */
 export interface CreatedJobs {
-  /** `undefined` while that is not known. */
+  /** `undefined` while a trigger is not polled yet. */
   readonly isActive: boolean | undefined;
   readonly ready: 'ready' | 'partialError' | 'triggerError';
   readonly triggersActivity: Readonly<Record<string, { readonly isActive: boolean }>>;
 }
 
-/** A Job that ended so shortly before a queue told its length may have ended after it: ends are told in whole seconds. */
+/** Jobs end with a resolution of one second: one that ended this long before the poll may still be part of the queue length. */
 const MARGIN_MS = 2000;
 
-/** Makes the Jobs that triggers ask for, once for each time that all have told something, and deletes those of long ago. */
+/**
+ * Creates Jobs by the values of triggers, once for each round of polls that all triggers have completed, and deletes finished
+ * Jobs beyond the history limits.
+ */
 export async function createJobs(object: ScaledJob, options: CreateJobsOptions): Promise<CreatedJobs> {
   const { key, prepared, plan, jobState, collection, jobs, signal } = options;
   const observed = observeMetrics(plan, { owner: key, collection, fallback: undefined, health: undefined });
@@ -61,13 +63,13 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
   );
   const isNew = ({ metric: { metricName } }: ObservedMetric) =>
     responses.get(metricName) !== jobState.usedResponses.get(metricName);
-  // Triggers are asked at times of their own. What Jobs were made of must not count again beside what another trigger
-  // tells, or how that fails, so it is waited for: an interval at most. What fails asks for nothing.
+  // Triggers are polled at different times, and a value for which Jobs exist must not count again together with a newer value
+  // of another trigger. So wait until all triggers are polled, for one interval at most. A failing trigger demands nothing.
   const isComplete = observed.every((one) => one.state.kind !== 'value' || isNew(one));
   if (isPending || !isComplete || !observed.some(isNew)) return result;
   const all = await jobs.list(object, signal);
   jobState.jobs = summarizeJobs(all, options.clock.nowMs());
-  jobState.usedResponses = responses; // from here on Jobs may have been made of it
+  jobState.usedResponses = responses; // Jobs may exist for them from here on
   await create(object, { ...options, demand, observed, all });
   for (const job of surplusJobs(all, prepared.historyLimits)) await jobs.delete(job, 'Background', signal);
   return result;
@@ -104,7 +106,7 @@ async function create(
     ...observed.flatMap(({ state }) => (state.kind === 'value' ? [state.atMs] : [])),
   );
   if (isClockStepped(jobState, clock)) await compareClocks(object, { jobs, jobState, clock, signal });
-  // When Jobs end is told by another clock than ours.
+  // The end of a Job is a time of the API server's clock.
   const running = runningJobs(all, observedAtMs - jobState.clockAheadMs - MARGIN_MS);
   const { strategy, bounds } = prepared;
   const needsPods = strategy.strategy === 'accurate' || strategy.strategy === 'eager';
@@ -133,7 +135,7 @@ async function create(
   scaleLog.jobsCreated(`${namespace}/${name}`, made, { by: `scaledjob ${name}`, why });
 }
 
-/** Learns again how the API server's clock differs from ours; where that fails, making Jobs does, too, and tells it. */
+/** Measures the offset of the API server's clock by a dry run. Ignores failures: creating the Jobs reports them. */
 async function compareClocks(
   object: ScaledJob,
   { jobs, jobState, clock, signal }: Pick<CreateOptions, 'jobs' | 'jobState' | 'clock' | 'signal'>,

@@ -16,14 +16,14 @@ import {
 const JOBS: ApiResource = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true };
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
-/** Jobs of ScaledJobs, always as they are now: what a cache knows would make too many. */
+/** Jobs of ScaledJobs, uncached: a stale count would create too many. */
 export class JobClient {
   readonly #jobs: ResourceClient<FoundJob>;
   readonly #found: ResourceClient<FoundJob>;
   readonly #pods: ResourceClient<FoundPod>;
   readonly #version: string;
 
-  /** @param reader lists Jobs and pods, of which a tenant has as many, and as long ones, as it likes */
+  /** @param reader lists Jobs and pods; their number and size are chosen by tenants */
   constructor({
     api,
     reader,
@@ -47,11 +47,11 @@ export class JobClient {
   }
 
   /**
-   * Makes a Job.
+   * Creates a Job.
    *
-   * @param dryRun has it checked, and not made
-   * @returns when that was by the API server's clock, in milliseconds since the Unix epoch; whole seconds, rounded down;
-   * `NaN` where it does not tell
+   * @param dryRun validates it without creating it
+   * @returns the creation time by the API server's clock, in milliseconds since the Unix epoch, rounded down to whole seconds;
+   * `NaN` if the response has none
    */
   async create(
     object: ScaledJob,
@@ -73,18 +73,18 @@ export class JobClient {
         { propagationPolicy: policy, signal, ...(uid && { preconditions: { uid } }) },
       );
     } catch (error) {
-      if (!isNotFound(error)) throw error; // it is gone, as it was to be
+      if (!isNotFound(error)) throw error; // already deleted
     }
   }
 }
 
-/** What Jobs of a ScaledJob are found by. */
+/** Label that selects the Jobs of a ScaledJob. */
 const JOB_LABEL = 'scaledjob.keda.sh/name';
 const EXCLUDED_LABELS = 'scaledjob.keda.sh/job-excluded-labels';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_LABEL_LENGTH = 63;
 
-/** A Job that a ScaledJob makes; the API server finds a name for it. */
+/** The Job that a ScaledJob creates; the API server generates its name. */
 export function newJob(object: ScaledJob, version: string) {
   const { metadata, spec } = object;
   const { name, namespace = '', generation = 0 } = metadata;

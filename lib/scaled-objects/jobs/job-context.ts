@@ -16,10 +16,9 @@ import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import type { JobClient } from './job-client.ts';
 import type { JobSummary } from './job-state.ts';
 
-/** What the controller of ScaledJobs works with. */
 export interface ScaledJobDependencies {
   readonly objects: Watched & { find(key: string): ScaledJob | undefined };
-  /** What has objects planned again: their authentications. */
+  /** Changes of authentications, with the keys of objects that refer to them. */
   readonly related: readonly Watched[];
   readonly collection: Collection;
   readonly pushes: PushScalerStreams;
@@ -29,28 +28,27 @@ export interface ScaledJobDependencies {
   readonly scaleLog: Pick<ScaleLog, 'jobsCreated'>;
   readonly prepared: PreparedObjects<ScaledJob, PreparedScaledJob>;
   readonly states: ScaledJobStates;
-  /** Who says which objects are to be left alone. */
   readonly kedaDetector: Pick<KedaDetector, 'isManagedByKeda'>;
-  /** Has objects looked at whose triggers have told something. */
+  /** Keys of objects whose triggers were polled. */
   readonly polled: Watched;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
 }
 
-/** What is remembered of an object; all of it may be lost. */
+/** State of one object for a term as leader; losing it is harmless. */
 export interface ScaledJobState {
   /** The version whose triggers were reported as started; `undefined` before the first. */
   started: { readonly uid: string | undefined; readonly generation: number | undefined } | undefined;
-  /** What each source had told, or how it had failed, when Jobs were made last: one response makes Jobs once. */
+  /** Responses or failures by metric when Jobs were created last, so that each response counts once. */
   usedResponses: ReadonlyMap<string, object>;
-  /** By how much our clock is ahead of the API server's at most, by the last Job that it took. */
+  /** Offset of the local clock to the API server's when the last Job was created, at most. */
   clockAheadMs: number;
-  /** How far our wall clock was ahead of the monotonic one then; `undefined` before the first. */
+  /** Offset of the wall clock to the monotonic clock at that time; `undefined` before the first Job. */
   wallAheadMs: number | undefined;
   readonly activity: ActivityLog;
   readonly onPolled: () => void;
   failures: string;
-  /** Why it could not be used, as it was told last. */
+  /** The last reported reason why the object cannot be used. */
   refusal: string | undefined;
   /** Its Jobs as they were listed last, before the first of a poll was made. */
   jobs: JobSummary | undefined;
@@ -58,17 +56,17 @@ export interface ScaledJobState {
 
 type Clocks = Pick<Clock, 'nowMs' | 'monotonicMs'>;
 
-/** Clocks that are slewed differ by less. */
+/** A slewed clock changes by less between two polls. */
 const STEP_MS = 1000;
 
-/** Takes in when a Job was made by the API server's clock, and by ours. */
+/** Records the creation time of a Job by the API server's clock against the local time. */
 export function recordClockOffset(state: ScaledJobState, createdAtMs: number, clock: Clocks): void {
   if (Number.isNaN(createdAtMs)) return;
   state.clockAheadMs = clock.nowMs() - createdAtMs;
   state.wallAheadMs = wallAheadMs(clock);
 }
 
-/** Whether our wall clock, or this machine, has stood still or was stepped since: what was noted may be wrong then. */
+/** Whether the wall clock was stepped, or the machine suspended, since the offset was recorded. */
 export function isClockStepped(state: ScaledJobState, clock: Clocks): boolean {
   return state.wallAheadMs !== undefined && Math.abs(wallAheadMs(clock) - state.wallAheadMs) >= STEP_MS;
 }
@@ -79,13 +77,13 @@ function wallAheadMs(clock: Clocks): number {
 
 interface ScaledJobStatesOptions {
   readonly clock: Clock;
-  /** The triggers of an object; `undefined` while there are none. */
+  /** @returns `undefined` while the triggers are not prepared */
   readonly findTriggers: (key: string) => PreparedTriggers | undefined;
-  /** Evaluates an object whose triggers were polled. */
+  /** Called with the key of an object whose triggers were polled. */
   readonly onEvaluate: (key: string) => void;
 }
 
-/** What a leader remembers of ScaledJobs; it begins with its term. */
+/** States of all ScaledJobs for one term as leader. */
 export class ScaledJobStates implements Disposable {
   readonly #states = new Map<string, ScaledJobState>();
   readonly #evaluations: PacedKeys;

@@ -1,22 +1,21 @@
 import type { ScalingStrategy } from '../api/scaled-job.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 
-/** What one trigger asks for. */
 export interface TriggerDemand {
   readonly queueLength: number;
-  /** How many Jobs that is, at most as many as there may be. */
+  /** Queue length divided by the target, limited by `maxReplicaCount`; not rounded. */
   readonly jobs: number;
   readonly isActive: boolean;
 }
 
-/** What all triggers ask for together, in whole Jobs. */
+/** Combined demand of all triggers, rounded up to whole Jobs. */
 export interface JobDemand {
   readonly queueLength: number;
   readonly jobs: number;
   readonly isActive: boolean;
 }
 
-/** What the metrics of one trigger ask for; `undefined` for one whose value is not known. */
+/** @returns `undefined` if the trigger has no value */
 export function demandOf(metrics: readonly ObservedMetric[], max: number): TriggerDemand | undefined {
   const [first] = metrics;
   if (first?.state.kind !== 'value') return undefined;
@@ -27,7 +26,7 @@ export function demandOf(metrics: readonly ObservedMetric[], max: number): Trigg
   return { queueLength, jobs, isActive };
 }
 
-/** Brings together what active triggers ask for. */
+/** Combines the demands of active triggers by `multipleScalersCalculation`: min, max, sum or avg. */
 export function combineDemands(
   demands: readonly TriggerDemand[],
   { calculation, max, min }: { readonly calculation: string; readonly max: number; readonly min: number },
@@ -56,18 +55,17 @@ function combine(active: readonly TriggerDemand[], calculation: string): Lengths
   return { queueLength: queueLength / divisor, jobs: jobs / divisor };
 }
 
-/** How many Jobs there are, and how many there may be. */
 interface JobCounts {
-  /** Those that have not ended. */
+  /** Jobs that have not ended. */
   readonly running: number;
-  /** Of them, those that have no pod yet that does anything. */
+  /** Running Jobs without a working pod. */
   readonly pending: number;
   readonly min: number;
-  /** Beside min. */
+  /** In addition to `min`. */
   readonly max: number;
 }
 
-/** How many Jobs are made now. */
+/** Number of Jobs to create, by KEDA's scaling strategies. */
 export function newJobCount(demand: JobDemand, counts: JobCounts, strategy: ScalingStrategy = {}): number {
   const { running, min } = counts;
   if (!demand.isActive) return 0;
@@ -99,7 +97,7 @@ function effectiveOf(
   return { effective: jobs - extra, scaleTo: queueLength };
 }
 
-/** `undefined` where it cannot be read: the usual strategy counts then. */
+/** @returns `undefined` for an unreadable text: the default strategy then applies, as in KEDA */
 function percentageOf(text: string | undefined): number | undefined {
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : undefined;

@@ -7,20 +7,18 @@ interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** A Job, as far as it is counted. */
 export interface FoundJob extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly Condition[]; readonly completionTime?: string };
 }
 
-/** A pod of a Job. */
 export interface FoundPod extends KubernetesObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
 
-/** Which generation of the ScaledJob made a Job. */
+/** Generation of the ScaledJob that created a Job. */
 export const GENERATION_ANNOTATION = 'scaledjob.keda.sh/generation';
 
-/** Takes of a Job what counts here: its pod template may have 1 MiB, and there may be thousands. @throws when it has no name */
+/** Retains only the fields that are used: a pod template may have 1 MiB, and there may be thousands. @throws when it has no name */
 export function readFoundJob(value: unknown): FoundJob {
   const { metadata, status } = readObject<FoundJob>(value);
   const { namespace, name, uid, creationTimestamp, deletionTimestamp, annotations } = metadata;
@@ -34,7 +32,7 @@ export function readFoundJob(value: unknown): FoundJob {
   } as FoundJob;
 }
 
-/** Takes of a pod what counts here. @throws when it has no name */
+/** Retains only the fields that are used. @throws when it has no name */
 export function readFoundPod(value: unknown): FoundPod {
   const { metadata, status } = readObject<FoundPod>(value);
   const job = getOwn(metadata.labels, JOB_NAME_LABEL);
@@ -50,7 +48,7 @@ function conditionsOf({ conditions }: { readonly conditions?: readonly Condition
   return conditions?.map(({ type, status, lastTransitionTime }) => ({ type, status, lastTransitionTime }));
 }
 
-/** How a Job has ended, and when; `undefined` while it has not. */
+/** @returns `undefined` for a Job that has not ended */
 function endOf({ status }: FoundJob): { readonly isComplete: boolean; readonly atMs: number } | undefined {
   const end = status?.conditions?.find(
     ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
@@ -61,8 +59,8 @@ function endOf({ status }: FoundJob): { readonly isComplete: boolean; readonly a
 }
 
 /**
- * Jobs that count as running beside what a queue told: those that have not ended, and those that ended so late that the
- * queue may still have had their work.
+ * Jobs that count as running for a queue length: those that have not ended, and those that ended after it was read, whose
+ * messages it may still include.
  */
 export function runningJobs(jobs: readonly FoundJob[], observedAtMs: number): readonly FoundJob[] {
   return jobs.filter((job) => {
@@ -71,7 +69,7 @@ export function runningJobs(jobs: readonly FoundJob[], observedAtMs: number): re
   });
 }
 
-/** Of running Jobs, those of which no pod does anything yet, or none has all of some conditions. */
+/** Running Jobs without a pod that is Running or Succeeded, or that has all given conditions with status True. */
 export function pendingJobs(
   running: readonly FoundJob[],
   pods: readonly FoundPod[],
@@ -88,7 +86,7 @@ export function pendingJobs(
   return running.filter((job) => endOf(job) === undefined && !atWork.has(job.metadata.name));
 }
 
-/** Jobs that have ended and that history keeps no longer, the oldest first. */
+/** Ended Jobs beyond the history limits, the oldest first. */
 export function surplusJobs(
   jobs: readonly FoundJob[],
   { successful, failed }: { readonly successful: number; readonly failed: number },

@@ -23,10 +23,10 @@ const TOO_MANY = 429;
 type PrepareOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
 
 /**
- * Prepares the triggers of an object. Of each version of it, a Job is tried first, and those of earlier generations are
- * deleted.
+ * Prepares the triggers of an object. For each new generation, first validates a Job by a dry run and deletes the Jobs of
+ * earlier generations.
  *
- * @throws {JobCheckFailure} where it cannot be used as it is; an {@link UnreadReference} where that is not known now
+ * @throws {JobCheckFailure} if the object cannot be used; {@link UnreadReference} if a reference cannot be read at the moment
  */
 export async function prepareScaledJob(
   object: ScaledJob,
@@ -50,7 +50,7 @@ export async function prepareScaledJob(
   return plan;
 }
 
-/** What it means that a Job was refused: that it cannot be so; what is no reason of the object's stays as it is. */
+/** Converts a rejection of the Job itself into a {@link JobCheckFailure}; other errors (5xx, 429, network) are returned unchanged. */
 export function jobRefusal(error: unknown): unknown {
   const isReason = error instanceof ApiError && error.statusCode < 500 && error.statusCode !== TOO_MANY;
   return isReason ? cannotCreate(error) : error;
@@ -60,7 +60,6 @@ function cannotCreate(cause: unknown): JobCheckFailure {
   return new JobCheckFailure('Failed to ensure ScaledJob is correctly created', { cause });
 }
 
-/** Polls the triggers of an object. */
 export function collect(
   key: string,
   { namespace, pollingMs: intervalMs }: PreparedScaledJob,
@@ -83,23 +82,23 @@ export function collect(
     { query, ...polling },
   ]);
   collection.replace(key, new Map(collectors));
-  // All are polled: Jobs are created when all have responded, and a push need not wait for the interval of the others.
+  // A push polls all triggers, because Jobs are created once all have responded.
   pushes.replace(key, plan.triggers, { pollsAll: true });
 }
 
-/** A check that a ScaledJob does not pass. */
+/** A ScaledJob fails a check. */
 export class JobCheckFailure extends Error {
   override readonly name = 'JobCheckFailure';
 
-  /** The step, and what was wrong at it: the condition says the step alone. */
+  /** The step and its cause, for events; as in KEDA, the condition has only the step. */
   get full(): string {
     return this.cause === undefined ? this.message : `${this.message}: ${describeError(this.cause)}`;
   }
 }
 
-/** Checks what a schema cannot. @throws {JobCheckFailure} for the first rule that is broken */
+/** Checks rules that the schema cannot express. @throws {JobCheckFailure} for the first violation */
 export function checkScaledJob({ spec, omitted }: ScaledJob): void {
-  if (omitted !== undefined) throw new JobCheckFailure(`ScaledJob cannot be read: ${omitted}`);
+  if (omitted !== undefined) throw new JobCheckFailure(`Cannot read ScaledJob: ${omitted}`);
   if (!spec.jobTargetRef) throw new JobCheckFailure('ScaledJob.spec.jobTargetRef not found');
   const step = "ScaledJob doesn't have correct triggers specification";
   const broken = brokenByTriggers(spec.triggers);
@@ -108,7 +107,6 @@ export function checkScaledJob({ spec, omitted }: ScaledJob): void {
     throw new JobCheckFailure('Cannot set metricType in ScaledJob triggers');
 }
 
-/** What rolling out takes. */
 interface RollOutOptions {
   readonly prepared: PreparedScaledJob;
   readonly jobs: JobClient;
@@ -116,7 +114,7 @@ interface RollOutOptions {
   readonly signal: AbortSignal;
 }
 
-/** Deletes the Jobs of earlier generations, unless they are to end by themselves. */
+/** Deletes the Jobs of earlier generations, unless the rollout strategy is `gradual`. */
 export async function rollOut(
   object: ScaledJob,
   { prepared, jobs, own, signal }: RollOutOptions,

@@ -13,7 +13,7 @@ import { jobCheckFailed, pausedStatus, recordChanges, recordPaused, statusOf } f
 
 const RETRY_MS = 15_000;
 
-/** Makes Jobs of what triggers tell. A new one for each term as leader. */
+/** Creates Jobs by the values of triggers. A new controller for each term as leader. */
 export function scaledJobController(dependencies: ScaledJobDependencies): Controller {
   const {
     objects,
@@ -44,7 +44,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
     async reconcile(key, signal): Promise<ReconcileResult> {
       const found = objects.find(key);
       if (!found) {
-        stop(key); // its Jobs go with it
+        stop(key); // the garbage collector deletes its Jobs
         return DONE;
       }
       if (kedaDetector.isManagedByKeda('ScaledJob', found)) {
@@ -93,7 +93,7 @@ export function scaledJobController(dependencies: ScaledJobDependencies): Contro
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JobCheckFailure)) throw error;
-        stopPolling(key); // nothing is made of what they would tell
+        stopPolling(key); // no Jobs are created by them
         if (jobState.refusal !== error.full) own.warning('ScaledJobCheckFailed', error.full);
         jobState.refusal = error.full;
         const conditions = setConditions(

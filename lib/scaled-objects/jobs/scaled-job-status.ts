@@ -8,7 +8,7 @@ import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
 import type { CreatedJobs } from './create-jobs.ts';
 
-/** What a ScaledJob says of itself. */
+/** Conditions with the exact texts of KEDA. */
 export const JOB_CONDITIONS = {
   ready: condition(
     'Ready',
@@ -36,13 +36,12 @@ export const JOB_CONDITIONS = {
     'ScalerNotActive',
     'Scaling is not performed because triggers are not active',
   ),
-  /** Nobody asks its triggers. */
+  /** Triggers are not polled. */
   activePaused: condition('Active', 'Unknown', 'ScaledJobPaused', 'ScaledJob is paused'),
   paused: condition('Paused', 'True', 'ScaledJobPaused', 'ScaledJob is paused'),
   unpaused: condition('Paused', 'False', 'ScaledJobUnpaused', 'ScaledJob is unpaused'),
 } as const;
 
-/** That the object cannot be used as it is. */
 export function jobCheckFailed(message: string): readonly ObjectCondition[] {
   return [
     condition('Ready', 'False', 'ScaledJobCheckFailed', message),
@@ -52,7 +51,7 @@ export function jobCheckFailed(message: string): readonly ObjectCondition[] {
 
 const ACTIVE_WRITE_MS = 60_000;
 
-/** The status of an object after a look at its triggers. */
+/** The status after an evaluation of the triggers. */
 export function statusOf(
   object: ScaledJob,
   {
@@ -87,7 +86,6 @@ export function statusOf(
   };
 }
 
-/** The status of an object while it is paused. */
 export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {
   const { triggersActivity: _, ...before } = status ?? {};
   const { paused, readyPaused, activePaused } = JOB_CONDITIONS;
@@ -95,14 +93,14 @@ export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {
   return { ...before, Paused: 'true', conditions };
 }
 
-/** Tells that a pause begins or ends. */
+/** Records an event when a pause begins or ends. */
 export function recordPaused({ status }: ScaledJob, isPaused: boolean, own: ObjectEvents): void {
   const wasPaused = conditionStatus(status?.conditions, 'Paused') === 'True';
   if (isPaused && !wasPaused) own.normal('ScaledJobPaused', 'ScaledJob is paused');
   if (!isPaused && wasPaused) own.normal('ScaledJobUnpaused', 'ScaledJob is unpaused');
 }
 
-/** Tells that an object is ready, and that it becomes active or ceases to be. */
+/** Records an event when the object becomes ready, active or inactive. */
 export function recordChanges(
   { status: before }: ScaledJob,
   after: ScaledJobStatus,

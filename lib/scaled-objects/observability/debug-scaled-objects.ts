@@ -13,15 +13,13 @@ import {
   reportScaledObjects,
 } from './object-report.ts';
 
-/** What is looked at. */
 export interface DebugOptions extends ObjectReportOptions {
   readonly states: ScaledObjectStates;
   readonly clock: Clock;
-  /** By what it is known that KEDA's operator acts in place of this one. */
   readonly kedaDetector: Pick<KedaDetector, 'evidence' | 'evidenceFor'>;
 }
 
-/** `/debug/scaled-objects?namespace=&name=`: what triggers told, what counts of it, and what happens next. */
+/** `/debug/scaled-objects?namespace=&name=`: values of triggers, fallbacks, conditions and the next step of each object. */
 export function debugScaledObjects(options: DebugOptions): Endpoint {
   return debugEndpoint(['namespace', 'name'], (query) => {
     const [namespace, name] = [query.get('namespace'), query.get('name')];

@@ -13,7 +13,7 @@ import {
   reportScaledObjects,
 } from './object-report.ts';
 
-/** The `keda_*` series of objects, under the names and labels that dashboards know. */
+/** The `keda_*` series of objects, with the names and labels of KEDA. */
 export function kedaSeries(options: ObjectReportOptions): SlicedSeries {
   return exposition(FAMILIES, () => [...reportScaledObjects(options), ...reportScaledJobs(options)]);
 }
@@ -28,25 +28,28 @@ const counter = (name: string, help: string, samples: Family['samples']): Family
 });
 
 const FAMILIES: readonly Family[] = [
-  gauge('keda_scaler_metrics_value', 'What a trigger told last, while it responds', function* (told) {
-    for (const one of told.observed) {
-      const { state } = one;
-      if (state.kind === 'value')
-        yield { labels: metricLabels(told, one), value: state.values.reduce((sum, value) => sum + value, 0) };
-    }
-    yield* composite(told);
-  }),
   gauge(
-    'keda_scaler_metrics_latency_seconds',
-    'How long the last request of a trigger took',
+    'keda_scaler_metrics_value',
+    'Value of the last poll of a trigger; absent while it fails',
     function* (told) {
       for (const one of told.observed) {
-        const record = told.collection.record(told.key, one.metric.metricName);
-        if (record) yield { labels: metricLabels(told, one), value: record.durationMs / 1000 };
+        const { state } = one;
+        if (state.kind === 'value')
+          yield {
+            labels: metricLabels(told, one),
+            value: state.values.reduce((sum, value) => sum + value, 0),
+          };
       }
+      yield* composite(told);
     },
   ),
-  gauge('keda_scaler_active', 'Whether a trigger is active', function* (told) {
+  gauge('keda_scaler_metrics_latency_seconds', 'Duration of the last poll of a trigger', function* (told) {
+    for (const one of told.observed) {
+      const record = told.collection.record(told.key, one.metric.metricName);
+      if (record) yield { labels: metricLabels(told, one), value: record.durationMs / 1000 };
+    }
+  }),
+  gauge('keda_scaler_active', 'Whether a trigger is active (1) or not (0)', function* (told) {
     for (const one of told.observed) {
       const isActive = one.state.kind === 'value' ? one.state.isActive : one.state.kind === 'fallback';
       yield { labels: metricLabels(told, one), value: isActive ? 1 : 0 };
@@ -55,28 +58,28 @@ const FAMILIES: readonly Family[] = [
       if (trigger.resource)
         yield { labels: labelsOf(told, { ...trigger, metric: trigger.resource.resource }), value: 1 };
   }),
-  counter('keda_scaler_detail_errors_total', 'Requests of a trigger that failed', function* (told) {
+  counter('keda_scaler_detail_errors_total', 'Failed polls of a trigger', function* (told) {
     for (const one of told.observed) yield { labels: metricLabels(told, one), value: failedCount(told, one) };
   }),
   counter(
     'keda_scaler_empty_upstream_responses_total',
-    'Responses to requests of a trigger that had no value',
+    'Responses to polls of a trigger without a value',
     function* (told) {
       for (const one of told.observed) yield* emptyResponses(told, one);
     },
   ),
-  counter(
-    'keda_scaler_http_requests_total',
-    'Requests of a trigger by HTTP, by their status',
-    function* (told) {
-      for (const one of told.observed) yield* httpRequests(told, one);
+  counter('keda_scaler_http_requests_total', 'HTTP requests of a trigger by status', function* (told) {
+    for (const one of told.observed) yield* httpRequests(told, one);
+  }),
+  gauge(
+    'keda_scaled_object_paused',
+    'Whether a ScaledObject is paused (1) or not (0)',
+    function* ({ prepared }) {
+      if (!prepared) return;
+      const labels = { namespace: prepared.namespace, scaledObject: prepared.name };
+      yield { labels, value: prepared.annotations.isPaused ? 1 : 0 };
     },
   ),
-  gauge('keda_scaled_object_paused', 'Whether a ScaledObject is paused', function* ({ prepared }) {
-    if (!prepared) return;
-    const labels = { namespace: prepared.namespace, scaledObject: prepared.name };
-    yield { labels, value: prepared.annotations.isPaused ? 1 : 0 };
-  }),
   counter('keda_scaled_object_errors_total', 'Failures of the triggers of a ScaledObject', (told) =>
     errors(told, 'ScaledObject', 'scaledObject'),
   ),
@@ -85,7 +88,7 @@ const FAMILIES: readonly Family[] = [
   ),
   gauge(
     'keda_internal_scale_loop_latency_seconds',
-    'How much later than they were due the triggers of an object were asked last',
+    'Delay of the last polls of an object behind their schedule',
     function* ({ kind, key, object, observed, collection }) {
       const late = observed.map(({ metric }) => collection.record(key, metric.metricName)?.latenessMs ?? 0);
       const { namespace = '', name } = object.metadata;
@@ -168,22 +171,21 @@ function* errors(told: ObjectReport, kind: ObjectReport['kind'], label: string):
   yield { labels: { namespace, [label]: name }, value: failed + told.failedPlans };
 }
 
-/** `keda_build_info`, under the labels that dashboards join by: what they know as a version of Go is one of Node. */
+/** `keda_build_info` with the labels of KEDA; `goversion` is the version of Node.js. */
 export function buildSeries({ gitVersion, gitCommit, goVersion, platform }: VersionInfo): SlicedSeries {
   const [goos = '', goarch = ''] = platform.split('/');
   const labels = { version: gitVersion, git_commit: gitCommit, goversion: goVersion, goos, goarch };
   const family: SeriesFamily<undefined> = {
     name: 'keda_build_info',
-    help: 'What this program is and runs on',
+    help: 'Version and platform of this program',
     type: 'gauge',
     samples: () => [{ labels, value: 1 }],
   };
   return exposition([family], () => [undefined]);
 }
 
-/** What is counted. */
 interface RegisteredOptions {
-  /** By the word that the label `type` has for their kind. */
+  /** By the value of the label `type`. */
   readonly kinds: Readonly<Record<string, { values(): Iterable<RegisteredObject> }>>;
 }
 
@@ -191,18 +193,18 @@ type RegisteredObject = KubernetesObject & {
   readonly spec?: object | undefined;
 };
 
-/** What objects without a namespace are counted under. */
+/** Value of the label `namespace` for cluster-scoped objects, as in KEDA. */
 const NO_NAMESPACE = 'default';
 
-/** How many objects and triggers there are, under the names that dashboards know. */
+/** Numbers of objects and triggers, with the names of KEDA. */
 export function registeredSeries({ kinds }: RegisteredOptions): SlicedSeries {
   const families: readonly SeriesFamily<Counts>[] = [
     {
-      ...{ name: 'keda_trigger_registered_total', help: 'Triggers that there are, by their types' },
+      ...{ name: 'keda_trigger_registered_total', help: 'Triggers by type' },
       ...{ type: 'gauge', samples: (counts: Counts) => samplesOf(counts.triggers, ['type']) },
     },
     {
-      ...{ name: 'keda_resource_registered_total', help: 'Objects that there are, by kinds and namespaces' },
+      ...{ name: 'keda_resource_registered_total', help: 'Objects by kind and namespace' },
       ...{ type: 'gauge', samples: (counts: Counts) => samplesOf(counts.objects, ['type', 'namespace']) },
     },
   ];
@@ -218,7 +220,7 @@ interface Counts {
 function countAll(kinds: RegisteredOptions['kinds']): Counts {
   const [triggers, objects] = [new Map<string, number>(), new Map<string, number>()];
   const count = (counter: Map<string, number>, ...words: readonly string[]) => {
-    const key = JSON.stringify(words); // a type is whatever its author writes
+    const key = JSON.stringify(words); // types are arbitrary texts of users
     counter.set(key, (counter.get(key) ?? 0) + 1);
   };
   for (const [kind, informer] of Object.entries(kinds)) {

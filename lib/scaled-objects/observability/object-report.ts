@@ -8,25 +8,25 @@ import type { ScaledObjectCollectors } from '../metrics/scaled-object-collectors
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 
-/** An object of which people and dashboards are told, with all that is known of its triggers. */
+/** An object and the state of its triggers, for the page, the debug endpoint and the series. */
 export interface ObjectReport {
   readonly kind: 'ScaledObject' | 'ScaledJob';
   readonly key: string;
   readonly object: ScaledObject | ScaledJob;
-  /** `undefined` while it is not known what its triggers ask for, and where nobody asks them here. */
+  /** `undefined` while the triggers are not prepared, and in replicas that do not poll them. */
   readonly plan: PreparedTriggers | undefined;
   readonly observed: readonly ObservedMetric[];
-  /** Of a ScaledObject. */
+  /** Absent for a ScaledJob. */
   readonly prepared?: PreparedScaledObject;
   readonly collection: Collection;
   readonly activity: ActivityLog | undefined;
-  /** How often its triggers could not be planned. */
+  /** How often preparing its triggers failed. */
   readonly failedPlans: number;
   /** Of a ScaledJob, once they were listed. */
   readonly jobs?: JobSummary | undefined;
 }
 
-/** Where ScaledJobs are asked for: by the leader alone. */
+/** Polls and states of ScaledJobs, which only the leader has. */
 export interface JobTerm {
   readonly collection: Collection;
   readonly prepared: { findTriggers(key: string): PreparedTriggers | undefined };
@@ -36,7 +36,6 @@ export interface JobTerm {
   };
 }
 
-/** What is told of. */
 export interface ObjectReportOptions {
   readonly objects: { values(): Iterable<ScaledObject> };
   readonly jobs: { values(): Iterable<ScaledJob> };
@@ -46,7 +45,6 @@ export interface ObjectReportOptions {
   readonly jobTerm: () => JobTerm | undefined;
 }
 
-/** ScaledObjects with what is known of them. */
 export function* reportScaledObjects({
   objects,
   plans,
@@ -62,7 +60,7 @@ export function* reportScaledObjects({
   }
 }
 
-/** ScaledJobs with what is known of them, in the replica that leads. */
+/** Reports ScaledJobs in the leader, and none in other replicas. */
 export function* reportScaledJobs({ jobs, jobTerm }: ObjectReportOptions): Iterable<ObjectReport> {
   const term = jobTerm();
   if (!term) return;

@@ -7,7 +7,7 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
   return {
     view: 'scaledobjects',
     title: 'ScaledObjects',
-    about: 'ScaledObjects and ScaledJobs, which scale by events',
+    about: 'ScaledObjects and ScaledJobs (event-driven scaling)',
     summary() {
       let [count, unhealthy, left] = [0, 0, 0];
       const { objects, jobs, kedaDetector } = source;
@@ -18,8 +18,8 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
           else if (!isReady(object.status?.conditions)) unhealthy++;
         }
       }
-      const absent = isFollowed() ? undefined : 'its kinds are not served, or may not be listed';
-      const waiting = absent ?? (left > 0 ? `${left} left to another operator` : undefined);
+      const absent = isFollowed() ? undefined : 'kinds are not served or may not be listed';
+      const waiting = absent ?? (left > 0 ? `${left} managed by another operator` : undefined);
       return { count, unhealthy, problem: 'not ready', waiting };
     },
     async render(query) {

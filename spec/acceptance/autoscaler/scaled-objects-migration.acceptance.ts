@@ -78,12 +78,12 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     await autoscaler.line(/Serving/, 60_000);
     await installed.run('wait', '--for=condition=Available', `apiservice/${SERVICE}`, '--timeout=60s');
     // KEDA's operator still has its lease: its objects are left to it until that is given back.
-    await autoscaler.line(/Another operator acts on ScaledObjects/, 60_000);
+    await autoscaler.line(/Another operator manages ScaledObjects/, 60_000);
     const untouched = await found();
     expect(untouched.object.status).to.deep.equal(first.object.status);
     await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":""}}');
     // A minute after that: till then another of KEDA's operators might take it over.
-    await autoscaler.line(/No other operator acts on ScaledObjects any more/, 180_000);
+    await autoscaler.line(/No other operator manages ScaledObjects/, 180_000);
     await objects.untilCondition('web', 'HPAActive', 'True');
     const { object, hpa } = await found();
     expect(object.metadata.uid).to.equal(first.object.metadata.uid);
@@ -108,7 +108,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
       `--patch=${JSON.stringify(label)}`,
     );
     await autoscaler.line(
-      /Somebody else acts on some ScaledObjects .*"keda\\?" writes the HPA default/,
+      /Another operator manages some ScaledObjects .*"keda\\?" writes the HPA default/,
       60_000,
     );
     await sleep(3000); // time enough for who would take it back
@@ -118,7 +118,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
   });
 
   it('are given back as they were, and no replica is lost', async () => {
-    const isLeft = (line: string) => line.includes('Another operator acts on ScaledObjects');
+    const isLeft = (line: string) => line.includes('Another operator manages ScaledObjects');
     const before = autoscaler.output.filter(isLeft).length;
     await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":"keda-operator-2"}}');
     const isLeftAgain = async () => autoscaler.output.filter(isLeft).length > before;

@@ -245,7 +245,7 @@ describe('a ScaledJob that is too large', () => {
     const path = `${PATHS.scaledJobs}/work`;
     await cluster.holds(async () => {
       const { conditions = [] } = (await cluster.get(path)).status ?? {};
-      const message = 'ScaledJob cannot be read: Cannot read an object: it has more than 20000 values';
+      const message = 'Cannot read ScaledJob: Cannot read an object: it has more than 20000 values';
       return conditions.some((one: { message?: string }) => one.message === message);
     });
     await cluster.api.delete(path);

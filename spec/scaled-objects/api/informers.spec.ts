@@ -69,7 +69,7 @@ describe('declareInformers', () => {
       ({ message, fields }) => `${message} ${fields?.kind} ${fields?.object}`,
     );
     expect(lines.filter((line) => line.includes('ScaledJob'))).to.deep.equal(
-      ['deep', 'deep', 'wide'].map((name) => `Cannot use an object ScaledJob shop/${name}`),
+      ['deep', 'deep', 'wide'].map((name) => `Cannot use object ScaledJob shop/${name}`),
     );
   });
 

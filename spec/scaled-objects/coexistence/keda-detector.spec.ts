@@ -14,10 +14,10 @@ import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const HELD = 'the lease keda/operator.keda.sh is held by "keda-operator-1"';
-const TOLD = 'Another operator acts on ScaledObjects and ScaledJobs: they are left to it while it does';
-const SOME = 'Somebody else acts on some ScaledObjects or ScaledJobs: these are left alone while that lasts';
-const SOME_OVER = 'Nobody else is seen to act on some ScaledObjects or ScaledJobs any more';
-const OVER = 'No other operator acts on ScaledObjects any more: this one does';
+const TOLD = 'Another operator manages ScaledObjects and ScaledJobs; leaving them alone';
+const SOME = 'Another operator manages some ScaledObjects or ScaledJobs; leaving these alone';
+const SOME_OVER = 'Managing all ScaledObjects and ScaledJobs again';
+const OVER = 'No other operator manages ScaledObjects and ScaledJobs any longer; managing them';
 const TELLING = [TOLD, OVER, SOME, SOME_OVER];
 /** Sockets need real time, in which a manual clock may pass any deadline. */
 const NEVER_MS = 1e12;
@@ -42,7 +42,7 @@ describe('KedaDetector', () => {
       await world.passes(10);
       expect(world.isActing).to.equal(false);
     }
-    const event = `web AnotherControllerActs Another operator acts on this object (${HELD}), so this one leaves it alone until that has ended; stop one of both`;
+    const event = `web AnotherControllerActs Another operator manages this object (${HELD}); the autoscaler does not scale it until that ends. Run only one of the two`;
     expect(world.events).to.deep.equal([event, event]); // of both objects
     expect(world.told()).to.deep.equal([TOLD]);
     await world.passes(66); // seen at the next look after a minute without renewal
@@ -71,7 +71,7 @@ describe('KedaDetector', () => {
     ).to.equal(evidence);
     expect([world.isActing, world.operator.evidence]).to.deep.equal([true, undefined]);
     expect(world.events).to.deep.equal([
-      `web AnotherControllerActs Another operator acts on this object (${evidence}), so this one leaves it alone until that has ended; stop one of both`,
+      `web AnotherControllerActs Another operator manages this object (${evidence}); the autoscaler does not scale it until that ends. Run only one of the two`,
     ]);
     await world.passes(80);
     expect(world.leaves('web')).to.equal(true);

@@ -43,7 +43,7 @@ describe('OperatorLease', () => {
       expect(await world.look()).to.deep.include({ kind: 'held' });
       if (isGivenBack) await world.change({ holderIdentity: '', leaseDurationSeconds: 1 });
       for (let second = 0; second < 20; second++) {
-        expect((await world.look()).kind).to.equal(isGivenBack ? 'given up' : 'held');
+        expect((await world.look()).kind).to.equal(isGivenBack ? 'released' : 'held');
         await clock.advance(1000);
       }
       await world.change({ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 });
@@ -59,9 +59,9 @@ describe('OperatorLease', () => {
       await world.look();
       if (isDeleted) await world.remove();
       else await world.change({ holderIdentity: '' });
-      expect(await world.look()).to.deep.include({ kind: 'given up' });
+      expect(await world.look()).to.deep.include({ kind: 'released' });
       await clock.advance(60_000);
-      expect(await world.look()).to.deep.include({ kind: 'given up' });
+      expect(await world.look()).to.deep.include({ kind: 'released' });
       await clock.advance(1);
       expect(await world.look()).to.deep.include({ kind: 'ended' });
       if (!isDeleted) await world.remove();

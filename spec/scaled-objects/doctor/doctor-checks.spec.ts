@@ -85,7 +85,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         ...{ verb: 'list', group: 'coordination.k8s.io', resource: 'leases', name: 'operator.keda.sh' },
         instead: {
           resource: 'leases',
-          seen: "the lease of KEDA's operator is looked for in the namespace keda alone",
+          seen: "the lease of KEDA's operator is read in namespace keda only",
         },
       },
     ]);
@@ -98,17 +98,15 @@ describe('scaledObjectsDoctor, check by check', () => {
     for (const check of checks) found[`${check.name}: ${check.title}`] = await told(check);
     const served = (plural: string) => `ok ${plural}.keda.sh: served as keda.sh/v1alpha1`;
     expect(found).to.deep.equal({
-      'scaledobjects-definitions: Definitions of keda.sh': [
+      'scaledobjects-definitions: CustomResourceDefinitions of keda.sh': [
         ...['scaledobjects', 'scaledjobs', 'triggerauthentications', 'clustertriggerauthentications'],
       ].map(served),
-      'scaledobjects-keda: Other controllers of ScaledObjects': ['ok keda-operator: there is no KEDA'],
+      'scaledobjects-keda: Other operators of ScaledObjects': ['ok keda-operator: KEDA is not installed'],
       'scaledobjects-metrics-provider: Provider of external metrics': [
-        `note ${EXTERNAL}: is not registered: HPAs of ScaledObjects get no values`,
+        `note ${EXTERNAL}: not registered: HPAs of ScaledObjects have no values`,
       ],
-      'scaledobjects-objects: ScaledObjects and ScaledJobs': ['note objects: there are none'],
-      'scaledobjects-triggers: Triggers of ScaledObjects and ScaledJobs': [
-        'note triggers: there are no objects that have any',
-      ],
+      'scaledobjects-objects: ScaledObjects and ScaledJobs': ['note objects: none exist'],
+      'scaledobjects-triggers: Triggers of ScaledObjects and ScaledJobs': ['note triggers: no objects exist'],
     });
   });
 
@@ -120,7 +118,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     server = without;
     for (const [index, check] of checks.entries())
       expect(await told(check), check.name).to.deep.equal([
-        `note keda.sh: no definition is installed: ${index === 0 ? 'nothing is scaled by events' : 'this is not looked at'}`,
+        `note keda.sh: ${index === 0 ? 'no CustomResourceDefinition is installed; event-driven scaling is not in use' : 'not checked: no CustomResourceDefinition is installed'}`,
       ]);
     server = partly;
     const [definitions] = checks;
@@ -197,11 +195,14 @@ describe('scaledObjectsDoctor, check by check', () => {
     expect(await register('somewhere', 'autoscaler')).to.deep.equal(ok('somewhere/autoscaler'));
     expect(await register('default', 'renamed')).to.deep.equal(ok('default/renamed'));
     const remedy =
-      'Run `kubectl delete apiservice v1beta1.external.metrics.k8s.io` and apply our manifests again: there is one provider for each cluster, and HPAs of ScaledObjects get no values from ';
+      'Run `kubectl delete apiservice v1beta1.external.metrics.k8s.io` and apply the manifests of the autoscaler again. A cluster has one provider of external metrics, and ';
     for (const name of ['other', 'gone'])
       expect(await register('default', name)).to.deep.equal({
-        ...{ status: 'failed', subject: EXTERNAL, seen: `it is served by default/${name}` },
-        ...{ diagnosis: 'scaledobjects-other-provider', remedy: `${remedy}default/${name}.` },
+        ...{ status: 'failed', subject: EXTERNAL, seen: `served by default/${name}` },
+        ...{
+          diagnosis: 'scaledobjects-other-provider',
+          remedy: `${remedy}default/${name} has no values for HPAs of ScaledObjects.`,
+        },
         title: 'External metrics are served by another provider',
       });
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
@@ -258,28 +259,28 @@ describe('scaledObjectsDoctor, check by check', () => {
       await deployment('f', 'keda');
       const found = await run(check());
       expect(found.map(({ subject, seen }) => `${subject}: ${seen}`)).to.deep.equal([
-        'deployment default/a: it is to have 1 replicas',
-        'deployment default/b: it is to have 3 replicas',
+        'deployment default/a: desired replicas: 1',
+        'deployment default/b: desired replicas: 3',
       ]);
       expect(found[1]).to.deep.include({
-        ...{ status: 'failed', diagnosis: 'scaledobjects-keda-runs', title: 'KEDA runs, too' },
+        ...{ status: 'failed', diagnosis: 'scaledobjects-keda-runs', title: 'KEDA is running as well' },
         remedy:
-          'Stop one of the two: `kubectl -n default scale deployment b --replicas=0`, or --controllers=*,-scaledobjects here. While it runs, this autoscaler leaves ScaledObjects and ScaledJobs to it.',
+          'Stop one of the two: `kubectl -n default scale deployment b --replicas=0`, or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
       });
       for (const name of ['a', 'b']) await server.client.delete(`${PATHS.deployments}/${name}`);
       expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is scaled to zero']);
       await deployment('keda-operator', 'mirror');
       expect(await told(check())).to.deep.equal([
-        'failed deployment default/keda-operator: it is to have 1 replicas',
+        'failed deployment default/keda-operator: desired replicas: 1',
       ]);
     });
 
     it('looks for its lease in one namespace, in all where they count and may be listed, and nowhere where there is none', async () => {
       await lease(renewed(4400));
       for (const none of [check(''), check('keda')])
-        expect(await told(none)).to.deep.equal(['ok keda-operator: there is no KEDA']);
+        expect(await told(none)).to.deep.equal(['ok keda-operator: KEDA is not installed']);
       expect(await told(check('keda', true))).to.have.lengthOf(1);
-      const held = `failed ${LEASE}: it is held by "one", and was renewed 4 s ago`;
+      const held = `failed ${LEASE}: held by "one"; it was renewed 4 s ago`;
       expect(await told(check())).to.deep.equal([held]);
       const [found] = await run(check());
       expect(found)
@@ -290,7 +291,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       server.cluster.apiServer.setFaults(fault('list'));
       expect(await told(check('default'))).to.deep.equal([held]);
       expect(await told(check('default', true))).to.deep.equal([held]);
-      expect(await told(check('keda', true))).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      expect(await told(check('keda', true))).to.deep.equal(['ok keda-operator: KEDA is not installed']);
       server.cluster.apiServer.setFaults(fault('list'), fault('get'));
       expect((await told(check('default')))[0]).to.match(
         /^unchecked lease operator.keda.sh: the permission to get leases is missing/,
@@ -303,21 +304,15 @@ describe('scaledObjectsDoctor, check by check', () => {
 
     it('says when a lease was renewed, where that can be said', async () => {
       await lease({});
-      expect(await told(check())).to.deep.equal([
-        `failed ${LEASE}: it is held by "one", and does not say when it was renewed`,
-      ]);
+      expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it has no renew time`]);
       await lease(renewed(-5000)); // by a clock that is ahead
-      expect(await told(check())).to.deep.equal([
-        `failed ${LEASE}: it is held by "one", and was renewed 0 s ago`,
-      ]);
+      expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it was renewed 0 s ago`]);
       await lease(renewed(-60_001)); // by nothing that a clock shows
-      expect((await told(check()))[0]).to.match(
-        /^note .*: it says that it is renewed in the future: an autos/,
-      );
+      expect((await told(check()))[0]).to.match(/^note .*: it has a renew time in the future; an autos/);
       await lease(renewed(600_000));
-      expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago: an autoscaler that/);
+      expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago; an autoscaler that/);
       await lease(renewed(600_001));
-      expect(await told(check())).to.deep.equal(['ok keda-operator: there is no KEDA']);
+      expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is not installed']);
     });
   });
 });

@@ -45,10 +45,10 @@ describe('scaledObjectsDoctor', () => {
       { status: 'ok', subject: 'scaledobject default/web trigger 0 (metrics-api)', seen },
       {
         ...{ status: 'note', subject: 'scaledobject default/web trigger 1 (cpu)' },
-        seen: 'the HPA controller reads it itself',
+        seen: 'read by the HPA controller',
       },
       { status: 'ok', subject: 'scaledjob default/work trigger 0 (metrics-api)', seen },
-      { status: 'ok', subject: 'keda-operator', seen: 'there is no KEDA' },
+      { status: 'ok', subject: 'keda-operator', seen: 'KEDA is not installed' },
       { status: 'ok', subject: 'scaledobjects.keda.sh', seen: 'served as keda.sh/v1alpha1' },
     ]);
     expect(source.asked).to.have.members(['/?api_key=good', '/']);
@@ -104,12 +104,10 @@ describe('scaledObjectsDoctor', () => {
     const { findings } = await examineAutoscaler(server, FLAGS);
     const [found] = findings.filter(({ subject }) => subject.includes('trigger 0'));
     expect(found?.seen).to.match(/value wating not found$/);
-    expect(found).to.include({ title: 'A trigger gets no value from its source' });
+    expect(found).to.include({ title: 'A trigger cannot read a value from its source' });
     expect(found)
       .to.have.property('remedy')
-      .that.matches(
-        /mend what the trigger asks for in `kubectl -n default edit scaledobject web`.*NetworkPolicy/,
-      );
+      .that.matches(/fix the query in `kubectl -n default edit scaledobject web`.*NetworkPolic/);
   });
 
   it('notes settings of a trigger that mean nothing, though it works without them', async () => {
@@ -121,7 +119,7 @@ describe('scaledObjectsDoctor', () => {
     const { findings, isSound } = await examineAutoscaler(server, FLAGS);
     const found = findings.filter(({ subject }) => subject.includes('trigger 0'));
     expect(found.map(({ status }) => status)).to.deep.equal(['note', 'ok']);
-    expect(found[0]?.seen).to.equal('metadata targetVlaue means nothing to a trigger of this type');
+    expect(found[0]?.seen).to.equal('metadata key targetVlaue has no effect on a trigger of this type');
     expect(isSound).to.equal(true);
   });
 
@@ -141,7 +139,7 @@ describe('scaledObjectsDoctor', () => {
     const { findings } = await examineAutoscaler(server, [...FLAGS, account]);
     expect(findings).to.deep.include({
       ...{ status: 'note', subject: 'keda.sh' },
-      seen: 'no definition is installed: nothing is scaled by events',
+      seen: 'no CustomResourceDefinition is installed; event-driven scaling is not in use',
     });
     const failed = findings.filter(({ status }) => status === 'failed').map(({ subject }) => subject);
     expect(
@@ -177,8 +175,8 @@ describe('scaledObjectsDoctor', () => {
     const failed = findings.filter(({ status }) => status === 'failed');
     expect(failed.filter(({ subject }) => subject.includes('keda.sh'))).to.have.lengthOf(3);
     expect(failed.map(({ subject, seen }) => `${subject}: ${seen}`)).to.include.members([
-      'deployment default/some-operator: it is to have 1 replicas',
-      'v1beta1.external.metrics.k8s.io: it is served by keda/keda-metrics-apiserver',
+      'deployment default/some-operator: desired replicas: 1',
+      'v1beta1.external.metrics.k8s.io: served by keda/keda-metrics-apiserver',
     ]);
   });
 
@@ -204,19 +202,19 @@ describe('scaledObjectsDoctor', () => {
       spec: { holderIdentity: 'keda-operator-1', leaseDurationSeconds: 15 },
     });
     const held = (renewed: string) =>
-      `failed lease keda/operator.keda.sh: it is held by "keda-operator-1", and was renewed ${renewed}`;
-    const starting = 'an autoscaler that starts now leaves all objects alone for a while first';
+      `failed lease keda/operator.keda.sh: held by "keda-operator-1"; it was renewed ${renewed}`;
+    const starting = 'an autoscaler that starts now waits before it scales any object';
     expect(await lease({ renewedAgoMs: 4000 })).to.deep.equal([held('4 s ago')]);
     expect(await lease({ renewedAgoMs: 60_000 })).to.deep.equal([held('60 s ago')]);
     expect(await lease({ renewedAgoMs: 61_000 })).to.deep.equal([
-      `note lease keda/operator.keda.sh: it was renewed 61 s ago: ${starting}`,
+      `note lease keda/operator.keda.sh: it was renewed 61 s ago; ${starting}`,
     ]);
     expect(await lease({ renewedAgoMs: 270_000, leaseDurationSeconds: 90 })).to.deep.equal([
-      `note lease keda/operator.keda.sh: it was renewed 270 s ago: ${starting}`,
+      `note lease keda/operator.keda.sh: it was renewed 270 s ago; ${starting}`,
     ]);
-    expect(await lease({ renewedAgoMs: 601_000 })).to.deep.equal(['ok keda-operator: there is no KEDA']);
+    expect(await lease({ renewedAgoMs: 601_000 })).to.deep.equal(['ok keda-operator: KEDA is not installed']);
     expect(await lease({ renewedAgoMs: 5000, holderIdentity: '' })).to.deep.equal([
-      'note lease keda/operator.keda.sh: it was renewed 5 s ago, and given up: objects are left alone until another could have taken it',
+      'note lease keda/operator.keda.sh: it was renewed 5 s ago and is released; no object is scaled until another replica could have acquired it',
     ]);
   });
 
@@ -249,10 +247,10 @@ describe('scaledObjectsDoctor', () => {
     await server.clock.advance(1000);
     await write('default', 'keda');
     const seen = 'failed namespace default: "keda" writes the status of ScaledObject default/web';
-    expect(await told()).to.deep.equal([`${seen}: the objects of this namespace are left alone`]);
+    expect(await told()).to.deep.equal([`${seen}; the autoscaler does not scale objects of this namespace`]);
     await write('kube-system', 'keda');
     expect((await told())[0]).to.equal(
-      `${seen}: the objects of this namespace are left alone, and all objects where it is seen to go on`,
+      `${seen}; the autoscaler does not scale objects of this namespace, and no object at all if these writes continue`,
     );
     expect(await told()).to.have.lengthOf(2);
     await server.clock.advance(90_000);
@@ -334,7 +332,7 @@ describe('scaledObjectsDoctor', () => {
       const [check] = checks.filter(({ name }) => name === 'scaledobjects-objects');
       return check?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
     };
-    expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 can be used']);
+    expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 objects are valid']);
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     server.cluster.apiServer.setFaults(forRequests({ resource: 'deployments' }, refused));
     const [unseen] = (await found()) ?? [];

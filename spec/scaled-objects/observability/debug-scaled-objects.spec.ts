@@ -218,7 +218,7 @@ describe('debugScaledObjects', () => {
     const { status, body } = await page.get('?namespce=default');
     expect([status, JSON.parse(body).message]).to.deep.equal([
       400,
-      'unknown query parameter "namespce": it takes namespace, name',
+      'unknown query parameter "namespce": supported: namespace, name',
     ]);
   });
 });

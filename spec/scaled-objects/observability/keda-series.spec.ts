@@ -219,31 +219,31 @@ describe('kedaSeries', () => {
     const latency = (type: string, name: string, value: number) =>
       `keda_internal_scale_loop_latency_seconds{namespace="shop",type="${type}",resource="${name}"} ${value}`;
     expect([...kedaSeries(told).slices()].join('').trimEnd().split('\n')).to.deep.equal([
-      '# HELP keda_scaler_metrics_value What a trigger told last, while it responds',
+      '# HELP keda_scaler_metrics_value Value of the last poll of a trigger; absent while it fails',
       '# TYPE keda_scaler_metrics_value gauge',
       `keda_scaler_metrics_value{${names}="s0",${web}} 19`,
       `keda_scaler_metrics_value{${names}="s2",${at('good', 'q', 0)}} 4`,
       `keda_scaler_metrics_value{${names}="composite-metric",${at('good', 'composite-metric', 0)}} 5`,
       `keda_scaler_metrics_value{${names}="s4",${at('work', 'cronScaler', 0, 'scaledjob')}} 3`,
-      '# HELP keda_scaler_metrics_latency_seconds How long the last request of a trigger took',
+      '# HELP keda_scaler_metrics_latency_seconds Duration of the last poll of a trigger',
       '# TYPE keda_scaler_metrics_latency_seconds gauge',
       `keda_scaler_metrics_latency_seconds{${names}="s0",${web}} 0.25`,
       `keda_scaler_metrics_latency_seconds{${names}="s1",${prometheus}} 0.05`,
-      '# HELP keda_scaler_active Whether a trigger is active',
+      '# HELP keda_scaler_active Whether a trigger is active (1) or not (0)',
       '# TYPE keda_scaler_active gauge',
       ...active.slice(0, 2),
       `keda_scaler_active{${names}="cpu",${at('web', 'cpuMemoryScaler', 2)}} 1`,
       ...active.slice(2),
-      '# HELP keda_scaler_detail_errors_total Requests of a trigger that failed',
+      '# HELP keda_scaler_detail_errors_total Failed polls of a trigger',
       '# TYPE keda_scaler_detail_errors_total counter',
       ...all('keda_scaler_detail_errors_total', [2, 4, 0, 0, 0]),
-      '# HELP keda_scaler_empty_upstream_responses_total Responses to requests of a trigger that had no value',
+      '# HELP keda_scaler_empty_upstream_responses_total Responses to polls of a trigger without a value',
       '# TYPE keda_scaler_empty_upstream_responses_total counter',
       ...[empty('web', 's1', 'ScaledObject', true, 6), empty('work', 's4', 'ScaledJob', false, 0)],
-      '# HELP keda_scaler_http_requests_total Requests of a trigger by HTTP, by their status',
+      '# HELP keda_scaler_http_requests_total HTTP requests of a trigger by status',
       '# TYPE keda_scaler_http_requests_total counter',
       ...[requests(200, 5), requests(503, 1)],
-      '# HELP keda_scaled_object_paused Whether a ScaledObject is paused',
+      '# HELP keda_scaled_object_paused Whether a ScaledObject is paused (1) or not (0)',
       '# TYPE keda_scaled_object_paused gauge',
       ...[paused('web', 1), paused('good', 0), paused('bad', 0), paused('new', 0)],
       '# HELP keda_scaled_object_errors_total Failures of the triggers of a ScaledObject',
@@ -252,7 +252,7 @@ describe('kedaSeries', () => {
       '# HELP keda_scaled_job_errors_total Failures of the triggers of a ScaledJob',
       '# TYPE keda_scaled_job_errors_total counter',
       'keda_scaled_job_errors_total{namespace="shop",scaledJob="work"} 0',
-      '# HELP keda_internal_scale_loop_latency_seconds How much later than they were due the triggers of an object were asked last',
+      '# HELP keda_internal_scale_loop_latency_seconds Delay of the last polls of an object behind their schedule',
       '# TYPE keda_internal_scale_loop_latency_seconds gauge',
       ...[latency('scaledobject', 'web', 1.5), latency('scaledobject', 'good', 0)],
       ...[latency('scaledobject', 'bad', 0), latency('scaledjob', 'work', 0)],
@@ -272,7 +272,7 @@ describe('buildSeries', () => {
     const info = versionInfo({ version: 'v24.1.0', platform: 'linux', arch: 'x64' });
     const series = buildSeries({ ...info, gitVersion: 'v1.2.3' });
     expect([...series.slices()].join('')).to.equal(
-      '# HELP keda_build_info What this program is and runs on\n# TYPE keda_build_info gauge\n' +
+      '# HELP keda_build_info Version and platform of this program\n# TYPE keda_build_info gauge\n' +
         'keda_build_info{version="v1.2.3",git_commit="",goversion="nodev24.1.0",goos="linux",goarch="amd64"} 1\n',
     );
   });

@@ -330,21 +330,21 @@ describe('scaledObjectsUi', () => {
     const part = scaledObjectsUi(toldOf({ objects, jobs }), () => true);
     expect(part).to.include({
       ...{ view: 'scaledobjects', title: 'ScaledObjects' },
-      about: 'ScaledObjects and ScaledJobs, which scale by events',
+      about: 'ScaledObjects and ScaledJobs (event-driven scaling)',
     });
     expect(part.summary()).to.deep.equal({
       ...{ count: 5, unhealthy: 4, problem: 'not ready', waiting: undefined },
     });
   });
 
-  it('says what is left to another operator, and that there is nothing to follow', () => {
+  it('says what is managed by another operator, and that there is nothing to follow', () => {
     const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
     const told = toldOf({ objects, jobs, other });
     expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({
-      ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 left to another operator' },
+      ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 managed by another operator' },
     });
     expect(scaledObjectsUi(told, () => false).summary().waiting).to.equal(
-      'its kinds are not served, or may not be listed',
+      'kinds are not served or may not be listed',
     );
   });
 });
