@@ -1,6 +1,9 @@
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { parseJson, propertyOf, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
 import { apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
+import { latestLines } from './watch-lines.ts';
 
 /** Which objects of the API server are meant, and how much of each. */
 export interface Collection {
@@ -71,14 +74,19 @@ export async function listCollection(
  * Watches a collection from a resource version on; comes back once the server has begun to respond.
  *
  * @param timeoutSeconds when the server is to end the watch
- * @returns the events, until the server ends them; they throw the {@link ApiError} that the server may send as one
+ * @param share where long events are processed one at a time, in turns of namespaces; by default as they arrive
+ * @returns the events, until the server ends them, without long changes of objects that have changed again; they throw the {@link ApiError} that the server may send as one
  */
 export async function watchCollection(
   client: ApiClient,
   collection: Collection,
-  options: RequestOptions & { readonly resourceVersion: string; readonly timeoutSeconds: number },
+  options: RequestOptions & {
+    readonly resourceVersion: string;
+    readonly timeoutSeconds: number;
+    readonly share?: FairShare | undefined;
+  },
 ): Promise<AsyncGenerator<WatchEvent, void, void>> {
-  const { resourceVersion, timeoutSeconds, ...rest } = options;
+  const { resourceVersion, timeoutSeconds, share, ...rest } = options;
   const path = pathOf(collection, {
     watch: 'true',
     allowWatchBookmarks: 'true',
@@ -86,7 +94,13 @@ export async function watchCollection(
     timeoutSeconds: `${timeoutSeconds}`,
   });
   const accept = acceptOf(collection, 'PartialObjectMetadata');
-  return eventsOf(collection, await client.streamLines(path, { ...rest, accept }));
+  const leaving = new AbortController();
+  const signal = rest.signal ? AbortSignal.any([rest.signal, leaving.signal]) : leaving.signal;
+  const lines = await client.streamLines(path, { ...rest, accept, signal });
+  const beforeLong = async (namespace: string | undefined) =>
+    await runForTenant(namespace, () => share?.next(signal));
+  const leave = () => leaving.abort(new Error('the watch has ended'));
+  return eventsOf(collection, latestLines(lines, { beforeLong, leave }));
 }
 
 async function* eventsOf(

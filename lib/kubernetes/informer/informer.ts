@@ -1,3 +1,4 @@
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { Listeners } from '#lib/concurrency/listeners.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -21,6 +22,8 @@ export interface InformerOptions<T> {
   readonly transform: (object: unknown) => T | undefined;
   /** Bounds what is cached of one namespace; by default nothing does. */
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
+  /** Where long events are processed; by default as they arrive. */
+  readonly share?: FairShare | undefined;
   /** By which words objects are found, by the names of the indexes; {@link Informer.findBy} looks them up. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** How often the collection is listed where it may be listed and not be watched; by default such a refusal is a failure. */

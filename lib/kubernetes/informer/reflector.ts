@@ -1,3 +1,4 @@
+import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
@@ -44,6 +45,8 @@ interface ReflectorOptions<T> {
   readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
+  /** Where long events are processed; by default as they arrive. */
+  readonly share?: FairShare | undefined;
   /** Called after every complete list. */
   readonly listed: () => void;
   /** How often to list where a watch is forbidden; by default that is a failure as any other. */
@@ -200,13 +203,13 @@ export class Reflector<T> {
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { client, clock, random } = this.#options;
+    const { client, clock, random, share } = this.#options;
     const collection = await this.#locate(signal);
     const timeoutSeconds = Math.floor(WATCH_TIMEOUT_S * (1 + random()));
     const expired = () => new Error(`Cannot watch ${collection.path}: the server fell silent`);
     using idle = startIdleTimeout(clock, IDLE_TIMEOUT_MS, { signal, expired });
     const startedAtMs = clock.monotonicMs();
-    const options = { resourceVersion, timeoutSeconds, signal: idle.signal };
+    const options = { resourceVersion, timeoutSeconds, signal: idle.signal, share };
     const events = await watchCollection(client, collection, options);
     this.#state = 'watching';
     this.#succeed();

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -96,9 +97,11 @@ export class SharedInformers implements AsyncDisposable {
   readonly #options: SharedInformersOptions;
   readonly #kinds = new Map<string, CachedKind<unknown, unknown>>();
   readonly #disposal = new AbortController();
+  readonly #share: FairShare;
 
   constructor(options: SharedInformersOptions) {
     this.#options = options;
+    this.#share = new FairShare(options.clock);
   }
 
   /** @throws where the resource is cached as another kind already, or has been started: what is cached is settled by then */
@@ -109,7 +112,9 @@ export class SharedInformers implements AsyncDisposable {
     const name = `${kind.resource.plural}.${kind.resource.group}`;
     let cached = this.#kinds.get(name) as CachedKind<T, Needs> | undefined;
     if (!cached) {
-      cached = new CachedKind(kind, { ...this.#options, signal: this.#disposal.signal });
+      cached = new CachedKind(kind, {
+        ...{ ...this.#options, share: this.#share, signal: this.#disposal.signal },
+      });
       this.#kinds.set(name, cached as CachedKind<unknown, unknown>);
     }
     if (cached.kind !== kind) throw new Error(`Cannot cache ${name}: it is cached as another kind already`);
@@ -124,6 +129,8 @@ export class SharedInformers implements AsyncDisposable {
 }
 
 interface CachedKindOptions extends SharedInformersOptions {
+  /** Where long events of all kinds are processed. */
+  readonly share: FairShare;
   /** Aborts when informers are disposed of. */
   readonly signal: AbortSignal;
 }
@@ -183,10 +190,10 @@ class Scope<T, Needs> {
   #relistMs: number | undefined;
 
   constructor(kind: CachedKind<T, Needs>, options: CachedKindOptions & { readonly namespace: string }) {
-    const { namespace, client, clock, logger } = options;
+    const { namespace, client, clock, logger, share } = options;
     this.#kind = kind;
     this.informer = new Informer<Cached<T>>({
-      ...{ client, clock, logger, relistMs: () => this.#relistMs },
+      ...{ client, clock, logger, share, relistMs: () => this.#relistMs },
       budget: kind.kind.budget as NamespaceBudgetOptions<Cached<T>> | undefined,
       collection: {
         resource: kind.kind.resource.plural,

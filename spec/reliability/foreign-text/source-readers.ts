@@ -15,6 +15,7 @@ import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
+import { findText } from '#lib/kubernetes/client/watch-lines.ts';
 import { readHpa as readWholeHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
@@ -238,6 +239,19 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
       );
       return linesOf(pieces);
     },
+  },
+  {
+    name: 'the UID in a line of a watch',
+    files: [],
+    bound: WATCH_LINE,
+    shapes: {
+      nesting: nested('[', ']'),
+      members: distinct((index) => `"a${index}":{},`, { before: '{', behind: '"z":1}' }),
+      backslashes: repeated('\\', { before: '{"a":"', behind: '"}' }),
+      quotes: repeated('\\"', { before: '{"a":"', behind: '"}' }),
+      open: repeated('{"a":'),
+    },
+    read: (text) => findText(text, ['object', 'metadata', 'uid']),
   },
   {
     name: 'JSON of a response',
