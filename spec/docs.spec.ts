@@ -169,6 +169,10 @@ describe('docs/tasks/migrate-from-keda.md', () => {
     const missing = listAfter('Not supported, of KEDA 2.20: ');
     expect(missing).to.include('kafka');
     expect(missing.filter((type = '') => types.includes(type))).to.deep.equal([]);
+    const readme = readFileSync('README.md', 'utf8');
+    const [, named = ''] = /that are missing<\/summary>([^.]*)\./.exec(readme) ?? [];
+    expect([...named.matchAll(/`([\w-]+)`/g)].map(([, type]) => type)).to.deep.equal(missing);
+    expect(readme).to.include(`${missing.length} triggers, `);
   });
 });
 
