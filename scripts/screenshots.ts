@@ -73,7 +73,7 @@ async function photographAutoscaler(): Promise<void> {
     setOrders(autoscaler, orders);
     await autoscaler.elapse(15);
   }
-  await browser.signIn('viewer', VIEWER_TOKEN);
+  await browser.sendToken(VIEWER_TOKEN);
   for (const [name, query] of [
     ['autoscaler', ''],
     ['autoscaler-hpas', '?view=hpas'],

@@ -15,7 +15,12 @@ import {
 import type { VersionInfo } from './discovery/version-info.ts';
 import { allChecks, type HealthCheck, healthEndpoints } from './health.ts';
 import type { Endpoint, RequestState } from './http/api-context.ts';
-import { authenticate, recogniseAddress, signInBrowsers } from './middleware/authenticate.ts';
+import {
+  authenticate,
+  type BrowserSignIn,
+  recogniseAddress,
+  signInBrowsers,
+} from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
 import { finishBody, limitDelivery } from './middleware/deliver-response.ts';
 import {
@@ -46,8 +51,8 @@ export interface ApiServerOptions extends ListenAddress {
   readonly registry: Registry;
   /** Served beside the groups, by path, to callers who are allowed to get them. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
-  /** Paths among these that accept a token as a password, too. */
-  readonly browserPaths?: readonly string[];
+  /** Paths among these that browsers open, and the form they get without credentials; none by default. */
+  readonly signIn?: BrowserSignIn | undefined;
   readonly version: VersionInfo;
   readonly certificates: ServingCertificates;
   readonly tls?: TlsSettings;
@@ -181,7 +186,7 @@ function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestSt
   });
   app.use(finishBody); // after: waits for memory, compresses
   app.use(requestDeadline({ clock, maxMs })); // 504
-  app.use(signInBrowsers(options.browserPaths ?? [])); // after: makes a challenge of 401 and 403
+  if (options.signIn) app.use(signInBrowsers(options.signIn)); // after: responds with a form instead of 401 and 403
   app.use(authenticate(options.authenticator ?? everyoneIsAnonymous)); // 401
   app.use(recogniseAddress(reserveAddress));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry)); // 429

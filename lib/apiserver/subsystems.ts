@@ -4,7 +4,7 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { openPaths } from './access/authorizer.ts';
 import { type DelegatedAccessOptions, startDelegatedAccess } from './access/delegated-access.ts';
-import { type ApiServer, startApiServer } from './api-server.ts';
+import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server.ts';
 import type { VersionInfo } from './discovery/version-info.ts';
 import type { HealthCheck } from './health.ts';
 import type { Endpoint } from './http/api-context.ts';
@@ -20,8 +20,8 @@ export interface ServedSubsystem extends AsyncDisposable {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Endpoints that every caller may get; none by default. */
   readonly openPaths?: readonly string[];
-  /** Endpoints that people open in browsers, which can send tokens only as passwords; none by default. */
-  readonly browserPaths?: readonly string[];
+  /** Endpoints that people open in browsers, and the form that they get without credentials; none by default. */
+  readonly signIn?: NonNullable<ApiServerOptions['signIn']>;
 
   /** Starts the background work, once the server listens; returns at once. */
   start(): void;
@@ -72,7 +72,7 @@ export async function serveSubsystems(
       groups: subsystems.flatMap(({ groups }) => groups),
       healthChecks: subsystems.flatMap(({ healthChecks }) => healthChecks),
       endpoints: new Map(subsystems.flatMap(({ endpoints }) => [...endpoints])),
-      browserPaths: subsystems.flatMap(({ browserPaths = [] }) => browserPaths),
+      signIn: subsystems.find(({ signIn }) => signIn)?.signIn,
       authorizer: openPaths(
         subsystems.flatMap(({ openPaths = [] }) => openPaths),
         authorizer,

@@ -14,6 +14,11 @@ export const SHARED_STYLE = new URL('./page/style.css', import.meta.url);
 /** Added by pages that link views, list objects and draw charts. */
 export const OBJECTS_STYLE = new URL('./page/objects.css', import.meta.url);
 
+/** A script that pages share: the form for a token, for example. */
+export function sharedScript(file: 'elements.js' | 'sign-in.js' | 'signed-in-pages.js'): Endpoint {
+  return pageFile('js', new URL(`./page/${file}`, import.meta.url));
+}
+
 /** Serves concatenated files. Reads them at the first request, since most processes never serve them. */
 export function pageFile(type: keyof typeof MEDIA_TYPES, ...files: readonly URL[]): Endpoint {
   let content: Promise<Buffer> | undefined;

@@ -49,6 +49,27 @@ ${body}
 `;
 }
 
+/** Renders a page without data, whose scripts request a token and then load the page of its address with it. */
+export function signInShell(program: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Sign in · ${program}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="ui/page.css">
+<script type="module" src="ui/signed-in-pages.js"></script>
+</head>
+<body>
+<header><h1>${program}</h1></header>
+<main><form id="access" autocomplete="off"><noscript>Signing in requires scripts. Behind kubectl proxy, this page requires none.</noscript></form></main>
+</body>
+</html>
+`;
+}
+
 function renderLink({ view, title, summary }: PageLink, { view: current, isPaused }: PageQuery): Html {
   const address = pageAddress({ view, isPaused });
   const mark = view === current ? html` aria-current="page"` : undefined;

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Browser, CUT_CELLS } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { findKubectl, startKubectlProxy } from '#spec/support/kubectl.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
 import { createShownObjects, HOSTILE, setQueue } from '#spec/support/shown-objects.ts';
 import {
@@ -143,31 +144,52 @@ describe('autoscalerUi', () => {
       expect((await autoscaler.get(`/ui?${path}`)).status, path).to.equal(404);
   });
 
-  it('requires permission, and accepts a token as a password', async () => {
+  it('requires permission, and gives browsers without credentials a form without data', async () => {
     const asked = (headers: Record<string, string>, method = 'GET') =>
-      requestHttps(`${autoscaler.origin}/ui`, { rejectUnauthorized: false, headers, method });
-    const basic = (token: string) => ({
-      Authorization: `Basic ${Buffer.from(`anybody:${token}`).toString('base64')}`,
+      requestHttps(`${autoscaler.origin}/ui?view=hpas`, { rejectUnauthorized: false, headers, method });
+    const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+    const html = { Accept: 'text/html,application/xhtml+xml' };
+    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) })).status).to.equal(200);
+    const form = await asked(html);
+    expect(form.status).to.equal(401);
+    expect(form.headers).to.include({
+      'www-authenticate': 'Bearer',
+      'content-type': 'text/html; charset=utf-8',
     });
-    expect((await asked(basic(VIEWER_TOKEN))).status).to.equal(200);
-    for (const headers of [{}, basic(STRANGER_TOKEN), basic('no such token')]) {
-      const refused = await asked(headers);
-      expect(refused.status).to.equal(401);
-      expect(refused.headers['www-authenticate']).to.match(/^Basic /);
-      expect(refused.body).not.to.include('<html');
+    expect(form.headers['content-security-policy']).to.include("default-src 'none'");
+    expect(form.body).to.include('<form id="access"').and.to.not.include('HorizontalPodAutoscaler');
+    for (const [token, status] of [
+      [STRANGER_TOKEN, 403],
+      ['no such token', 401],
+    ] as const) {
+      const refused = await asked({ ...html, ...bearer(token) });
+      expect(refused.status, token).to.equal(status);
+      expect(JSON.parse(refused.body).kind).to.equal('Status');
     }
-    const stranger = await autoscaler.get('/ui', STRANGER_TOKEN);
-    expect(stranger.status).to.equal(403);
-    expect(stranger.headers['www-authenticate']).to.equal(undefined);
-    expect((await asked(basic(VIEWER_TOKEN), 'HEAD')).status).to.equal(200);
-    expect((await asked(basic(VIEWER_TOKEN), 'POST')).status).not.to.equal(200);
+    expect((await asked({})).status).to.equal(403); // no browser
+    const basic = `Basic ${Buffer.from(`anybody:${VIEWER_TOKEN}`).toString('base64')}`;
+    expect((await asked({ ...html, Authorization: basic })).status).to.not.equal(200);
+    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) }, 'HEAD')).status).to.equal(200);
+    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) }, 'POST')).status).not.to.equal(200);
     const debug = await requestHttps(`${autoscaler.origin}/debug/hpa`, {
-      ...{ rejectUnauthorized: false, headers: basic(VIEWER_TOKEN) },
+      ...{ rejectUnauthorized: false, headers: html },
     });
-    expect(debug.status).to.equal(403); // a password is one of the page alone
+    expect(debug.status).to.equal(403); // the form is one of the page alone
+    expect(debug.body).to.not.include('<form');
   });
 
-  it('serves its style without authentication, and forbids foreign content', async () => {
+  it('opens behind kubectl proxy as its user, without a form', async () => {
+    await using proxy = await startKubectlProxy(await findKubectl(), {
+      ...{ server: autoscaler.origin, token: VIEWER_TOKEN },
+    });
+    const page = await fetch(`${proxy.url}/ui?view=hpas`, { headers: { Accept: 'text/html' } });
+    expect(page.status).to.equal(200);
+    expect(await page.text()).to.include('>web</a>');
+  });
+
+  it('serves its style and scripts without authentication, and forbids foreign content', async () => {
+    for (const script of ['elements.js', 'sign-in.js', 'signed-in-pages.js'])
+      expect((await autoscaler.get(`/ui/${script}`, '')).status, script).to.equal(200);
     const style = await autoscaler.get('/ui/page.css', '');
     expect(style.status).to.equal(200);
     expect(style.body).to.include(':root').and.to.include('.chart');
@@ -185,7 +207,7 @@ describe('autoscalerUi', () => {
       const chromium = await requireProgram(this, 'chromium');
       await mkdir(PHOTOGRAPHS, { recursive: true });
       browser = await Browser.start(chromium);
-      await browser.signIn('anybody', VIEWER_TOKEN);
+      await browser.sendToken(VIEWER_TOKEN);
     });
 
     after(() => browser?.[Symbol.asyncDispose]());
@@ -253,6 +275,63 @@ describe('autoscalerUi', () => {
       await eventually(async () => (await browser?.evaluate('document.readyState')) === 'complete');
       await browser.click('td.name a');
       await eventually(async () => String(await browser?.evaluate('location.search')).includes('name=web'));
+    });
+
+    describe('without credentials', () => {
+      const evaluate = (expression: string) => {
+        if (!browser) throw new Error('there is no browser');
+        return browser.evaluate(expression);
+      };
+      const shows = (text: string) =>
+        eventually(async () => String(await evaluate('document.body.innerText')).includes(text));
+      const enter = async (token: string) => {
+        await browser?.type('#token', token);
+        await browser?.click('#access button');
+      };
+
+      before(() => browser?.sendToken(undefined));
+
+      it('requests a token, and explains why one is rejected (photograph)', async () => {
+        if (!browser) throw new Error('there is no browser');
+        await browser.open(`${autoscaler.origin}/ui?view=hpas`);
+        await shows('kubectl -n kube-system create token default');
+        await browser.resize({ width: 420, height: 900 });
+        await browser.photograph(`${PHOTOGRAPHS}/autoscaler-sign-in-420.png`);
+        expect(await browser.evaluate(CUT_CELLS)).to.deep.equal([]);
+        await browser.resize({ width: 1280, height: 900 });
+        await browser.photograph(`${PHOTOGRAPHS}/autoscaler-sign-in-1280.png`);
+        await enter('no-such-token');
+        await shows('The server rejects this token');
+        await enter(STRANGER_TOKEN);
+        await shows('User "stranger" cannot get path "/ui"');
+        await enter('tök…en');
+        await shows('Invalid token: ');
+        expect(await evaluate('document.body.innerText')).to.not.include('HorizontalPodAutoscalers');
+      });
+
+      it('shows the page of the address with a token, follows links, and goes back', async () => {
+        await enter(VIEWER_TOKEN);
+        await shows('HorizontalPodAutoscalers');
+        await browser?.click('td.name a');
+        await shows('Latest decision');
+        expect(await evaluate('location.search')).to.include('name=');
+        await evaluate('history.back()');
+        await shows('HorizontalPodAutoscalers');
+        await browser?.type('input[name=filter]', 'we');
+        await browser?.click('form.filter button');
+        await eventually(async () => String(await evaluate('location.search')).includes('filter=we'));
+        await eventually(async () => (await evaluate(`document.querySelectorAll('td.name').length`)) === 1);
+      });
+
+      it('stores the token nowhere, and forgets it with the page', async () => {
+        const stored = await evaluate(
+          'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.documentElement.outerHTML])',
+        );
+        expect(stored).to.not.include(VIEWER_TOKEN);
+        await browser?.click('#sign-out');
+        await shows('Sign in');
+        expect(await evaluate('document.body.innerText')).to.not.include('HorizontalPodAutoscalers');
+      });
     });
   });
 });

@@ -4,6 +4,7 @@ import type { ScenarioInput } from '#simulator/scenario.ts';
 import { Browser, CUT_CELLS } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
+import { findKubectl, startKubectlProxy } from '#spec/support/kubectl.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
@@ -11,7 +12,10 @@ import { twoCycles } from '#spec/support/two-cycles.ts';
 /** Directory of screenshots, for manual inspection. */
 const PHOTOGRAPHS = '.cache/photographs';
 
-const SCRIPTS = ['page.js', 'elements.js', 'quantities.js', 'recent-usage.js', 'sortable-table.js'];
+const SCRIPTS = [
+  ...['page.js', 'quantities.js', 'recent-usage.js', 'sortable-table.js'],
+  ...['elements.js', 'sign-in.js'],
+];
 /** The files of the page. */
 const PAGE = ['/ui', ...['page.css', ...SCRIPTS].map((file) => `/ui/${file}`)];
 
@@ -69,8 +73,8 @@ describe('uiEndpoints', () => {
     const isHidden = (id: string) => page().evaluate(`document.getElementById('${id}').hidden`);
 
     it('shows no data without a token, and requests one', async () => {
+      await eventually(async () => (await isHidden('access')) === false);
       expect(await isHidden('content')).to.equal(true);
-      expect(await isHidden('access')).to.equal(false);
       expect(await page().evaluate(`document.body.innerText.includes('node-1')`)).to.equal(false);
       await page().prefer('light');
       await page().photograph(`${PHOTOGRAPHS}/access-light.png`);
@@ -102,7 +106,7 @@ describe('uiEndpoints', () => {
       await page().evaluate('window.fetch = window.reallyFetch');
       await eventually(async () => (await isHidden('content')) === false);
       expect(await textOf('#refusal')).to.equal('');
-      await page().click('#forget');
+      await page().click('#sign-out');
     });
 
     it('shows nodes and pods, failing ones first, with reasons', async () => {
@@ -202,9 +206,20 @@ describe('uiEndpoints', () => {
     });
 
     it('shows no data after the token is forgotten', async () => {
-      await page().click('#forget');
+      await page().click('#sign-out');
       expect(await isHidden('content')).to.equal(true);
       expect(await page().evaluate(`document.body.textContent.includes('node-1')`)).to.equal(false);
+    });
+
+    it('opens behind kubectl proxy as its user, without a form', async () => {
+      await using proxy = await startKubectlProxy(await findKubectl(), {
+        ...{ server: server.origin, token: 'viewer-token' },
+      });
+      await page().open(`${proxy.url}/ui`);
+      await eventually(async () => (await isHidden('content')) === false);
+      expect(await isHidden('access')).to.equal(true);
+      expect(await isHidden('sign-out')).to.equal(true);
+      expect((await columnOf('nodes', 1)).length).to.equal(6);
     });
 
     async function enter(token: string): Promise<void> {

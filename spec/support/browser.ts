@@ -84,11 +84,11 @@ export class Browser implements AsyncDisposable {
     await this.#send('Emulation.setEmulatedMedia', { features });
   }
 
-  /** Has the browser send a user name and a password by itself, as if somebody had typed them into its form. */
-  async signIn(user: string, password: string): Promise<void> {
-    const credentials = Buffer.from(`${user}:${password}`).toString('base64');
+  /** Sends a bearer token with every request, as a proxy would; none where it is `undefined`. */
+  async sendToken(token: string | undefined): Promise<void> {
+    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     await this.#send('Network.enable', {});
-    await this.#send('Network.setExtraHTTPHeaders', { headers: { Authorization: `Basic ${credentials}` } });
+    await this.#send('Network.setExtraHTTPHeaders', { headers });
   }
 
   /** The value of an expression, or of the promise that it is, as JSON carries it. */
@@ -165,7 +165,7 @@ async function pageAt(browser: string): Promise<string | undefined> {
 
 /** Evaluates to the texts of cells and drawings that are wider than what shows them, or end beyond the window or drawing. */
 export const CUT_CELLS = `[
-  ...[...document.querySelectorAll('td, th, pre.why, dd, textarea')].filter(
+  ...[...document.querySelectorAll('td, th, pre, dd, textarea')].filter(
     (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth || one.scrollWidth > one.clientWidth + 1,
   ),
   ...[...document.querySelectorAll('svg.chart text, svg.chart path')].filter((one) => {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { findTool } from './find-tool.ts';
 import { type ProgramRun, runToEnd } from './run-to-end.ts';
+import { SpawnedProgram } from './spawned-program.ts';
 
 /** The real kubectl, pointed at one cluster. */
 export class Kubectl {
@@ -22,6 +23,22 @@ export class Kubectl {
       timeoutMs,
     );
   }
+}
+
+/** Starts `kubectl proxy` to a server, with a bearer token; `url` is what it listens at. */
+export async function startKubectlProxy(
+  command: string,
+  { server, token }: { readonly server: string; readonly token: string },
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const credentials = [`--server=${server}`, `--token=${token}`, '--insecure-skip-tls-verify'];
+  const program = new SpawnedProgram(command, [...credentials, 'proxy', '--port=0'], {
+    ...{ name: 'kubectl proxy', env: { ...process.env, KUBECONFIG: '/dev/null' } },
+  });
+  const line = await program.line(/Starting to serve on /, 20_000);
+  return {
+    url: `http://${line.replace(/.* /, '')}`,
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  };
 }
 
 /**

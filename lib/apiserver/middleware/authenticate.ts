@@ -4,7 +4,13 @@ import type { TLSSocket } from 'node:tls';
 import type { Next } from 'koa';
 import type { Authenticator } from '#lib/apiserver/access/authenticator.ts';
 import { isProbe } from '#lib/apiserver/health.ts';
-import { ANONYMOUS, type ApiContext, type Middleware, type User } from '#lib/apiserver/http/api-context.ts';
+import {
+  ANONYMOUS,
+  type ApiContext,
+  type Endpoint,
+  type Middleware,
+  type User,
+} from '#lib/apiserver/http/api-context.ts';
 import { StatusError, unauthorized } from '#lib/apiserver/http/status-error.ts';
 import type { ReservationKind } from '#lib/apiserver/serving/connection-gate.ts';
 
@@ -44,40 +50,30 @@ export function recogniseAddress(
   };
 }
 
-/** Browsers show this in their form, and reuse credentials for the same realm. */
-const CHALLENGE = 'Basic realm="A token as the password, any user name", charset="UTF-8"';
+/** Pages that people open in browsers, which send no credentials with the first request. */
+export interface BrowserSignIn {
+  readonly paths: readonly string[];
+  /** Renders a form for a bearer token. It has no data; its scripts send the token with further requests. */
+  readonly form: Endpoint;
+}
 
 /**
- * Lets browsers open some paths with a token: they can send it only as the password of a form of theirs. On these paths
- * a password counts as a bearer token, and callers who are refused without one, or with an invalid one, get a
- * challenge.
+ * Responds with a form for a bearer token, instead of a Status, to browsers that may not get a page and send no
+ * credentials in headers. Behind `kubectl proxy`, requests have the credentials of its user, and there is no form.
  */
-export function signInBrowsers(paths: readonly string[]): Middleware {
-  const signedIn = new Set(paths);
+export function signInBrowsers({ paths, form }: BrowserSignIn): Middleware {
+  const pages = new Set(paths);
   const signIn = async (context: ApiContext, next: Next) => {
-    const { headers } = context.req;
-    const token = passwordIn(headers.authorization ?? '');
-    if (token !== undefined) headers.authorization = `Bearer ${token}`;
     try {
       await next();
     } catch (error) {
       if (!(error instanceof StatusError) || (error.code !== 401 && error.code !== 403)) throw error;
-      // A caller with other credentials, such as a certificate, gains nothing by a password.
-      if (error.code === 403 && token === undefined && context.state.user.name !== ANONYMOUS.name)
-        throw error;
-      context.set('WWW-Authenticate', CHALLENGE);
-      throw new StatusError(401, 'Unauthorized', error.message);
+      const { authorization, accept = '' } = context.req.headers;
+      if (authorization !== undefined || !accept.includes('text/html')) throw error;
+      await form(context);
+      context.status = 401;
+      context.set('WWW-Authenticate', 'Bearer');
     }
   };
-  return (context, next) => (signedIn.has(context.state.info.path) ? signIn(context, next) : next());
-}
-
-const BASIC = 'basic ';
-
-/** The password of the scheme Basic; the user name ends at the first colon. */
-function passwordIn(header: string): string | undefined {
-  if (header.slice(0, BASIC.length).toLowerCase() !== BASIC) return undefined;
-  const text = Buffer.from(header.slice(BASIC.length), 'base64').toString('utf8');
-  const end = text.indexOf(':');
-  return end < 0 ? undefined : text.slice(end + 1);
+  return (context, next) => (pages.has(context.state.info.path) ? signIn(context, next) : next());
 }

@@ -1,15 +1,20 @@
 import { element, sparkline } from './elements.js';
 import { formatAge, formatBytes, formatCores, formatShare, parseQuantity } from './quantities.js';
 import { RecentUsage } from './recent-usage.js';
+import { fillSignIn, Refusal, request } from './sign-in.js';
 import { SortableTable } from './sortable-table.js';
 
 const REFRESH_MS = 5_000;
 const MAX_PODS = 1_000;
-/** A forwarded port may accept a request and never respond. */
-const TIMEOUT_MS = 10_000;
+const COMMANDS = `kubectl create clusterrole metrics-server-debug --verb=get --non-resource-url='/debug/*'
+kubectl create clusterrolebinding metrics-server-debug --clusterrole=metrics-server-debug \\
+    --serviceaccount=kube-system:default
+kubectl -n kube-system create token default`;
 
-/** Never stored outside this variable. */
+/** Never stored outside this variable; undefined where a proxy adds credentials. */
 let token;
+/** Whether to query the server: with a token, or with the credentials of a proxy. */
+let isSignedIn = false;
 let refreshing;
 /** The last responses of the server. */
 let latest;
@@ -41,18 +46,18 @@ const pods = new SortableTable($('pods'), [
   ...usageColumns(),
 ]);
 
-$('access').addEventListener('submit', (event) => {
-  event.preventDefault();
-  const pasted = $('token').value.trim();
-  $('token').value = '';
-  if (!/^[!-~]+$/.test(pasted)) return forget('Invalid token: a token is one word of ASCII characters.');
-  token = pasted;
-  void refresh();
+fillSignIn($('access'), {
+  ...{ permission: '/debug/*', commands: COMMANDS },
+  onToken(pasted) {
+    token = pasted;
+    isSignedIn = true;
+    return refresh();
+  },
 });
-$('forget').addEventListener('click', () => forget(''));
+$('sign-out').addEventListener('click', () => signOut(''));
 $('filter').addEventListener('input', showPods);
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden && token) void refresh();
+  if (!document.hidden && isSignedIn) void refresh();
 });
 
 /** Queries the server, and schedules the next refresh while the page is visible. */
@@ -63,35 +68,27 @@ async function refresh() {
       query('/debug/nodes'),
       query(`/debug/pods?limit=${MAX_PODS}`),
     ]);
-    if (!token) return;
+    if (!isSignedIn) return;
     latest = { ofNodes, ofPods, atMs: Date.now() };
     $('problem').textContent = '';
     show();
   } catch (error) {
-    if (error instanceof Refusal) return forget(error.message);
+    if (error instanceof Refusal) return signOut(token ? error.message : '');
     const message = `Cannot query the server: ${error.message}. Retrying.`;
+    if (!latest) setSession(false);
     $(latest ? 'problem' : 'refusal').textContent = message; // whichever is visible
   }
-  if (token && !document.hidden) refreshing = setTimeout(refresh, REFRESH_MS);
+  if (isSignedIn && !document.hidden) refreshing = setTimeout(refresh, REFRESH_MS);
 }
-
-class Refusal extends Error {}
 
 async function query(path) {
-  const response = await fetch(path, {
-    headers: { Authorization: `Bearer ${token}` },
-    cache: 'no-store',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  if (response.ok) return await response.json();
-  const { message = response.statusText } = await response.json().catch(() => ({}));
-  if (response.status === 401) throw new Refusal('The server rejects this token; it may have expired.');
-  if (response.status === 403) throw new Refusal(`The account of this token has no permission: ${message}`);
-  throw new Error(message);
+  const response = await request(path, { token, accept: 'application/json' });
+  return await response.json();
 }
 
-function forget(because) {
+function signOut(because) {
   token = undefined;
+  isSignedIn = false;
   latest = undefined;
   lookedUp = new Map();
   clearTimeout(refreshing);
@@ -108,6 +105,7 @@ function setSession(isOpen) {
   $('access').hidden = isOpen;
   $('content').hidden = !isOpen;
   $('session').hidden = !isOpen;
+  $('sign-out').hidden = !token;
 }
 
 function show() {
@@ -262,3 +260,7 @@ function addressCell({ address }) {
 function text(value) {
   return document.createTextNode(String(value));
 }
+
+// Behind a proxy that adds credentials, there is no form.
+isSignedIn = true;
+void refresh();

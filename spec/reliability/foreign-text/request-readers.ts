@@ -7,7 +7,6 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-info.ts';
 import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
-import { signInBrowsers } from '#lib/apiserver/middleware/authenticate.ts';
 import { acceptsGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { statusErrors } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
@@ -150,22 +149,6 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
       token: repeated('a', { before: 'Bearer ' }),
     },
     read: (text) => authenticate({ headers: { authorization: text }, signal } as never),
-  },
-  {
-    name: 'a token as the password of a browser',
-    files: [],
-    bound: HEADERS,
-    shapes: {
-      spaces: repeated(' ', { before: 'Basic ', behind: 'x' }),
-      colons: repeated('Ojo6', { before: 'Basic ' }),
-      'no base64': repeated('!', { before: 'basic ' }),
-      'no UTF-8': repeated('////', { before: 'basic ' }),
-    },
-    read: async (text) => {
-      const context = contextWith({ authorization: text });
-      context.state.info = parseRequestInfo('GET', '/ui', new URLSearchParams());
-      await signInBrowsers(['/ui'])(context, async () => {});
-    },
   },
   {
     name: 'what somebody wants to see of the page',
