@@ -328,7 +328,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
 export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   {
     name: 'response of Prometheus',
-    files: ['read-query-response.ts'],
+    files: ['read-prometheus-response.ts'],
     bound: { length: 4 * MEBIBYTE, by: 'MAX_BYTES' },
     shapes: {
       samples: repeated('{"metric":{"a":"b"},"value":[1,"2"]},', {
@@ -381,7 +381,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'JSONPath and expressions',
-    files: ['parse-expression.ts', 'parse-expression.ts'],
+    files: ['parse-jsonpath.ts'],
     bound: { length: 4096, by: 'MAX_LENGTH' },
     shapes: {
       names: repeated('.a', { before: '$' }),
