@@ -63,6 +63,8 @@ export class Poll {
   readonly #environment: PollEnvironment & SharedByPolls;
   readonly #unsubscribed = new AbortController();
   readonly #subscriptions = new Map<object, PollSubscription>();
+  /** `undefined` when it has to be computed. */
+  #shortestMs: number | undefined;
   readonly #results: PollResults;
   #timer: Disposable | undefined;
   #nextAtMonotonicMs: number;
@@ -94,7 +96,10 @@ export class Poll {
 
   /** Adds a subscriber, or replaces its subscription. */
   subscribe(subscriber: object, subscription: PollSubscription): void {
+    this.#remove(subscriber);
     this.#subscriptions.set(subscriber, subscription);
+    if (this.#shortestMs !== undefined)
+      this.#shortestMs = Math.min(this.#shortestMs, subscription.intervalMs);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
     if (!this.#hasBegun) this.#schedule(this.#nextAtMonotonicMs);
     else if (!this.#results.failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
@@ -108,7 +113,7 @@ export class Poll {
 
   /** @returns whether the poll has ended, since it has no subscribers; the query that is running is aborted */
   unsubscribe(subscriber: object): boolean {
-    this.#subscriptions.delete(subscriber);
+    this.#remove(subscriber);
     if (this.#subscriptions.size > 0) return false;
     this.#timer?.[Symbol.dispose]();
     this.#unsubscribed.abort(new Error('unsubscribed'));
@@ -123,8 +128,19 @@ export class Poll {
     return tenants.size === 0 ? undefined : [...tenants].sort().join(' ');
   }
 
+  /** The shortest interval of the subscriptions, of which tenants may add any number. */
   get #intervalMs(): number {
-    return Math.min(...[...this.#subscriptions.values()].map(({ intervalMs }) => intervalMs));
+    if (this.#shortestMs !== undefined) return this.#shortestMs;
+    let shortestMs = Number.POSITIVE_INFINITY;
+    for (const { intervalMs } of this.#subscriptions.values()) shortestMs = Math.min(shortestMs, intervalMs);
+    this.#shortestMs = shortestMs;
+    return shortestMs;
+  }
+
+  #remove(subscriber: object): void {
+    const before = this.#subscriptions.get(subscriber);
+    if (before && before.intervalMs === this.#shortestMs) this.#shortestMs = undefined;
+    this.#subscriptions.delete(subscriber);
   }
 
   #schedule(atMonotonicMs: number): void {

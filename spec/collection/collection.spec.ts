@@ -42,6 +42,33 @@ describe('Collection', () => {
     expect(source.requestedAtMs('slow')).to.deep.equal([0, 4000, 8500, 13_000, 22_000, 31_000]);
   });
 
+  it('runs a query at the shortest interval of its collectors as they are now', async () => {
+    const { clock, collection, source } = setUp();
+    const intervalAfter = async (owner: string, ...intervalsMs: readonly number[]) => {
+      const own = intervalsMs.map((ms) => [`${ms}`, source.collector('rate', ms)] as const);
+      collection.replace(owner, new Map(own));
+      await clock.advance(120_000);
+      const before = source.requestedAtMs('rate').length;
+      await clock.advance(60_000);
+      return 60_000 / (source.requestedAtMs('rate').length - before);
+    };
+    expect(await intervalAfter('a', 10_000)).to.equal(10_000);
+    expect(await intervalAfter('b', 30_000, 2000)).to.equal(2000);
+    expect(await intervalAfter('b', 30_000)).to.equal(10_000);
+    expect(await intervalAfter('a')).to.equal(30_000);
+    expect(await intervalAfter('b', 5000, 30_000)).to.equal(5000);
+  });
+
+  it('polls a query that 150,000 collectors share, which tenants may write', async () => {
+    const { clock, collection, source } = setUp();
+    const collector = source.collector('rate', 10_000);
+    collection.replace('a', new Map(Array.from({ length: 150_000 }, (_, index) => [`m${index}`, collector])));
+    await clock.advance(30_000);
+    expect(source.requestedAtMs('rate')).to.have.length(5);
+    collection.replace('a', new Map());
+    expect(collection.queryCount).to.equal(0);
+  });
+
   it('reports the query and statistics of each collector', async () => {
     const { clock, asked, collection, source } = setUp();
     const rate = source.collector('rate', 10_000);
