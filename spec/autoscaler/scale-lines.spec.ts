@@ -48,7 +48,7 @@ const CHANGES: readonly (readonly [who: string, done: RegExp, toDo: RegExp])[] =
   ),
   line(
     'a ScaledObject whose triggers are not active',
-    /caled? Deployment default\/idle from 4 to 0 \(scaledobject idle: no trigger is active, and the cooldown is over\)$/,
+    /caled? Deployment default\/idle from 4 to 0 \(scaledobject idle: no trigger active after the cooldown\)$/,
   ),
   line(
     'a ScaledObject that is paused',

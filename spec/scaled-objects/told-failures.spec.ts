@@ -110,7 +110,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.holds(
       async () =>
         (await cluster.condition('web', 'Ready')) ===
-        'False ScaledObjectCheckFailed failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is no number of replicas',
+        'False ScaledObjectCheckFailed failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is not a number of replicas',
     );
   });
 

@@ -6,26 +6,25 @@ import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 import { type FallbackContext, fallbackReplicas, fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
 
-/** What triggers say together. */
+/** Result of all triggers of an object. */
 export interface Evaluation {
   readonly isActive: boolean;
-  /** Whether a trigger fails that no fallback stands in for. */
+  /** Whether a trigger fails and no fallback applies. */
   readonly hasError: boolean;
-  /** Whether more must be known before anything is scaled down. */
+  /** Whether a trigger is not polled yet, so that nothing may be scaled down. */
   readonly isPending: boolean;
   readonly isFallingBack: boolean;
-  /** Names of metrics that are active. */
+  /** Metric names. */
   readonly activeMetrics: readonly string[];
   readonly triggersActivity: Readonly<Record<string, { readonly isActive: boolean }>>;
 }
 
-/** What is known of the target. */
 interface TargetState {
   readonly replicas: number | undefined;
   readonly readyPods: number | undefined;
 }
 
-/** Brings together what is known of the triggers of an object. */
+/** Combines the metrics of all triggers; with a formula, its result decides. */
 export function evaluateTriggers(
   { modifiers, fallback }: PreparedScaledObject,
   {
@@ -58,7 +57,7 @@ export function evaluateTriggers(
       isPending: composite.kind === 'pending',
     };
   }
-  // What the HPA controller reads itself tells nothing of zero; where there is nothing else, there is no zero.
+  // cpu and memory are read by the HPA controller and never deactivate; an object with only these is always active.
   const isResourcesAlone = plan.triggers.every(({ resource }) => resource !== undefined);
   return {
     ...base,
@@ -68,19 +67,18 @@ export function evaluateTriggers(
   };
 }
 
-/** What a formula makes of what is known of its triggers. */
+/** Result of a formula. */
 type Composite =
   | { readonly kind: 'pending' }
   | { readonly kind: 'value'; readonly value: number; readonly isActive: boolean }
   | { readonly kind: 'failing'; readonly error: Error };
 
-/** What the formula is worked out with. */
 interface CompositeOptions extends FallbackContext {
   readonly modifiers: Modifiers;
   readonly fallback: Fallback | undefined;
 }
 
-/** The value of the formula; of a failing trigger it knows nothing until the fallback says what. */
+/** Evaluates the formula; a failing trigger fails it until the fallback applies. */
 export function evaluateComposite(observed: readonly ObservedMetric[], options: CompositeOptions): Composite {
   const { modifiers, fallback } = options;
   const failing = observed.find(({ state }) => state.kind === 'failing')?.state;
@@ -97,7 +95,7 @@ export function evaluateComposite(observed: readonly ObservedMetric[], options: 
   }
 }
 
-/** By the names of triggers; one that has several values has their sum. */
+/** Values by trigger name, several values of one trigger summed. */
 function valuesOf(observed: readonly ObservedMetric[]): Readonly<Record<string, number | undefined>> {
   const values = new Map<string, number | undefined>();
   for (const { trigger, state } of observed) {
@@ -123,6 +121,6 @@ function substituted({ metric, state }: ObservedMetric, options: CompositeOption
 
 function nilResult({ fallback, modifiers }: CompositeOptions): Composite {
   if (!fallback)
-    return { kind: 'failing', error: new Error('the formula gives nil, and there is no fallback') };
+    return { kind: 'failing', error: new Error('the formula returns nil and there is no fallback') };
   return { kind: 'value', value: fallback.replicas * modifiers.target, isActive: fallback.replicas > 0 };
 }

@@ -12,9 +12,9 @@ import { fallbackValue } from './fallback.ts';
 import type { ObservedMetric } from './metric-state.ts';
 
 /**
- * The external metrics that are served of an object: one where a formula makes one of all.
+ * The external metrics that are served for an object; with a formula, only the composite metric.
  *
- * @param valuesOf reads the values of a metric at the moment of a request
+ * @param valuesOf called for each request with a metric name
  */
 export function servedMetrics(
   {
@@ -38,7 +38,6 @@ export function servedMetrics(
   return preparedMetrics(plan).map(({ metricName }) => stored(metricName));
 }
 
-/** What is known as a request is served. */
 interface ServedState {
   readonly prepared: Pick<PreparedScaledObject, 'modifiers' | 'fallback'>;
   readonly observed: readonly ObservedMetric[];
@@ -47,9 +46,9 @@ interface ServedState {
 }
 
 /**
- * What an HPA is told: the values now, or those of the fallback, but never nothing for something.
+ * The current values of a metric, or those of the fallback; a failing metric is an error, never 0.
  *
- * @throws {StatusError} where neither is known, with the cause: the HPA's condition shows it
+ * @throws {StatusError} with code 500 and the cause if there is neither; the condition of the HPA shows it
  */
 export function servedValues(
   metricName: string,
@@ -79,14 +78,13 @@ export function servedValues(
 }
 
 const NANOS_A_THOUSANDTH = 1_000_000n;
-/** Beyond this a double tells no thousandths apart. */
+/** Doubles beyond this cannot represent thousandths. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER / 1000;
-/** Quantities end below, at 2^63; a double has no thousand times the greatest double. */
+/** Above the maximum of quantities (2^63), and small enough that 1,000 times it is finite. */
 const MAX_AMOUNT = 1e19;
 
 /**
- * A number as HPAs are told it: a quantity of whole thousandths, the nearest; of two that are as near, the even one.
- * What is negative or no number is 0.
+ * Formats a number as a quantity, rounded half to even to thousandths. Negative numbers, NaN and infinity are 0.
  */
 export function formatAmount(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
@@ -94,7 +92,7 @@ export function formatAmount(value: number): string {
   return quantityOf(BigInt(nearestThousandths(value)));
 }
 
-/** The same, with what is finer than a thousandth cut off. */
+/** As {@link formatAmount}, but truncated to thousandths. */
 export function formatTruncated(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
   return quantityOf(BigInt(Math.trunc(Math.min(value, MAX_AMOUNT) * 1000)));

@@ -4,16 +4,16 @@ import { needsReplicas } from '../preparation/prepared-scaled-object.ts';
 import type { PreparedMetric } from '../preparation/prepared-triggers.ts';
 import type { Modifiers } from '../preparation/scaling-modifiers.ts';
 
-/** What of the target decides how many replicas a fallback asks for. */
+/** State of the target that a fallback depends on. */
 export interface FallbackContext {
-  /** How many there are to be now; `undefined` where that cannot be read. */
+  /** `spec.replicas` of the target; `undefined` if it cannot be read. */
   readonly replicas: number | undefined;
-  /** How many pods run and are ready; `undefined` where that is not known. */
+  /** Ready pods of the target; `undefined` if unknown. */
   readonly readyPods: number | undefined;
   readonly modifiers: Modifiers | undefined;
 }
 
-/** How many replicas a fallback asks for; `undefined` where the current number matters and is not known. */
+/** Replicas of a fallback; `undefined` if they depend on the current replicas and these are unknown. */
 export function fallbackReplicas(fallback: Fallback, current: number | undefined) {
   const { replicas, behavior } = fallback;
   if (!needsReplicas(fallback)) return replicas;
@@ -23,9 +23,10 @@ export function fallbackReplicas(fallback: Fallback, current: number | undefined
 }
 
 /**
- * The value that stands in for one that cannot be read, so that the HPA comes to the replicas that are wanted.
+ * The metric value that makes the HPA compute the replicas of the fallback.
  *
- * @throws an Error where that cannot be told
+ * @returns `undefined` if the replicas of the fallback are unknown
+ * @throws an Error for a metric of type Value if no pod is ready
  */
 export function fallbackValue(
   { target: own, targetType: ownType }: Pick<PreparedMetric, 'target' | 'targetType'>,
@@ -37,31 +38,31 @@ export function fallbackValue(
   const target = modifiers?.target ?? own;
   const type = modifiers?.metricType ?? ownType;
   if (type !== 'Value') return target * replicas;
-  // The HPA multiplies by the ready pods, so that it comes to R of them: value / target * ready = R.
+  // The HPA multiplies by the number of ready pods: value / target * ready = R.
   if (!readyPods) throw new Error('error performing fallback');
   return (target * replicas) / readyPods;
 }
 
-/** What is known of how often metrics were asked for. */
+/** Polls of a metric. */
 interface PolledMetric {
   readonly metricName: string;
-  /** How often its source was asked, ever. */
+  /** Polls since its collector was created. */
   readonly pollCount: number;
-  /** How often it has failed since it last responded. */
+  /** Failures since its last response. */
   readonly failuresInARow: number;
 }
 
 /**
- * Counts failures in a row for one object; the counts live in its status, from which all replicas take them, and what is
- * remembered here is only which requests were counted already.
+ * Counts failures in a row for one object. The counts are stored in its status, which all replicas read; this class only
+ * records which polls are counted already.
  */
 export class HealthCounter {
   #counted: ReadonlyMap<string, number> = new Map();
 
   /**
-   * The health of an object's metrics, of no others.
+   * The health of the given metrics; others are dropped from the status.
    *
-   * @param maxFailures more are not counted: nothing changes beyond them
+   * @param maxFailures limits the count: a higher one would change nothing but write the status
    */
   next(
     before: ScaledObjectStatus['health'],
@@ -76,10 +77,10 @@ export class HealthCounter {
       const { numberOfFailures = 0 } = previous ?? {};
       const counted = previousCounts.get(metricName);
       if (failuresInARow > 0) {
-        // A collector that was made again begins at 0.
+        // The count of a new collector starts at 0.
         const polls = counted === undefined || pollCount < counted ? pollCount : pollCount - counted;
         const added = Math.min(polls, failuresInARow);
-        // Of what failed before this term, its predecessor has counted some: nobody knows how many.
+        // The previous leader has counted an unknown part of the failures before this term.
         const failures =
           counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
         const most = Math.max(maxFailures, numberOfFailures);

@@ -9,7 +9,7 @@ import {
   preparedMetrics,
 } from '../preparation/prepared-triggers.ts';
 
-/** What is known of an external metric at one moment. */
+/** State of an external metric at one moment. */
 export type MetricState =
   | { readonly kind: 'pending' }
   | {
@@ -19,38 +19,35 @@ export type MetricState =
       readonly atMs: number;
     }
   | { readonly kind: 'failing'; readonly error: Error }
-  /** Its source has failed for so long that the fallback counts. */
+  /** Its source has failed more often in a row than `failureThreshold`. */
   | { readonly kind: 'fallback'; readonly error: Error };
 
-/** A metric, its trigger, and what is known of it. */
 export interface ObservedMetric {
   readonly trigger: PreparedTrigger;
   readonly metric: PreparedMetric;
   readonly state: MetricState;
-  /** Whether its source has told by itself that there is something to do. */
+  /** Whether its source has just pushed that it is active. */
   readonly isPushed: boolean;
 }
 
-/** What is looked at to tell how metrics are. */
 interface ObserveOptions {
-  /** Whose collectors they are. */
+  /** Owner of the collectors, `namespace/name`. */
   readonly owner: string;
   readonly collection: Pick<Collection, 'reading' | 'failure'>;
   readonly fallback: Fallback | undefined;
   readonly health: ScaledObjectStatus['health'];
-  /** By default, nothing is pushed. */
+  /** By default none is. */
   readonly isPushed?: (trigger: PreparedTrigger) => boolean;
 }
 
-/** Time that passes between two evaluations of an object, for each of its metrics: 100 judgements a second, however many polls. */
+/** Minimum pause between two evaluations of an object for each of its metrics: 100 metrics per second, however many polls. */
 const PAUSE_MS_PER_METRIC = 10;
 
-/** How long an object is not evaluated again after it was, in milliseconds. */
+/** Minimum pause between two evaluations of an object, in milliseconds. */
 export function evaluationPauseMs(plan: PreparedTriggers | undefined): number {
   return plan ? PAUSE_MS_PER_METRIC * preparedMetrics(plan).length : 0;
 }
 
-/** How the external metrics of an object are now. */
 export function observeMetrics(
   plan: Pick<PreparedTriggers, 'triggers'>,
   options: ObserveOptions,
@@ -87,17 +84,16 @@ function failed(
   return { kind: isOver ? 'fallback' : 'failing', error };
 }
 
-/** Whether a metric is active, and since when it has been so. */
 interface Activity {
   readonly isActive: boolean;
   readonly sinceMs: number;
 }
 
-/** Remembers of the metrics of one object since when they have been active, or not. */
+/** Records since when each metric of one object has been active or inactive. */
 export class ActivityLog {
   #activities: ReadonlyMap<string, Activity> = new Map();
 
-  /** Takes in what is known now; what is not known just now stays as it was, and what is gone goes. */
+  /** Metrics without a value retain their activity; those that are not given are removed. */
   record(observed: readonly ObservedMetric[], nowMs: number): void {
     const entries = observed.flatMap(({ metric: { metricName }, state }): [string, Activity][] => {
       const previous = this.#activities.get(metricName);

@@ -11,7 +11,7 @@ interface PushScalerStreamsOptions {
   readonly collection: Pick<Collection, 'pollNow'>;
 }
 
-/** What a push does. */
+/** Effects of a push. */
 export interface PushActions {
   /** Called for every push; must be cheap. */
   readonly onPushed?: () => void;
@@ -33,21 +33,21 @@ interface Owner {
   readonly pushed: Set<Stream>;
 }
 
-/** For so long what was pushed counts by itself. */
+/** A push counts as active for this time, even without a poll. */
 const COUNTS_MS = 5000;
-/** What an owner's streams push within this time is polled once. */
+/** All pushes for an owner within this time cause one poll. */
 const MIN_PAUSE_MS = 1000;
-/** How many metrics of a namespace pushes have polled: what is beyond this waits, and is polled once however often it is pushed. */
+/** Polled metrics per namespace; further pushes wait and are coalesced. */
 const POLLS = { perSecond: 20, burst: 100 };
 
 /**
- * Subscribes to the sources of objects that push. A push counts at once; the polls that it causes coalesce by owner and
- * have a budget for each namespace, so that a flood of pushes costs no more than a steady trickle.
+ * Subscribes to the push sources of objects. A push counts at once; its polls are coalesced by owner and limited by a budget
+ * for each namespace, so that a flood of pushes costs no more than a few.
  */
 export class PushScalerStreams implements Disposable {
   readonly #options: PushScalerStreamsOptions;
   readonly #owners = new Map<string, Owner>();
-  /** By namespaces. */
+  /** By namespace. */
   readonly #budgets: TokenBuckets;
   readonly #polls: PacedKeys;
 
@@ -61,7 +61,7 @@ export class PushScalerStreams implements Disposable {
     });
   }
 
-  /** Subscribes to these sources of an owner (`namespace/name`), and to no others of its; one that is subscribed to goes on. */
+  /** Sets the push sources of an owner (`namespace/name`): ends other subscriptions and retains existing ones. */
   replace(key: string, triggers: readonly PreparedTrigger[], actions: PushActions): void {
     const before = this.#owners.get(key);
     const left = new Map(before?.streams);
@@ -73,7 +73,7 @@ export class PushScalerStreams implements Disposable {
       streams.set(push.key, stream);
       left.delete(push.key);
     }
-    for (const { ended } of left.values()) ended.abort(new Error('nobody wants to know any more'));
+    for (const { ended } of left.values()) ended.abort(new Error('unsubscribed'));
     if (streams.size > 0) {
       const pushed = new Set(streams.values().filter((stream) => before?.pushed.has(stream)));
       this.#owners.set(key, { streams, triggers, actions, pushed });
@@ -83,13 +83,12 @@ export class PushScalerStreams implements Disposable {
     }
   }
 
-  /** Whether the source of a trigger has pushed just now that there is something to do. */
+  /** Whether the source of a trigger has pushed within the last 5 s. */
   isPushed(owner: string, { push }: Pick<PreparedTrigger, 'push'>): boolean {
     const pushedAtMs = push && this.#owners.get(owner)?.streams.get(push.key)?.pushedAtMs;
     return pushedAtMs !== undefined && this.#options.clock.monotonicMs() - pushedAtMs < COUNTS_MS;
   }
 
-  /** Ends all subscriptions. */
   [Symbol.dispose](): void {
     for (const owner of [...this.#owners.keys()]) this.replace(owner, [], {});
     this.#polls[Symbol.dispose]();
@@ -105,7 +104,7 @@ export class PushScalerStreams implements Disposable {
       owner.actions.onPushed?.();
       this.#polls.add(key);
     };
-    void push.subscribe(onActive, stream.ended.signal).catch(() => {}); // it ends with the signal
+    void push.subscribe(onActive, stream.ended.signal).catch(() => {}); // rejects when the signal aborts
     return stream;
   }
 

@@ -1,7 +1,6 @@
 import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What scales are read with. */
 interface ScaleCacheOptions {
   readonly scales: Pick<ScaleClient, 'get'>;
   readonly clock: Clock;
@@ -10,18 +9,18 @@ interface ScaleCacheOptions {
 interface Read {
   readonly target: string;
   isUnderWay: boolean;
-  /** `undefined` while it is not known. */
+  /** `undefined` while unknown. */
   replicas: number | undefined;
   readAtMs: number;
 }
 
-/** What was read so long ago tells nothing any more, where it is read again no less often than an HPA asks. */
+/** Validity of a read scale if it is read at the sync period of HPAs or more often. */
 const VALID_MS = 45_000;
-/** The same where it is read more seldom, up to a limit: what people have set meanwhile is not taken back. */
+/** Validity if it is read less often, up to a limit: an old value must not override a manual change. */
 const VALID_INTERVALS = 3;
 const MAX_VALID_MS = 120_000;
 
-/** How many replicas targets are to have that no informer follows, as their scales told last. */
+/** Caches `spec.replicas` of targets that no informer caches. */
 export class ScaleCache implements Disposable {
   readonly #options: ScaleCacheOptions;
   readonly #reads = new Map<string, Read>();
@@ -32,9 +31,9 @@ export class ScaleCache implements Disposable {
   }
 
   /**
-   * Has the scale of an owner's target read, once at a time; where it cannot be, it is unknown.
+   * Reads the scale of an owner's target in the background, one request at a time. A failure makes the replicas unknown.
    *
-   * @param freshMs what was read, or tried, no longer ago than this is not read again
+   * @param freshMs skips the read if the last attempt is not older
    */
   read(owner: string, target: ScaleTarget, freshMs = 0): void {
     const previous = this.#find(owner, target);
@@ -46,7 +45,7 @@ export class ScaleCache implements Disposable {
   }
 
   /**
-   * How many replicas an owner's target is to have; `undefined` where that is not known, or not any more.
+   * `spec.replicas` of an owner's target; `undefined` if unknown or expired.
    *
    * @param intervalMs how often it is read
    */
@@ -62,7 +61,7 @@ export class ScaleCache implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#ending.abort(new Error('nobody wants to know any more'));
+    this.#ending.abort(new Error('the cache is closed'));
     this.#reads.clear();
   }
 
@@ -77,7 +76,7 @@ export class ScaleCache implements Disposable {
     try {
       read.replicas = (await scales.get(target, this.#ending.signal)).specReplicas;
     } catch {
-      read.replicas = undefined; // the controller tells why, in the condition
+      read.replicas = undefined; // the controller reports the reason in a condition
     }
     read.readAtMs = clock.monotonicMs();
     read.isUnderWay = false;

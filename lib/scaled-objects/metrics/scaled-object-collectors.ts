@@ -23,31 +23,30 @@ import { ActivityLog, evaluationPauseMs, type ObservedMetric, observeMetrics } f
 import { PushScalerStreams } from './push-scalers.ts';
 import { ScaleCache } from './scale-cache.ts';
 
-/** What plans are made and kept with. */
 interface ScaledObjectCollectorsOptions
   extends Omit<
     PreparedObjectsOptions<ScaledObject, PreparedScaledObject>,
     'kind' | 'compile' | 'collection' | 'readWorkload'
   > {
   readonly collection: Collection;
-  /** Reads a target as it is served. */
+  /** Reads the target object from the API server. */
   readonly readTarget: (target: PreparedTarget['ref'], signal: AbortSignal) => Promise<unknown>;
   readonly objects: Watched & { find(key: string): ScaledObject | undefined };
-  /** What has objects planned again: their authentications, their targets. */
+  /** Changes of authentications and targets, with the keys of objects that refer to them. */
   readonly related: readonly Watched[];
   readonly workloads: Workloads;
   readonly scales: Pick<ScaleClient, 'get'>;
   readonly store: MetricStore;
 }
 
-/** While there are replicas, sources are asked as often as HPAs would ask. */
+/** Maximum polling interval while there are replicas: the sync period of HPAs. */
 const HPA_SYNC_MS = 15_000;
-/** A source that is not asked any more, for whatever reason, has no value any more. */
+/** A value expires after this many polling intervals without a poll. */
 const VALID_INTERVALS = 3;
 
 /**
- * Keeps what is asked for ScaledObjects in step with them, in every replica: triggers → collectors → metrics that are
- * served.
+ * Reconciles ScaledObjects with their collectors and served metrics, in every replica: triggers → collectors → external
+ * metrics.
  */
 export class ScaledObjectCollectors implements Disposable {
   readonly #options: ScaledObjectCollectorsOptions;
@@ -63,7 +62,7 @@ export class ScaledObjectCollectors implements Disposable {
   /** Keys of objects whose formulas wait for their turn. */
   readonly #waiting = new Set<string>();
   readonly #disposal = new AbortController();
-  /** Tells of keys of which something is known that was not. */
+  /** Keys of objects whose triggers or values have changed. */
   readonly changed = new KeySignal();
 
   constructor(options: ScaledObjectCollectorsOptions) {
@@ -82,18 +81,17 @@ export class ScaledObjectCollectors implements Disposable {
     });
   }
 
-  /** The plan of an object as it is now; `undefined` while there is none of this generation. */
+  /** The prepared triggers of an object; `undefined` while those of this generation are not prepared. */
   find(key: string, { metadata }: ScaledObject): PreparedTriggers | undefined {
     const plan = this.#prepared.findTriggers(key);
     return plan?.uid === metadata.uid && plan?.generation === metadata.generation ? plan : undefined;
   }
 
-  /** What an object means: its spec, compiled once a generation, and its annotations. */
+  /** The compiled spec and annotations of an object. */
   prepared(object: ScaledObject): PreparedScaledObject {
     return this.#prepared.get(object);
   }
 
-  /** How the external metrics of an object are now. */
   observe(
     key: string,
     object: ScaledObject,
@@ -109,20 +107,19 @@ export class ScaledObjectCollectors implements Disposable {
     });
   }
 
-  /** Since when its metrics have been active, or not. */
   activity(key: string): ActivityLog | undefined {
     return this.#activities.get(key);
   }
 
   /**
-   * When a poll of this replica, be it the leader or not, has last found an object active, by the monotonic clock; `undefined`
-   * where none did.
+   * Time of the last poll by this replica, leader or not, with an active trigger, by the monotonic clock; `undefined` if there
+   * was none.
    */
   lastActiveAtMs(key: string): number | undefined {
     return this.#pollChanges.lastActiveAtMs(key);
   }
 
-  /** How often the triggers of an object could not be planned. */
+  /** How often preparing the triggers of an object failed. */
   failedCount(key: string): number {
     return this.#failedCounts.get(key) ?? 0;
   }
@@ -140,12 +137,12 @@ export class ScaledObjectCollectors implements Disposable {
           return {};
         }
         const previous = this.#prepared.findTriggers(key);
-        if (previous && previous.uid !== object.metadata.uid) this.#drop(key); // deleted, and made again since
+        if (previous && previous.uid !== object.metadata.uid) this.#drop(key); // deleted and created again
         const plan = await this.#prepared.prepareTriggers(object, signal);
         this.#collect(key, object, plan);
         this.changed.notify(key);
         const error = preparationError(plan);
-        if (error instanceof UnreadReference) throw error; // told in the log, and tried again
+        if (error instanceof UnreadReference) throw error; // logged, and retried
         if (error) this.#failedCounts.set(key, this.failedCount(key) + 1);
         if (error) return { requeueAfterMs: this.prepared(object).pollingMs };
         return authenticationsOf(object).length > 0 ? { requeueAfterMs: REREAD_MS } : {};
@@ -178,7 +175,7 @@ export class ScaledObjectCollectors implements Disposable {
     });
   }
 
-  /** The same function for as long as the object is there: collectors that stay the same go on. */
+  /** Returns the same function for the lifetime of an object, so that unchanged collectors are not replaced. */
   #listenerOf(key: string): () => void {
     const existing = this.#listeners.get(key);
     if (existing) return existing;
@@ -200,7 +197,7 @@ export class ScaledObjectCollectors implements Disposable {
     if (!signal.aborted) this.#evaluate(key);
   }
 
-  /** Takes in what polls and pushes have left since it was called last. */
+  /** Evaluates the polls and pushes since the last call. */
   #evaluate(key: string): void {
     const object = this.#options.objects.find(key);
     const plan = this.#prepared.findTriggers(key);
@@ -210,7 +207,7 @@ export class ScaledObjectCollectors implements Disposable {
     const monotonicMs = clock.monotonicMs();
     const prepared = this.prepared(object);
     const countsValues = prepared.modifiers !== undefined;
-    // What is confirmed is looked at again by the loop itself, once an interval.
+    // The controller reconciles unchanged objects once per polling interval anyway.
     const isActive = this.#isActive(prepared, plan, observed);
     if (!this.#pollChanges.isUnchanged(key, observed, { countsValues, isActive, monotonicMs }))
       this.changed.notify(key);
@@ -219,7 +216,7 @@ export class ScaledObjectCollectors implements Disposable {
     if (!this.#prepared.isCurrent(object)) this.#stale.notify(key);
   }
 
-  /** Whether it is active as the loop judges that: with an error beside it, a cooldown goes on. */
+  /** Whether this counts as activity for the cooldown: as in KEDA, not while another trigger fails. */
   #isActive(
     prepared: PreparedScaledObject,
     plan: PreparedTriggers,
@@ -232,7 +229,7 @@ export class ScaledObjectCollectors implements Disposable {
     return isActive && !hasError && !preparationError(plan);
   }
 
-  /** Learns how many replicas a target has that nobody follows, while a fallback wants to know it. */
+  /** Reads the scale of a target that no informer caches, if a fallback needs its replicas. */
   #readScale(key: string, { target, needsReplicas }: PreparedScaledObject, freshMs = 0): void {
     if (!needsReplicas || target.isWorkload) return;
     if (this.#prepared.isFailing(key)) this.#scales.read(key, target.ref, freshMs);
@@ -244,7 +241,7 @@ export class ScaledObjectCollectors implements Disposable {
     return activity;
   }
 
-  /** What an HPA is told of a metric at this moment. */
+  /** The values of a metric for a request of an HPA. */
   #values(key: string, metricName: string): readonly MetricValue[] {
     const object = this.#options.objects.find(key);
     const plan = this.#prepared.findTriggers(key);
@@ -252,7 +249,7 @@ export class ScaledObjectCollectors implements Disposable {
     const prepared = this.prepared(object);
     const target = prepared.target.ref;
     const workload = this.#options.workloads.find(target);
-    this.#readScale(key, prepared, HPA_SYNC_MS); // sources may be asked far more seldom than HPAs ask
+    this.#readScale(key, prepared, HPA_SYNC_MS); // HPAs may request values far more often than sources are polled
     const replicas = workload?.replicas ?? this.#scales.replicas(key, target, prepared.pollingMs);
     const observed = this.observe(
       key,
@@ -266,7 +263,6 @@ export class ScaledObjectCollectors implements Disposable {
     });
   }
 
-  /** Follows nothing any more that pushes. */
   [Symbol.dispose](): void {
     this.#disposal.abort(new Error('disposed of'));
     this.#pushes[Symbol.dispose]();
@@ -289,7 +285,7 @@ export class ScaledObjectCollectors implements Disposable {
   }
 }
 
-/** A plan of one of its metrics alone. */
+/** Reduces prepared triggers to one metric. */
 function onlyMetric(plan: PreparedTriggers, metricName: string): Pick<PreparedTriggers, 'triggers'> {
   for (const trigger of plan.triggers) {
     const metrics = trigger.metrics.filter((metric) => metric.metricName === metricName);
@@ -299,22 +295,22 @@ function onlyMetric(plan: PreparedTriggers, metricName: string): Pick<PreparedTr
 }
 
 interface LastPoll {
-  /** `undefined` while something fails. */
+  /** `undefined` while a metric fails. */
   text: string | undefined;
-  /** When a poll has last left a trigger active, by the monotonic clock. */
+  /** Time of the last poll with an active trigger, by the monotonic clock. */
   lastActiveAtMs: number | undefined;
 }
 
-/** Tells polls that change what is to be done for an object from those that confirm it, of which there are many more. */
+/** Detects polls that change the result for an object, so that the many others cause no reconcile. */
 export class PollChangeDetector {
   readonly #heard = new Map<string, LastPoll>();
 
   /**
-   * Takes in what a poll has left.
+   * Records the result of a poll.
    *
-   * @param countsValues whether a value that is another one may change what is to be done, as where a formula reads it
-   * @param isActive whether it is activity that a cooldown counts from
-   * @returns whether there is nothing new in it; a failure always is, for it is counted
+   * @param countsValues whether a changed value matters even if the activity is the same, as for a formula
+   * @param isActive whether a cooldown starts at this poll
+   * @returns `false` for a changed result and for each failure, because failures are counted
    */
   isUnchanged(
     key: string,
@@ -330,7 +326,7 @@ export class PollChangeDetector {
     return isSame;
   }
 
-  /** When a poll has last found an object active, by the monotonic clock; `undefined` where none did. */
+  /** Time of the last poll with `isActive`, by the monotonic clock. */
   lastActiveAtMs(key: string): number | undefined {
     return this.#heard.get(key)?.lastActiveAtMs;
   }
@@ -340,7 +336,7 @@ export class PollChangeDetector {
   }
 }
 
-/** `undefined` where a metric has no value. */
+/** @returns `undefined` if a metric has no value */
 function textOf(observed: readonly ObservedMetric[], countsValues: boolean): string | undefined {
   const parts: string[] = [];
   for (const { metric, state, isPushed } of observed) {

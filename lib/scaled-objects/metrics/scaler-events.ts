@@ -1,11 +1,11 @@
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { PreparedTrigger } from '../preparation/prepared-triggers.ts';
 
-/** So many keys of one trigger are told of, by so many of their characters. */
+/** Limits of reported keys of one trigger. */
 const MAX_KEYS = 10;
 const MAX_KEY_LENGTH = 100;
 
-/** Tells that the triggers of an object are asked from now on, and which of their settings mean nothing or are not there. */
+/** Records events that the triggers of an object are polled, and which of their settings have no effect or are missing. */
 export function recordStarted(triggers: readonly PreparedTrigger[], own: ObjectEvents): void {
   own.normal('KEDAScalersStarted', 'Started scalers watch');
   for (const type of new Set(triggers.map((trigger) => trigger.type)))
@@ -18,11 +18,10 @@ export function recordStarted(triggers: readonly PreparedTrigger[], own: ObjectE
         `Unmatched input property ${key.slice(0, MAX_KEY_LENGTH)} in scaler ${scaler}`,
       );
     for (const what of missing)
-      own.warning('KEDAScalerInfo', `Scaler ${scaler} is asked with an empty parameter, ${what}`);
+      own.warning('KEDAScalerInfo', `Scaler ${scaler} uses an empty parameter: ${what}`);
   }
 }
 
-/** Tells that they are asked no longer. */
 export function recordStopped(own: ObjectEvents): void {
   own.normal('KEDAScalersStopped', 'Stopped scalers watch');
 }

@@ -27,14 +27,16 @@ export function debugScaledObjects(options: DebugOptions): Endpoint {
       (!namespace || metadata.namespace === namespace) && (!name || metadata.name === name);
     return {
       managedByKeda: options.kedaDetector.evidence,
-      scaledObjects: [...reportScaledObjects(options)].filter(isMeant).map((told) => stateOf(told, options)),
-      scaledJobs: [...reportScaledJobs(options)].filter(isMeant).map((told) => stateOf(told, options)),
+      scaledObjects: [...reportScaledObjects(options)]
+        .filter(isMeant)
+        .map((report) => stateOf(report, options)),
+      scaledJobs: [...reportScaledJobs(options)].filter(isMeant).map((report) => stateOf(report, options)),
     };
   });
 }
 
-function stateOf(told: ObjectReport, { states, clock, kedaDetector }: DebugOptions) {
-  const { kind, key, object, plan, observed } = told;
+function stateOf(report: ObjectReport, { states, clock, kedaDetector }: DebugOptions) {
+  const { kind, key, object, plan, observed } = report;
   const { status, metadata } = object;
   const leftTo = kedaDetector.evidenceFor(kind, object);
   const next = kind === 'ScaledObject' && leftTo === undefined ? states.nextOf(key) : undefined;
@@ -55,7 +57,7 @@ function stateOf(told: ObjectReport, { states, clock, kedaDetector }: DebugOptio
     triggers: plan?.triggers.map(({ type, name, metrics, resource, error }) => ({
       ...{ type, name, resource: resource?.resource },
       error: error && describeError(error),
-      metrics: observed.filter((one) => metrics.includes(one.metric)).map((one) => metricOf(one, told)),
+      metrics: observed.filter((one) => metrics.includes(one.metric)).map((one) => metricOf(one, report)),
     })),
   };
 }

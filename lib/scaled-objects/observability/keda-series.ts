@@ -31,45 +31,46 @@ const FAMILIES: readonly Family[] = [
   gauge(
     'keda_scaler_metrics_value',
     'Value of the last poll of a trigger; absent while it fails',
-    function* (told) {
-      for (const one of told.observed) {
+    function* (report) {
+      for (const one of report.observed) {
         const { state } = one;
         if (state.kind === 'value')
           yield {
-            labels: metricLabels(told, one),
+            labels: metricLabels(report, one),
             value: state.values.reduce((sum, value) => sum + value, 0),
           };
       }
-      yield* composite(told);
+      yield* composite(report);
     },
   ),
-  gauge('keda_scaler_metrics_latency_seconds', 'Duration of the last poll of a trigger', function* (told) {
-    for (const one of told.observed) {
-      const record = told.collection.record(told.key, one.metric.metricName);
-      if (record) yield { labels: metricLabels(told, one), value: record.durationMs / 1000 };
+  gauge('keda_scaler_metrics_latency_seconds', 'Duration of the last poll of a trigger', function* (report) {
+    for (const one of report.observed) {
+      const record = report.collection.record(report.key, one.metric.metricName);
+      if (record) yield { labels: metricLabels(report, one), value: record.durationMs / 1000 };
     }
   }),
-  gauge('keda_scaler_active', 'Whether a trigger is active (1) or not (0)', function* (told) {
-    for (const one of told.observed) {
+  gauge('keda_scaler_active', 'Whether a trigger is active (1) or not (0)', function* (report) {
+    for (const one of report.observed) {
       const isActive = one.state.kind === 'value' ? one.state.isActive : one.state.kind === 'fallback';
-      yield { labels: metricLabels(told, one), value: isActive ? 1 : 0 };
+      yield { labels: metricLabels(report, one), value: isActive ? 1 : 0 };
     }
-    for (const trigger of told.plan?.triggers ?? [])
+    for (const trigger of report.plan?.triggers ?? [])
       if (trigger.resource)
-        yield { labels: labelsOf(told, { ...trigger, metric: trigger.resource.resource }), value: 1 };
+        yield { labels: labelsOf(report, { ...trigger, metric: trigger.resource.resource }), value: 1 };
   }),
-  counter('keda_scaler_detail_errors_total', 'Failed polls of a trigger', function* (told) {
-    for (const one of told.observed) yield { labels: metricLabels(told, one), value: failedCount(told, one) };
+  counter('keda_scaler_detail_errors_total', 'Failed polls of a trigger', function* (report) {
+    for (const one of report.observed)
+      yield { labels: metricLabels(report, one), value: failedCount(report, one) };
   }),
   counter(
     'keda_scaler_empty_upstream_responses_total',
     'Responses to polls of a trigger without a value',
-    function* (told) {
-      for (const one of told.observed) yield* emptyResponses(told, one);
+    function* (report) {
+      for (const one of report.observed) yield* emptyResponses(report, one);
     },
   ),
-  counter('keda_scaler_http_requests_total', 'HTTP requests of a trigger by status', function* (told) {
-    for (const one of told.observed) yield* httpRequests(told, one);
+  counter('keda_scaler_http_requests_total', 'HTTP requests of a trigger by status', function* (report) {
+    for (const one of report.observed) yield* httpRequests(report, one);
   }),
   gauge(
     'keda_scaled_object_paused',
@@ -80,11 +81,11 @@ const FAMILIES: readonly Family[] = [
       yield { labels, value: prepared.annotations.isPaused ? 1 : 0 };
     },
   ),
-  counter('keda_scaled_object_errors_total', 'Failures of the triggers of a ScaledObject', (told) =>
-    errors(told, 'ScaledObject', 'scaledObject'),
+  counter('keda_scaled_object_errors_total', 'Failures of the triggers of a ScaledObject', (report) =>
+    errors(report, 'ScaledObject', 'scaledObject'),
   ),
-  counter('keda_scaled_job_errors_total', 'Failures of the triggers of a ScaledJob', (told) =>
-    errors(told, 'ScaledJob', 'scaledJob'),
+  counter('keda_scaled_job_errors_total', 'Failures of the triggers of a ScaledJob', (report) =>
+    errors(report, 'ScaledJob', 'scaledJob'),
   ),
   gauge(
     'keda_internal_scale_loop_latency_seconds',
@@ -101,8 +102,8 @@ const FAMILIES: readonly Family[] = [
   ),
 ];
 
-function metricLabels(told: ObjectReport, { trigger, metric }: ObservedMetric): SeriesSample['labels'] {
-  return labelsOf(told, { ...trigger, metric: metric.metricName });
+function metricLabels(report: ObjectReport, { trigger, metric }: ObservedMetric): SeriesSample['labels'] {
+  return labelsOf(report, { ...trigger, metric: metric.metricName });
 }
 
 function labelsOf(
@@ -120,12 +121,12 @@ function labelsOf(
   };
 }
 
-function* composite(told: ObjectReport): Iterable<SeriesSample> {
-  const { modifiers, fallback } = told.prepared ?? {};
-  if (!modifiers || told.observed.length === 0) return;
+function* composite(report: ObjectReport): Iterable<SeriesSample> {
+  const { modifiers, fallback } = report.prepared ?? {};
+  if (!modifiers || report.observed.length === 0) return;
   const unknown = { replicas: undefined, readyPods: undefined };
-  const found = evaluateComposite(told.observed, { ...unknown, modifiers, fallback });
-  const labels = labelsOf(told, { metric: COMPOSITE_METRIC, scaler: COMPOSITE_METRIC, index: 0 });
+  const found = evaluateComposite(report.observed, { ...unknown, modifiers, fallback });
+  const labels = labelsOf(report, { metric: COMPOSITE_METRIC, scaler: COMPOSITE_METRIC, index: 0 });
   if (found.kind === 'value') yield { labels, value: found.value };
 }
 
@@ -164,11 +165,11 @@ function* httpRequests(
     };
 }
 
-function* errors(told: ObjectReport, kind: ObjectReport['kind'], label: string): Iterable<SeriesSample> {
-  if (told.kind !== kind) return;
-  const { namespace = '', name } = told.object.metadata;
-  const failed = told.observed.reduce((sum, one) => sum + failedCount(told, one), 0);
-  yield { labels: { namespace, [label]: name }, value: failed + told.failedPlans };
+function* errors(report: ObjectReport, kind: ObjectReport['kind'], label: string): Iterable<SeriesSample> {
+  if (report.kind !== kind) return;
+  const { namespace = '', name } = report.object.metadata;
+  const failed = report.observed.reduce((sum, one) => sum + failedCount(report, one), 0);
+  yield { labels: { namespace, [label]: name }, value: failed + report.failedPlans };
 }
 
 /** `keda_build_info` with the labels of KEDA; `goversion` is the version of Node.js. */

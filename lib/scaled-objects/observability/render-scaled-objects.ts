@@ -138,7 +138,7 @@ function renderOne(shown: Shown, query: PageQuery, source: DebugOptions): Html {
   const { row, word } = describeState(shown, source);
   const hpa = object.status && 'hpaName' in object.status ? object.status.hpaName : undefined;
   const hpaLink = hpa !== undefined && objectLink(query, { view: 'hpas', namespace, name: hpa, text: hpa });
-  const known: [string, HtmlPart][] = [
+  const properties: [string, HtmlPart][] = [
     ['State', stateWord(row, word)],
     ['Scales', scaledBy(shown)],
     ['Next', nextText(shown, source)],
@@ -151,7 +151,7 @@ function renderOne(shown: Shown, query: PageQuery, source: DebugOptions): Html {
   ]);
   return html`<section>
 <div class="bar"><h2>${kind}</h2></div>
-${facts([...known, ...conditionFacts])}
+${facts([...properties, ...conditionFacts])}
 </section>
 ${kind === 'ScaledObject' ? replicaSection(shown, source) : jobsSection(report?.jobs, nowMs)}
 <section>

@@ -6,22 +6,22 @@ import { messageOf } from '#lib/telemetry/error-text.ts';
 /** An expression over the values of triggers. */
 export interface Formula {
   /**
-   * Works it out; the last result is cached, as one poll has several readers.
+   * Evaluates the formula. The last result is cached, because the values of one poll are evaluated several times.
    *
-   * @param values unchanged afterwards, by the names of triggers; `undefined` for one that has none, which `??` replaces
-   * @returns `undefined` where the result is nil
-   * @throws an Error where a name is unknown, or the result is no number
+   * @param values by trigger name, not changed afterwards; `undefined` for a trigger without a value, which `??` replaces
+   * @returns `undefined` if the result is nil
+   * @throws an Error for an unknown name, or a result that is not a number
    */
   evaluate(values: Readonly<Record<string, number | undefined>>): number | undefined;
 }
 
 const MAX_LENGTH = 2000;
-/** Steps of one evaluation: lists within lists multiply. */
+/** Limits one evaluation: nested predicates multiply. */
 const MAX_STEPS = 10_000;
-/** Reads a formula; its text is never run as code. @throws an Error that says what cannot be read */
+/** Parses a formula; its text is never run as code. @throws an Error with the reason */
 export function compileFormula(text: string): Formula {
   if (text.length > MAX_LENGTH)
-    throw new Error(`error trying to compile custom formula: it is longer than ${MAX_LENGTH} characters`);
+    throw new Error(`error trying to compile custom formula: longer than ${MAX_LENGTH} characters`);
   let expression: jsep.Expression;
   try {
     expression = formulaTree(text);
@@ -34,7 +34,7 @@ export function compileFormula(text: string): Formula {
       if (result === null) return { result: undefined };
       if (typeof result === 'number' && Number.isFinite(result)) return { result };
       throw new Error(
-        `it gives ${typeof result === 'number' ? String(result) : `a ${typeof result}`}, not a number`,
+        `the result is ${typeof result === 'number' ? String(result) : `a ${typeof result}`}, not a number`,
       );
     } catch (cause) {
       return { error: new Error(`error trying to run custom formula: ${messageOf(cause)}`, { cause }) };
@@ -54,7 +54,7 @@ export function compileFormula(text: string): Formula {
 type Outcome = { readonly result: number | undefined } | { readonly error: Error };
 type Scope = Readonly<Record<string, number | undefined>>;
 
-/** One run of a formula, which takes a bounded number of steps. */
+/** One evaluation, in a bounded number of steps. */
 class Evaluation {
   readonly #values: Scope;
   #steps = 0;
@@ -65,7 +65,7 @@ class Evaluation {
   }
 
   valueOf(node: jsep.Expression): FormulaValue {
-    if (++this.#steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
+    if (++this.#steps > MAX_STEPS) throw new Error(`more than ${MAX_STEPS} steps`);
     const expression = node as jsep.CoreExpression;
     switch (expression.type) {
       case 'Literal':
@@ -85,7 +85,7 @@ class Evaluation {
       case 'CallExpression':
         return this.#call(expression);
       default:
-        throw new Error(`${expression.type} is not known`);
+        throw new Error(`${expression.type} is not supported`);
     }
   }
 
@@ -131,14 +131,14 @@ class Evaluation {
 function literalOf(value: unknown): FormulaValue {
   if (value === null || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string')
     return value;
-  throw new Error('a literal is no number');
+  throw new Error('the literal is not supported');
 }
 
 function unary(operator: string, value: FormulaValue): FormulaValue {
   if (operator === '!' || operator === 'not') return !isTrue(value);
   if (operator === '-') return -asNumber(value, operator);
   if (operator === '+') return asNumber(value, operator);
-  throw new Error(`operator ${operator} is not known`);
+  throw new Error(`operator ${operator} is not supported`);
 }
 
 function arithmetic(operator: string, a: number, b: number): FormulaValue {
@@ -165,7 +165,7 @@ function arithmetic(operator: string, a: number, b: number): FormulaValue {
     case '>=':
       return a >= b;
     default:
-      throw new Error(`operator ${operator} is not known`);
+      throw new Error(`operator ${operator} is not supported`);
   }
 }
 
@@ -181,12 +181,11 @@ function asNumber(value: FormulaValue, operator: string): number {
   );
 }
 
-/** What an expression may be. */
 type FormulaValue = number | boolean | string | null | readonly FormulaValue[];
 
 type Numbers = (numbers: readonly number[]) => number;
 
-/** Of numbers, given one by one or as a list. */
+/** Functions of several numbers or a list. */
 const OF_NUMBERS: Readonly<Record<string, Numbers>> = {
   max: (numbers) => numbers.reduce((a, b) => Math.max(a, b)),
   min: (numbers) => numbers.reduce((a, b) => Math.min(a, b)),
@@ -200,18 +199,18 @@ const OF_NUMBERS: Readonly<Record<string, Numbers>> = {
   },
 };
 
-/** Of one number. */
+/** Functions of one number. */
 const OF_NUMBER: Readonly<Record<string, (value: number) => number>> = {
   abs: Math.abs,
   ceil: Math.ceil,
   floor: Math.floor,
-  // Away from zero where two are as near.
+  // Rounds half away from zero.
   round: (value) => Math.sign(value) * Math.round(Math.abs(value)),
   int: Math.trunc,
   float: (value) => value,
 };
 
-/** Of a list, and what a predicate says of its items. */
+/** Functions of a list and the results of a predicate for its items. */
 const OF_PREDICATE: Readonly<
   Record<string, (list: readonly FormulaValue[], results: readonly FormulaValue[]) => FormulaValue>
 > = {
@@ -226,7 +225,7 @@ const OF_PREDICATE: Readonly<
   find: (list, results) => list.find((_item, index) => results[index] === true) ?? null,
 };
 
-/** Calls a function of the language. @throws an Error where there is none, or it does not take what it is given */
+/** @throws an Error for an unknown function or arguments of wrong types */
 function callFunction(name: string, given: readonly FormulaValue[]): FormulaValue {
   const [first = null, second] = given;
   const predicate = getOwn(OF_PREDICATE, name);
@@ -256,24 +255,24 @@ function numberOf(name: string, value: FormulaValue): number {
 
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-/** How tightly jsep has `**` bind. */
+/** Precedence of `**` in jsep. */
 const POWER = 11;
-/** How tightly it has others bind that mean something else to formulas. */
+/** Precedences in jsep of operators that formulas redefine. */
 const OWN_XOR = 4;
 const OWN_COALESCE = 1;
 
 /**
- * Reads an expression of the language of formulas: that of jsep, with words for operators, `nil`, and predicates in
- * braces, in which `#` is the item at hand.
+ * Parses an expression: the language of jsep, with `and`, `or`, `not`, `in`, `nil`, and predicates in braces, in which `#` is
+ * the current item.
  *
- * @throws an Error that says what cannot be read, and where
+ * @throws an Error with the reason and the position
  */
 export function formulaTree(text: string): jsep.Expression {
   using _ = speakFormulas();
   return jsep(text);
 }
 
-/** jsep has one language for the whole process, so it has ours only while one formula is read. */
+/** jsep has one global configuration: it is changed only while one formula is parsed. */
 function speakFormulas(): Disposable {
   const hooks = jsep.hooks as unknown as Record<string, unknown[] | undefined>;
   const before = hooks['gobble-token'] ?? [];
@@ -283,7 +282,7 @@ function speakFormulas(): Disposable {
   jsep.addBinaryOp('in', 7);
   jsep.addUnaryOp('not');
   jsep.addLiteral('nil', null);
-  // As in expr, the language of KEDA's formulas: a power whatever its sign, and what replaces nil before anything else.
+  // As in expr, the language of KEDA's formulas: `^` is a power, and `??` binds tightest.
   jsep.addBinaryOp('^', POWER, true);
   jsep.addBinaryOp('??', POWER + 1);
   hooks['gobble-token'] = [...before, gobblePredicate];

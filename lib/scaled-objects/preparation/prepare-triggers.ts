@@ -14,30 +14,29 @@ import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { externalTargetType, type PreparedMetric, type PreparedTrigger } from './prepared-triggers.ts';
 
-/** Of one error: some name all types of triggers. */
+/** Limits one error: some list all trigger types. */
 const MAX_MESSAGE_LENGTH = 1000;
-/** External metrics of one object: a scaler of the user's own returns as many as it likes. */
+/** Limits the external metrics of one object: an external scaler may return any number. */
 const MAX_METRICS = 500;
-/** So much of what an authentication refers to and is not there is told of, at such length. */
+/** Limits reported missing references of one trigger. */
 const MAX_MISSING = 3;
 const MAX_MISSING_LENGTH = 400;
 
-/** Whose triggers are planned, and with what. */
 interface PrepareTriggersOptions extends AuthenticationContext {
   readonly objectKind: TriggerRequest['objectKind'];
   readonly objectName: string;
   readonly hasFormula: boolean;
   readonly types: TriggerTypes;
   readonly reader: AuthenticationReader;
-  /** By which triggers are planned one at a time: to plan one may take milliseconds, as where it opens a connection. */
+  /** Prepares one trigger at a time: each may take milliseconds, for example to open a connection. */
   readonly share: FairShare;
 }
 
 /**
- * Works out what is to be asked for each trigger; one that cannot be asked costs itself alone. Where the API server does not
- * say just now what it refers to, its error is an {@link UnreadReference}.
+ * Prepares the queries of all triggers. One that cannot be polled has an error and does not affect the others. The error is an
+ * {@link UnreadReference} if a reference cannot be read at the moment.
  *
- * @returns nothing for more triggers than an object may have
+ * @returns an empty list for more than {@link MAX_TRIGGERS} triggers
  * @throws the signal's reason
  */
 export async function prepareTriggers(
@@ -53,7 +52,7 @@ export async function prepareTriggers(
   return planned.map((one) => {
     const failed = (message: string) => ({ ...one, metrics: [], push: undefined, error: new Error(message) });
     if (names.size + one.metrics.length > MAX_METRICS)
-      return failed(`${where} has more than ${MAX_METRICS} metrics with those of trigger ${one.index}`);
+      return failed(`${where} has more than ${MAX_METRICS} metrics, including those of trigger ${one.index}`);
     const twice = one.metrics.find(({ metricName }) => names.has(metricName));
     for (const { metricName } of one.metrics) names.add(metricName);
     return twice ? failed(`metricName ${twice.metricName} defined multiple times in ${where}`) : one;
@@ -131,7 +130,7 @@ async function prepareTrigger(
   }
 }
 
-/** A source that pushes is connected to again and again, each time on behalf of the namespace. */
+/** A push source reconnects for as long as it lives, each time on behalf of the namespace. */
 function forTenant(namespace: string, push: PushSource): PushSource {
   return {
     ...push,
@@ -139,7 +138,7 @@ function forTenant(namespace: string, push: PushSource): PushSource {
   };
 }
 
-/** Sources tell nothing of what they know to be secret; some know less than who plans them. */
+/** Redacts secrets of the trigger from errors: sources redact only those that they know. */
 function redactQuery(query: Query, secrets: Secrets): Query {
   return {
     ...query,
@@ -153,7 +152,7 @@ function redactQuery(query: Query, secrets: Secrets): Query {
   };
 }
 
-/** `s0-` and the name, with `-` for what a path cannot hold. */
+/** `sINDEX-NAME`, with `-` for characters that paths cannot contain, as in KEDA. */
 function metricNameOf(
   index: number,
   { name, isNameVerbatim = false }: PreparedMetric | { name: string; isNameVerbatim?: boolean },
@@ -161,5 +160,5 @@ function metricNameOf(
   return `s${index}-${isNameVerbatim ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
 }
 
-/** Of one object; KEDA has no limit. One with more is refused, and its triggers are not polled. */
+/** Limit per object; KEDA has none. An object with more is rejected, and its triggers are not polled. */
 export const MAX_TRIGGERS = 100;

@@ -13,22 +13,21 @@ import { prepareTriggers } from './prepare-triggers.ts';
 import type { PreparedObject } from './prepared-scaled-object.ts';
 import { type PreparedTrigger, type PreparedTriggers, preparationError } from './prepared-triggers.ts';
 
-/** What objects of one kind are prepared with. */
 export interface PreparedObjectsOptions<Source, Prepared> {
   readonly kind: TriggerRequest['objectKind'];
   readonly compile: (object: Source) => Prepared;
   readonly types: TriggerTypes;
   readonly share: FairShare;
   readonly reader: SharedReader;
-  /** Polls the triggers. */
+  /** Polls the triggers; a failure shortens the time to the next read of credentials. */
   readonly collection: Pick<Collection, 'failure'>;
   readonly clock: Clock;
-  /** Reads what has the containers whose environment triggers read. */
+  /** Reads the object with the pod template whose environment triggers read. */
   readonly readWorkload: (
     of: { readonly object: Source; readonly prepared: Prepared },
     signal: AbortSignal,
   ) => Promise<unknown>;
-  /** Versions of the authentications of an object, compared one by one. */
+  /** Versions of the authentications of an object, compared by identity. */
   readonly authenticationsOf: (object: Source) => readonly unknown[];
 }
 
@@ -39,14 +38,14 @@ interface CachedTriggers {
   readonly authentications: readonly unknown[];
 }
 
-/** Credentials may change unnoticed: they are read again this often. */
+/** Interval for reading credentials again: Secrets and ConfigMaps are not watched. */
 export const REREAD_MS = 300_000;
-/** After a failure they are read again, but not more often than this. */
+/** The same while a source fails. */
 const REREAD_FAILED_MS = 15_000;
 
 /**
- * Objects of one kind as they were prepared: the spec once for each generation, annotations whenever they change, and
- * triggers also when their authentications or credentials change.
+ * Caches prepared objects of one kind: the compiled spec for each generation, annotations for each change, and triggers for
+ * each generation and change of authentications or credentials.
  */
 export class PreparedObjects<Source extends TriggerOwner, Prepared extends PreparedObject> {
   readonly #options: PreparedObjectsOptions<Source, Prepared>;
@@ -57,7 +56,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     this.#options = options;
   }
 
-  /** What an object means as it is now. */
+  /** The compiled object, from the cache if its generation and annotations are the same. */
   get(object: Source): Prepared {
     const { uid, generation, annotations } = object.metadata;
     const key = keyOf(object.metadata);
@@ -72,18 +71,18 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     return prepared;
   }
 
-  /** The triggers that were prepared last, be it of an earlier generation. */
+  /** The triggers that were prepared last, possibly for an earlier generation. */
   findTriggers(key: string): PreparedTriggers | undefined {
     return this.#triggers.get(key)?.prepared;
   }
 
-  /** @returns whether there were triggers */
+  /** @returns whether triggers were cached */
   delete(key: string): boolean {
     this.#compiled.delete(key);
     return this.#triggers.delete(key);
   }
 
-  /** Whether triggers need not be prepared again now; not where there are none. */
+  /** Whether the cached triggers are up to date; `false` if there are none. */
   isCurrent(object: Source): boolean {
     const key = keyOf(object.metadata);
     const cached = this.#triggers.get(key);
@@ -101,7 +100,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
   }
 
   /**
-   * The triggers of an object as it is now, prepared again where they have to be. One that cannot be polled has the reason.
+   * The triggers of an object, prepared again unless they are up to date. One that cannot be polled has an error.
    *
    * @throws the signal's reason
    */
@@ -120,7 +119,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     return prepared;
   }
 
-  /** @param isChanged whether references are read though they may be cached */
+  /** @param isChanged reads references from the API server instead of a cache */
   async #prepare(
     object: Source,
     { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
@@ -141,7 +140,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
   }
 }
 
-/** Whether triggers were prepared of an object as it is now, and of authentications as they are now. */
+/** Whether triggers were prepared for this generation and these authentications. */
 function isOf(
   { prepared, authentications }: CachedTriggers,
   { metadata }: KubernetesObject,
@@ -151,7 +150,7 @@ function isOf(
   return authentications.length === now.length && authentications.every((one, index) => one === now[index]);
 }
 
-/** A trigger that was usable before and cannot be prepared now stays as it was, so that its source counts failures. */
+/** Retains a usable trigger that cannot be prepared again, so that failures of its source are counted. */
 function retainUsable(
   before: readonly PreparedTrigger[],
   now: readonly PreparedTrigger[],

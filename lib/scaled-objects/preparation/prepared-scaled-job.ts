@@ -6,27 +6,27 @@ import { describeTriggers, type PreparedObject, type TriggerStatusFields } from 
 const DEFAULT_MAX_JOBS = 100;
 const DEFAULT_HISTORY_LIMIT = 100;
 
-/** Numbers of Jobs that run at once: always the first, and as many more as the second says. */
+/** Concurrent Jobs: `min` always, and `max` in addition to them. */
 interface JobBounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** What a ScaledJob means: its spec, compiled once for each generation, and its annotations. */
+/** Compiled spec and annotations of a ScaledJob. */
 export interface PreparedScaledJob extends PreparedObject {
   readonly pollingMs: number;
   readonly bounds: JobBounds;
   readonly strategy: ScalingStrategy;
-  /** How many Jobs that have ended are left, by how they ended. */
+  /** Retained ended Jobs, by outcome. */
   readonly historyLimits: { readonly successful: number; readonly failed: number };
-  /** Whether Jobs of earlier generations are to end by themselves. */
+  /** Whether Jobs of earlier generations are left to finish. */
   readonly isRolloutGradual: boolean;
-  /** How Jobs of earlier generations are deleted. */
+  /** Policy for deleting Jobs of earlier generations. */
   readonly propagationPolicy: 'Foreground' | 'Background';
   readonly statusFields: TriggerStatusFields;
 }
 
-/** Compiles a ScaledJob; pure, and throws for none that its schema allows. */
+/** Compiles a ScaledJob that matches its schema. Pure; never throws. */
 export function compileScaledJob(object: ScaledJob): PreparedScaledJob {
   const { metadata, spec } = object;
   const { uid, generation, namespace = '', name } = metadata;

@@ -16,81 +16,78 @@ import { type Modifiers, modifiersOf, RESOURCE_TRIGGERS } from './scaling-modifi
 const DEFAULT_COOLDOWN_S = 300;
 const DEFAULT_MAX_REPLICAS = 100;
 
-/** What a ScaledObject and a ScaledJob have in common once they are compiled. */
+/** Common part of compiled ScaledObjects and ScaledJobs. */
 export interface PreparedObject {
   readonly uid: string | undefined;
   readonly generation: number | undefined;
   readonly namespace: string;
   readonly name: string;
-  /** They do not raise the generation, so that they are read again whenever they change. */
+  /** Annotations do not change the generation, so they are read again for each change. */
   readonly annotations: KedaAnnotations;
-  /** Whether it has a formula, be it one that can be used or not. */
+  /** Whether a formula is set, valid or not. */
   readonly hasFormula: boolean;
-  /** The container whose environment triggers read; `undefined` for the first. */
+  /** Container whose environment triggers read; `undefined` for the first. */
   readonly envSourceContainer: string | undefined;
 }
 
-/** What an object scales. */
 export interface PreparedTarget {
   readonly ref: ScaleTarget;
-  /** As informers index it: `KIND NAMESPACE/NAME`. */
+  /** Index key of informers: `KIND NAMESPACE/NAME`. */
   readonly key: string;
-  /** `apps/v1.Deployment`, as status and events name a kind; a kind of the core group begins with the slash. */
+  /** The kind in status and events, such as `apps/v1.Deployment`; for the core group with a leading slash, as in KEDA. */
   readonly kindText: string;
-  /** Whether an informer has its replicas and containers. */
+  /** Whether informers cache its kind. */
   readonly isWorkload: boolean;
 }
 
-/** Numbers of replicas. */
 interface ReplicaBounds {
-  /** As the spec has it: 0 and none differ for the checks. */
+  /** As in the spec: checks distinguish 0 from `undefined`. */
   readonly min: number | undefined;
   readonly idle: number | undefined;
   readonly max: number;
-  /** The minimum of the HPA, which has no 0. */
+  /** `minReplicas` of the HPA, at least 1. */
   readonly hpaMin: number;
 }
 
-/** Fields of the status that follow from the spec alone. */
+/** Status fields that depend only on the spec. */
 export interface TriggerStatusFields {
-  /** Types of triggers, each once, joined by commas. */
+  /** Distinct trigger types, comma-separated. */
   readonly triggersTypes: string;
-  /** Names of the authentications of triggers, each once, joined by commas. */
+  /** Distinct names of authentications, comma-separated. */
   readonly authenticationsTypes: string;
 }
 
-/** What a ScaledObject means: its spec, compiled once for each generation, and its annotations. */
+/** Compiled spec and annotations of a ScaledObject. */
 export interface PreparedScaledObject extends PreparedObject {
-  /** `creationTimestamp`; the empty string where it has none. */
+  /** `creationTimestamp`, or the empty string. */
   readonly createdAt: string;
   readonly target: PreparedTarget;
   readonly hpaName: string;
   /** `NAMESPACE/NAME` of the HPA. */
   readonly hpaKey: string;
-  /** The HPA that the spec names; `undefined` where {@link hpaName} is the default. */
+  /** The HPA name in the spec; `undefined` if {@link hpaName} is the default. */
   readonly givenHpaName: string | undefined;
   readonly pollingMs: number;
   readonly cooldownMs: number;
   readonly initialCooldownMs: number;
   readonly bounds: ReplicaBounds;
-  /** Whether it has nothing but triggers that the HPA controller reads itself. */
+  /** Whether all triggers are cpu or memory. */
   readonly isResourcesOnly: boolean;
-  /** The formula and its targets; `undefined` where it has none, or none that can be used. */
+  /** `undefined` if there is no formula, or an invalid one. */
   readonly modifiers: Modifiers | undefined;
-  /** Why the formula cannot be used; reported in a condition. */
+  /** Why the formula is invalid; reported in a condition. */
   readonly modifiersError: Error | undefined;
-  /** The fallback that counts; `undefined` where it has none, or none that can be used. */
+  /** `undefined` if there is no fallback, or an invalid one. */
   readonly fallback: Fallback | undefined;
-  /** Whether the fallback depends on how many replicas there are. */
+  /** Whether the fallback depends on the current replicas. */
   readonly needsReplicas: boolean;
-  /** Settings of the spec that have no effect, each in a sentence. */
+  /** One message for each setting of the spec that has no effect. */
   readonly ineffectiveSettings: readonly string[];
   readonly statusFields: TriggerStatusFields;
 }
 
 /**
- * Compiles a ScaledObject; pure, and throws for none. Parsing the formula is expensive: {@link PreparedObjects} has the result
- * for as long as the generation stays the same.
+ * Compiles a ScaledObject. Pure; never throws. Parsing the formula is expensive: use the cache of {@link PreparedObjects}.
  */
 export function compileScaledObject(object: ScaledObject): PreparedScaledObject {
   const { metadata, spec } = object;
@@ -140,14 +137,13 @@ function compileModifiers(object: ScaledObject): Pick<PreparedScaledObject, 'mod
   }
 }
 
-/** Whether the replicas of a fallback depend on how many there are. */
 export function needsReplicas({ behavior = 'static' }: Fallback): boolean {
   return !['', 'static', 'scalingModifiers'].includes(behavior);
 }
 
 const RELEVANT = 'minReplicaCount = 0 or idleReplicaCount = 0';
 
-/** An HPA alone scales what never rests, so that periods have no effect there. */
+/** Polling interval and cooldown matter only for scaling to 0 or idle replicas; messages of KEDA. */
 function findIneffectiveSettings({ spec }: ScaledObject): readonly string[] {
   const { minReplicaCount = 0, idleReplicaCount, pollingInterval, cooldownPeriod, triggers } = spec;
   if (minReplicaCount === 0 || idleReplicaCount === 0) return [];
@@ -164,7 +160,6 @@ function findIneffectiveSettings({ spec }: ScaledObject): readonly string[] {
   ];
 }
 
-/** What the status reports of the specs of triggers. */
 export function describeTriggers(triggers: readonly TriggerSpec[]): TriggerStatusFields {
   const authentications = triggers.flatMap(({ authenticationRef }) => authenticationRef?.name ?? []);
   return {

@@ -2,14 +2,14 @@ import type { MetricType } from '../api/scaled-object.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from '../triggers/trigger.ts';
 
-/** An external metric of a trigger, under the name that HPAs ask for. */
+/** An external metric of a trigger, with the name that HPAs request. */
 export interface PreparedMetric extends ExternalMetric {
-  /** With the trigger's index: `s0-prometheus`. */
+  /** With the index of the trigger: `s0-prometheus`. */
   readonly metricName: string;
   readonly targetType: 'AverageValue' | 'Value';
 }
 
-/** One trigger, as far as it could be planned. */
+/** One trigger; if preparing it failed, with an error and without metrics. */
 export interface PreparedTrigger {
   readonly index: number;
   readonly type: string;
@@ -17,18 +17,17 @@ export interface PreparedTrigger {
   /** The series label `scaler`. */
   readonly scaler: string;
   readonly isCached: boolean;
-  /** Keys of its metadata that it does not know. */
+  /** Keys of its metadata that have no effect. */
   readonly unmatched: readonly string[];
-  /** What its authentication refers to that is not there; some of it where it is much. */
+  /** References of its authentication that do not exist; at most a few. */
   readonly missing: readonly string[];
   readonly metrics: readonly PreparedMetric[];
   readonly resource: ResourceMetric | undefined;
   readonly push: PushSource | undefined;
-  /** Why it cannot be asked. */
+  /** Why it cannot be polled. */
   readonly error: Error | undefined;
 }
 
-/** What is to be asked for an object. */
 export interface PreparedTriggers {
   readonly uid: string | undefined;
   readonly generation: number | undefined;
@@ -36,18 +35,17 @@ export interface PreparedTriggers {
   readonly preparedAtMs: number;
 }
 
-/** The first reason why a trigger cannot be asked; an {@link UnreadReference} only where there is no other. */
+/** The first error of a trigger; an {@link UnreadReference} only if there is no other. */
 export function preparationError({ triggers }: Pick<PreparedTriggers, 'triggers'>): Error | undefined {
   const errors = triggers.flatMap(({ error }) => error ?? []);
   return errors.find((error) => !(error instanceof UnreadReference)) ?? errors[0];
 }
 
-/** All external metrics, in the order of triggers. */
 export function preparedMetrics({ triggers }: PreparedTriggers): readonly PreparedMetric[] {
   return triggers.flatMap(({ metrics }) => metrics);
 }
 
-/** The type under which an external metric goes into an HPA. @throws for one that it cannot have */
+/** Target type of an external metric in an HPA. @throws an Error with KEDA's text for `Utilization` */
 export function externalTargetType(metricType: MetricType | undefined): PreparedMetric['targetType'] {
   if (metricType === undefined) return 'AverageValue';
   if (metricType !== 'Utilization') return metricType;

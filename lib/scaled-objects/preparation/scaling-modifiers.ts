@@ -1,10 +1,10 @@
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { compileFormula, type Formula } from './formula.ts';
 
-/** What goes instead of all external metrics. */
+/** Name of the metric that replaces all external metrics. */
 export const COMPOSITE_METRIC = 'composite-metric';
 
-/** A formula over the values of triggers, and what its value is set against. */
+/** A formula over the values of triggers, with the targets of its result. */
 export interface Modifiers {
   readonly formula: Formula;
   readonly target: number;
@@ -12,14 +12,14 @@ export interface Modifiers {
   readonly metricType: 'AverageValue' | 'Value';
 }
 
-/** Triggers that a formula cannot know: the HPA controller reads them itself. */
+/** Triggers that a formula cannot use, because the HPA controller reads them. */
 export const RESOURCE_TRIGGERS: readonly string[] = ['cpu', 'memory'];
 
 /**
- * Reads and tries the formula of a ScaledObject.
+ * Parses the formula of a ScaledObject and evaluates it once, with -1 for each trigger.
  *
- * @returns `undefined` where it has none
- * @throws an Error that says what is wrong with it
+ * @returns `undefined` if no formula is set
+ * @throws an Error with the reason
  */
 export function modifiersOf({ spec }: ScaledObject): Modifiers | undefined {
   const given = spec.advanced?.scalingModifiers;

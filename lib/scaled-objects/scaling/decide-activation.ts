@@ -1,10 +1,10 @@
-/** What a decision is made of; times are milliseconds since the Unix epoch. */
+/** Times are milliseconds since the Unix epoch. */
 export interface DecisionInput {
   readonly replicas: number;
   readonly minReplicas: number | undefined;
   readonly idleReplicas: number | undefined;
   readonly isActive: boolean;
-  /** Whether a trigger fails that no fallback stands in for. */
+  /** Whether a trigger fails and no fallback applies. */
   readonly hasError: boolean;
   readonly hasFallback: boolean;
   readonly isForced: boolean;
@@ -17,20 +17,19 @@ export interface DecisionInput {
   readonly initialCooldownMs: number;
 }
 
-/** What is to be done, and what is to be told. */
 export interface Decision {
   readonly action: 'activate' | 'deactivate' | 'raise' | 'none';
-  /** How many replicas there are to be then. */
+  /** Replicas after the action. */
   readonly replicas: number;
   readonly active: 'ScalerActive' | 'ForcedActive' | 'ScalerNotActive' | 'ScalerCooldown';
   readonly ready: 'Ready' | 'PartialTriggerError' | 'TriggerError';
-  /** Whether now is the last time that a trigger was active. */
+  /** Whether to set `lastActiveTime` to now. */
   readonly isActiveNow: boolean;
-  /** When the same will lead to something else; `undefined` where it will not. */
+  /** When the same input leads to another decision; `undefined` if it never does. */
   readonly againAtMs?: number | undefined;
 }
 
-/** Decides between zero, or idle, and more: what lies above is the HPA's. */
+/** Decides activation: 0 or idle replicas, or at least the minimum. The HPA scales beyond that. */
 export function decide(input: DecisionInput): Decision {
   const { replicas } = input;
   const stay = { action: 'none', replicas } as const;
@@ -48,7 +47,7 @@ function decideActive(input: DecisionInput, stay: Stay): Decision {
     const after = Math.max(minReplicas, 1);
     return { action: 'activate', replicas: after, active, ready: 'Ready', isActiveNow: true };
   }
-  // A trigger that fails must not keep alive what another one has kept alive so far.
+  // As in KEDA, a failing trigger stops the renewal of lastActiveTime by another one.
   if (hasError) return { ...stay, active, ready: 'PartialTriggerError', isActiveNow: false };
   return { ...stay, active, ready: 'Ready', isActiveNow: true };
 }
@@ -56,7 +55,7 @@ function decideActive(input: DecisionInput, stay: Stay): Decision {
 function decideInactive(input: DecisionInput, stay: Stay): Decision {
   const { replicas, idleReplicas, minReplicas = 0, hasError, hasFallback } = input;
   const base = { ...stay, active: 'ScalerNotActive', isActiveNow: false } as const;
-  // What cannot be known is not zero: with a fallback it is waited for, without one it is told.
+  // An unknown value is not 0: never scale down. With a fallback, wait for it; without one, report the error.
   if (hasError) return { ...base, ready: hasFallback ? 'Ready' : 'TriggerError' };
   const floor = idleReplicas ?? minReplicas;
   const isAbove = idleReplicas === undefined ? minReplicas === 0 && replicas > 0 : replicas > idleReplicas;
@@ -78,14 +77,14 @@ function scaleDown(input: DecisionInput, floor: number): Decision {
   return { ...base, action: 'none', replicas, active: 'ScalerCooldown', againAtMs: allowedAtMs + 1 };
 }
 
-/** What a loop does next. */
+/** The next action for an object, for the page and the debug endpoint. */
 export interface NextStep {
   readonly what: string;
-  /** When, if nothing changes; `undefined` where that depends on triggers, or on people. */
+  /** When, if nothing changes; `undefined` if that depends on triggers or users. */
   readonly atMs: number | undefined;
 }
 
-/** Puts into words what comes after a decision, and what it takes. */
+/** Describes the next action and its condition. */
 export function nextStep(input: DecisionInput, decision: Decision): NextStep {
   const { idleReplicas, minReplicas = 0, isScaleOutPaused, isScaleInPaused, hasError } = input;
   const { active, replicas, againAtMs } = decision;
@@ -96,11 +95,12 @@ export function nextStep(input: DecisionInput, decision: Decision): NextStep {
   if (active === 'ScalerActive' || active === 'ForcedActive')
     return later(
       isResting && isScaleOutPaused
-        ? 'scale out once that is no longer paused'
-        : 'leave the replicas to the HPA for as long as a trigger is active',
+        ? 'scale out once the scale-out is no longer paused'
+        : 'leave the replicas to the HPA while a trigger is active',
     );
   if (hasError) return later('do nothing until a trigger responds');
   if (isResting) return later(`scale to ${Math.max(minReplicas, 1)} once a trigger is active`);
-  if (isScaleInPaused && floor < replicas) return later(`scale to ${floor} once that is no longer paused`);
+  if (isScaleInPaused && floor < replicas)
+    return later(`scale to ${floor} once the scale-in is no longer paused`);
   return later('leave the replicas to the HPA');
 }

@@ -8,7 +8,7 @@ import type { PreparedScaledObject } from '../preparation/prepared-scaled-object
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
 
-/** What an HPA is to be: applied by the server, so that it has what others have added, too. */
+/** The fields that server-side apply sets; fields of other clients are retained. */
 export interface DesiredHpa {
   readonly metadata: {
     readonly name: string;
@@ -20,22 +20,21 @@ export interface DesiredHpa {
   readonly spec: object;
 }
 
-/** What an HPA is made of. */
 interface DesiredHpaOptions {
   readonly prepared: PreparedScaledObject;
   readonly plan: PreparedTriggers;
-  /** What serves the target. */
+  /** Served version of the target's kind. */
   readonly resource: ApiResource;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
 }
 
 const MAX_LABEL_LENGTH = 63;
 const ORDER = ['ContainerResource', 'External', 'Resource'];
-/** What kubectl keeps of an object that it applied says nothing of another object. */
+/** Not copied to the HPA: `kubectl apply` would compare the HPA with the ScaledObject. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The HPA of a ScaledObject. @throws an Error where its triggers give it no metric */
+/** The HPA of a ScaledObject. @throws an Error if its triggers have no metric */
 export function desiredHpa(object: ScaledObject, options: DesiredHpaOptions): DesiredHpa {
   const { metadata } = object;
   const { annotations: settings, hpaName: name, target, bounds } = options.prepared;
@@ -77,7 +76,7 @@ function labelsOf(
   };
 }
 
-/** As much of a name as a label may be, without what a label must not end with. */
+/** Truncates a name to a valid label value: at most 63 characters, ending with a letter or digit. */
 function labelOf(name: string): string {
   let end = Math.min(name.length, MAX_LABEL_LENGTH);
   while (end > 0 && !/[a-zA-Z0-9]/.test(name[end - 1] ?? '')) end--;

@@ -12,22 +12,22 @@ import { desiredHpa } from './desired-hpa.ts';
 import type { ReconcileOptions } from './reconcile-context.ts';
 import { type TargetReading, targetReading } from './scale-target.ts';
 
-/** An object that is as it should be, with its HPA. */
+/** A valid object with its HPA. */
 export interface EnsuredHpa {
   readonly plan: PreparedTriggers;
   readonly target: TargetReading;
   readonly hpa: ManagedHpa;
-  /** Whether the HPA scaled another target of this kind until now. */
+  /** Whether the HPA had another target of the same kind before. */
   readonly isRetargeted: boolean;
 }
 
 type Options = ReconcileOptions & { readonly key: string };
 
 /**
- * Checks an object and has its HPA be what it should be.
+ * Checks an object and applies its HPA.
  *
- * @returns `undefined` while it is not known what its triggers ask for
- * @throws {CheckFailure} where it cannot be used as it is
+ * @returns `undefined` while its triggers are not prepared
+ * @throws {CheckFailure} if the object cannot be used or its HPA cannot be applied
  */
 export async function ensureHpa(object: ScaledObject, options: Options): Promise<EnsuredHpa | undefined> {
   const { plans, states, own, key, prepared } = options;
@@ -36,7 +36,7 @@ export async function ensureHpa(object: ScaledObject, options: Options): Promise
   const plan = plans.find(key, object);
   if (!plan) return undefined;
   const error = preparationError(plan);
-  if (error instanceof UnreadReference) return undefined; // it says nothing of the object
+  if (error instanceof UnreadReference) return undefined; // not a fault of the object
   if (error) {
     recordFailed(error, options);
     throw new CheckFailure(STEPS.hpa, error.message, { cause: error });
@@ -88,7 +88,7 @@ async function applyHpa(
         if (!isNotFound(error)) throw error;
       });
     const found = hpas.find(`${namespace}/${desired.metadata.name}`);
-    // Looked at once a generation: informers may tell the HPA as it was for a while.
+    // Checked once per generation: the informer may return the previous HPA for a while after that.
     const isRetargeted =
       state.startedGeneration !== generation &&
       found !== undefined &&

@@ -5,19 +5,18 @@ import type { ManagedHpa } from '../api/informers.ts';
 import { FIELD_MANAGER } from '../api/resources.ts';
 import type { DesiredHpa } from './desired-hpa.ts';
 
-/** What was written last, or found as it is to be, and of which version of the HPA. */
+/** The last applied or verified fields, and the resource version of the HPA. */
 export interface WrittenHpa {
   readonly text: string;
   readonly resourceVersion: string | undefined;
 }
 
-/** An HPA as it is now, and what was written of it. */
 interface AppliedHpa {
   readonly hpa: ManagedHpa;
   readonly written: WrittenHpa;
 }
 
-/** Makes HPAs and keeps them in step, by server-side apply; writes nothing where nothing of ours is different. */
+/** Applies HPAs by server-side apply, and writes only if a field of this manager differs. */
 export class HpaClient {
   readonly #client: ResourceClient<ManagedHpa>;
 
@@ -26,9 +25,9 @@ export class HpaClient {
   }
 
   /**
-   * Has an HPA be what is wanted.
+   * Creates or updates an HPA.
    *
-   * @param known `found` as it is, as far as is known, and what was `written` of it when this was called last
+   * @param cached `found`: the HPA in the informer's cache; `written`: the result of the last call
    */
   async apply(
     desired: DesiredHpa,
@@ -45,7 +44,7 @@ export class HpaClient {
     return { hpa, written: { text, resourceVersion: hpa.metadata.resourceVersion } };
   }
 
-  /** Deletes an HPA, if it is this very one and still there. */
+  /** Deletes an HPA if it still has the same UID. @throws {ApiError} 404 or 409 otherwise */
   async delete(hpa: ManagedHpa, signal: AbortSignal): Promise<void> {
     const { namespace = '', name, uid } = hpa.metadata;
     await this.#client.delete({ namespace, name }, { signal, ...(uid && { preconditions: { uid } }) });

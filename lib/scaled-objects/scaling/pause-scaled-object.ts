@@ -10,10 +10,10 @@ import type { ReconcileOptions } from './reconcile-context.ts';
 import { CONDITIONS } from './scaled-object-status.ts';
 
 /**
- * Has a paused object do nothing: its HPA goes, and its target gets the replicas that the pause asks for.
+ * Deletes the HPA of a paused object and scales its target to the replicas of the annotation, if it has any.
  *
- * @returns its status
- * @throws {CheckFailure} where that cannot be done
+ * @returns the status of the object
+ * @throws {CheckFailure} if the HPA cannot be deleted or the target cannot be scaled
  */
 export async function pause(
   object: ScaledObject,
@@ -29,7 +29,7 @@ export async function pause(
     own.normal('ScaledObjectPaused', 'ScaledObject is paused');
   }
   if (states.of(key).startedGeneration !== undefined) recordStopped(own);
-  states.of(key).startedGeneration = undefined; // it begins again when the pause ends
+  states.of(key).startedGeneration = undefined; // events report the start again when the pause ends
   states.of(key).next = { what: 'do nothing until the pause ends', atMs: undefined };
   await deleteHpas(object, options);
   const replicas = await setPausedReplicas(options);
@@ -46,14 +46,14 @@ export async function pause(
   };
 }
 
-/** Nobody asks triggers, counts failures or has an HPA meanwhile: what was known of them is known no longer. */
+/** While paused, triggers are not polled and there is no HPA, so their conditions are reset. */
 function whilePaused(paused: readonly ObjectCondition[]): readonly ObjectCondition[] {
   const { readyPaused, activePaused, noFallback } = CONDITIONS;
   const found = setConditions('ScaledObject', paused, [readyPaused, activePaused, noFallback]);
   return found.filter(({ type }) => type !== 'HPAActive');
 }
 
-/** Of the name that the status tells, and of that which it is to have now: one may be there before the status tells it. */
+/** Deletes the HPA named in the status and the one named in the spec: it may exist before the status names it. */
 async function deleteHpas(
   object: ScaledObject,
   { hpaClient, hpas, prepared: { namespace, hpaName }, signal }: ReconcileOptions,

@@ -19,19 +19,18 @@ import type { NextStep } from './decide-activation.ts';
 import type { HpaClient, WrittenHpa } from './hpa-client.ts';
 import { ReplicaHistory } from './replica-history.ts';
 
-/** What the controller of ScaledObjects works with. */
 export interface ScaledObjectDependencies {
   readonly objects: Watched & {
     find(key: string): ScaledObject | undefined;
-    /** Those that have the target of one, or an HPA of the same name; it is among them. */
+    /** ScaledObjects with the same target or the same HPA name, including the object itself. */
     overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
   };
   readonly hpas: {
     find(key: string): ManagedHpa | undefined;
-    /** Those of an object's target, and that which has the name of its own. */
+    /** HPAs with the same target or the name of the object's HPA. */
     overlapping(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
   };
-  /** What has objects looked at again beside their own changes: their HPAs, their targets. */
+  /** Changes of HPAs and targets, with the keys of the ScaledObjects that they concern. */
   readonly related: readonly Watched[];
   readonly workloads: Workloads;
   readonly plans: ScaledObjectCollectors;
@@ -42,44 +41,42 @@ export interface ScaledObjectDependencies {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly states: ScaledObjectStates;
-  /** Who says which objects are to be left alone. */
   readonly kedaDetector: Pick<KedaDetector, 'isManagedByKeda'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** Resources of which a namespace gives containers a default. */
+  /** Resources for which a LimitRange of the namespace sets a default. */
   readonly limitedByDefault: (namespace: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** The same for one reconcile of one object. */
+/** Adds what belongs to one reconcile of one object. */
 export interface ReconcileOptions extends ScaledObjectDependencies {
   readonly prepared: PreparedScaledObject;
-  /** Of this object. */
+  /** Records events of this object. */
   readonly own: ObjectEvents;
   readonly signal: AbortSignal;
 }
 
-/** What a leader remembers of one object beside its status; all of it may be lost. */
+/** State of one object beside its status, for a term as leader; losing it is harmless. */
 interface ScaledObjectState {
-  /** The generation of which it was told that its triggers are asked. */
+  /** The generation whose start was reported by events. */
   startedGeneration: number | undefined;
-  /** By the monotonic clock. More exact than the status, which is not written every time, and does not follow the wall clock. */
+  /** By the monotonic clock; more precise than `lastActiveTime`, which is written once a minute and depends on the wall clock. */
   lastActiveAtMs: number | undefined;
-  /** Whether our finalizer was removed. The API server lets an object go with its last one in no version of its own. */
+  /** Whether the finalizer was removed. That has no resource version of its own if it was the last finalizer. */
   isReleased: boolean;
-  /** What was written of its HPA. */
   hpa: WrittenHpa | undefined;
   readonly health: HealthCounter;
-  /** What was told last of a failing trigger, by metric, so that it is told once. */
+  /** The last reported error by metric, so that each is reported once. */
   readonly failures: Map<string, string>;
-  /** What happens next, for those who look at the program. */
+  /** The next action, for the page and the debug endpoint. */
   next: NextStep | undefined;
   /** Of its target. */
   readonly replicas: ReplicaHistory;
 }
 
-/** What a leader remembers of objects; it begins and ends with its term. */
+/** States of all ScaledObjects for one term as leader. */
 export class ScaledObjectStates {
   readonly #states = new Map<string, ScaledObjectState>();
   readonly #uids = new Map<string, string | undefined>();
@@ -102,7 +99,7 @@ export class ScaledObjectStates {
     return fresh;
   }
 
-  /** What comes next for an object, without beginning to remember it. */
+  /** The next action; does not create a state. */
   nextOf(key: string): ScaledObjectState['next'] {
     return this.#states.get(key)?.next;
   }
@@ -112,16 +109,16 @@ export class ScaledObjectStates {
     return this.#states.get(key)?.replicas;
   }
 
-  /** The object as it is now: as we wrote it last, where the informer does not show that yet. */
+  /** The latest version of an object: the last own write if the informer does not have it yet. */
   latest(key: string, found: ScaledObject | undefined): ScaledObject | undefined {
     const uid = found?.metadata.uid;
-    if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.delete(key); // another one may have its name
+    if (this.#uids.has(key) && this.#uids.get(key) !== uid) this.delete(key); // deleted and created again
     if (found) this.#uids.set(key, uid);
     if (found?.omitted !== undefined) return found;
     return this.#written.latest(key, found);
   }
 
-  /** Notes an object as our write left it. */
+  /** Records the result of an own write. */
   record(key: string, written: ScaledObject): void {
     this.#written.record(key, written);
   }
@@ -132,7 +129,7 @@ export class ScaledObjectStates {
     this.#written.delete(key);
   }
 
-  /** Ends the term: who acts meanwhile may do otherwise. */
+  /** Ends the term: another leader may change the objects before the next one. */
   clear(): void {
     this.#states.clear();
     this.#uids.clear();

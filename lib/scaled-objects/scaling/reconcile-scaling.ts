@@ -22,14 +22,13 @@ import {
 
 type Options = ReconcileOptions & EnsuredHpa & { readonly key: string };
 
-/** What came of one look at an object. */
 interface ScalingResult {
   readonly status: ScaledObjectStatus;
-  /** When to look again at the latest, though nothing changes. */
+  /** When to reconcile again at the latest, if nothing changes. */
   readonly againAtMs: number | undefined;
 }
 
-/** One look at the triggers of an object: what they say, what is done, and what is told of it. */
+/** Evaluates the triggers of an object, scales its target, and builds its status. */
 export async function reconcileScaling(object: ScaledObject, options: Options): Promise<ScalingResult> {
   const { prepared, plan, target, plans, states, clock, key } = options;
   const { annotations, bounds } = prepared;
@@ -67,12 +66,12 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
     };
   }
   const nowMs = clock.nowMs();
-  // Polls go on between looks, and before this replica leads. At zero there is nothing that a cooldown would keep.
+  // Replicas poll between reconciles, and before they lead. At 0 replicas there is no cooldown.
   const polledActiveAtMs = target.replicas > 0 ? plans.lastActiveAtMs(key) : undefined;
   if (polledActiveAtMs !== undefined)
     state.lastActiveAtMs = Math.max(state.lastActiveAtMs ?? polledActiveAtMs, polledActiveAtMs);
   const monotonicMs = clock.monotonicMs();
-  // A step of the wall clock makes no activity older or younger.
+  // By the monotonic clock, so that a step of the wall clock does not change the age of the activity.
   const recordedAtMs = () =>
     state.lastActiveAtMs === undefined ? undefined : nowMs - (monotonicMs - state.lastActiveAtMs);
   const lastActiveAtMs = latest(recordedAtMs(), object.status?.lastActiveTime, nowMs);
@@ -108,12 +107,12 @@ export async function reconcileScaling(object: ScaledObject, options: Options): 
       triggersActivity: evaluation.triggersActivity,
       conditions,
     },
-    // Activity is written down in time for a leader that knows nothing else, though sources are asked more seldom.
+    // Writes lastActiveTime in time for the next leader, even if the polling interval is longer.
     againAtMs: isActiveNow ? nowMs + ACTIVE_WRITE_MS : decision.againAtMs,
   };
 }
 
-/** The object with the failures of its metrics counted, where they matter. */
+/** The object with updated failure counts in its status, if it has a fallback. */
 function withHealth(
   object: ScaledObject,
   { plan, prepared: { fallback }, collection, states, key }: Options,
@@ -128,7 +127,7 @@ function withHealth(
   return { ...object, status: { ...object.status, health } };
 }
 
-/** Does what was decided. @returns whether it is as decided now */
+/** Scales the target. @returns `false` if another client changed the scale first */
 async function act(
   { action, replicas }: Decision,
   options: Options & { readonly evaluation: Evaluation },
@@ -152,7 +151,7 @@ async function act(
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    logger.error('Cannot scale a target', error, { target: what });
+    logger.error('Cannot scale target', error, { target: what });
     if (action === 'activate') own.warning('KEDAScaleTargetActivationFailed', `Failed to scale ${what}`);
     if (action === 'deactivate')
       own.warning('KEDAScaleTargetDeactivationFailed', `Failed to deactivate ${what}`);
@@ -160,18 +159,18 @@ async function act(
   }
 }
 
-/** Why a target is scaled, as the log has it. */
+/** The reason for the log. */
 function reasonOf(
   action: Decision['action'],
   { causes, isActive }: { readonly causes: string; readonly isActive: boolean },
 ): string {
-  if (action === 'deactivate') return 'no trigger is active, and the cooldown is over';
+  if (action === 'deactivate') return 'no trigger active after the cooldown';
   if (action === 'activate')
     return isActive ? `triggered by ${causes}` : 'forced by the activation annotation';
-  return 'fewer than minReplicaCount';
+  return 'below minReplicaCount';
 }
 
-/** Never later than now: a clock that was ahead must not keep a target up until that time comes. */
+/** The later time, but never after now: a time written by a fast clock must not extend the cooldown. */
 function latest(
   recordedMs: number | undefined,
   written: string | undefined,

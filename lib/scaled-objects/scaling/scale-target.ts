@@ -9,14 +9,12 @@ import type { PreparedTarget } from '../preparation/prepared-scaled-object.ts';
 import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import type { ScaledObjectDependencies } from './reconcile-context.ts';
 
-/** What is scaled, as far as is known. */
 export interface TargetReading {
   readonly replicas: number;
-  /** Where its kind is served. */
   readonly resource: ApiResource;
 }
 
-/** The replicas of a target cannot be read just now. */
+/** The replicas of a target cannot be read at the moment; says nothing about the object. */
 export class UnreadableReplicas extends Error {
   override readonly name = 'UnreadableReplicas';
 }
@@ -28,10 +26,9 @@ type Options = Pick<ScaledObjectDependencies, 'scales' | 'workloads'> & {
 };
 
 /**
- * How many replicas an object's target is to have now. What is followed is not asked for.
+ * `spec.replicas` of an object's target: from the informer's cache, or else from its scale subresource.
  *
- * @throws {CheckFailure} where there is no such target, or it cannot be scaled; {@link UnreadableReplicas} where the API server
- * does not tell
+ * @throws {CheckFailure} if the target does not exist or cannot be scaled; {@link UnreadableReplicas} if the request fails
  */
 export async function targetReading(object: ScaledObject, options: Options): Promise<TargetReading> {
   const { scales, workloads, signal } = options;
@@ -50,7 +47,7 @@ export async function targetReading(object: ScaledObject, options: Options): Pro
   }
 }
 
-/** What it means that a target cannot be read: that it cannot be scaled, or that this is not known now. */
+/** Converts an error of the scale client into either failure. */
 export function targetFailure(error: unknown): CheckFailure | UnreadableReplicas {
   const reason = describeError(error);
   const isRefused = isNotFound(error) || error instanceof UnscalableTarget;
@@ -69,7 +66,7 @@ function recordFailure(failure: CheckFailure, object: ScaledObject, events: Obje
   );
 }
 
-/** Where the target is served, if the object says so of this very kind. */
+/** The resource of the target in the status, if it is of the same kind. */
 function cachedResource({ status }: ScaledObject, kindText: string): ApiResource | undefined {
   const { scaleTargetGVKR: cached, scaleTargetKind } = status ?? {};
   if (!cached || scaleTargetKind !== kindText) return undefined;
@@ -77,7 +74,7 @@ function cachedResource({ status }: ScaledObject, kindText: string): ApiResource
   return { group, version, kind, plural, namespaced: true };
 }
 
-/** Reads the scale again and sets it, unless it is not as it was when this was decided. */
+/** Reads the scale again and sets it. @returns `undefined` if its replicas differ from `from` */
 export async function setReplicas(
   target: ScaleTarget,
   { from, to, cause }: { readonly from: number; readonly to: number; readonly cause: ScaleCause },

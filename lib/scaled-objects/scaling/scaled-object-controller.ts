@@ -15,10 +15,10 @@ import { reconcileScaling } from './reconcile-scaling.ts';
 import { UnreadableReplicas } from './scale-target.ts';
 import { CONDITIONS, checkFailed, replicasUnreadable } from './scaled-object-status.ts';
 
-/** What cannot be used as it is may be mended anywhere; it is looked at again this often. */
+/** Interval for checking an invalid object again: the cause may be fixed in objects that are not watched. */
 const RETRY_MS = 15_000;
 
-/** Makes the HPAs of ScaledObjects, and scales their targets to zero and from there. */
+/** Applies the HPAs of ScaledObjects, and scales their targets to and from 0 or idle replicas. */
 export function scaledObjectController(dependencies: ScaledObjectDependencies): Controller {
   const { objects, related, plans, states, statuses, clock, kedaDetector } = dependencies;
   return {
@@ -27,7 +27,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
     async reconcile(key, signal) {
       const found = states.latest(key, objects.find(key));
       if (!found) {
-        states.delete(key); // its HPA went with it
+        states.delete(key); // the garbage collector deletes its HPA
         return DONE;
       }
       if (kedaDetector.isManagedByKeda('ScaledObject', found)) {
@@ -63,7 +63,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
           return DONE;
         }
         const ensured = await ensureHpa(object, { ...options, key });
-        if (!ensured) return DONE; // its triggers are being prepared, which reconciles it again
+        if (!ensured) return DONE; // reconciled again once its triggers are prepared
         const { status, againAtMs } = await reconcileScaling(object, { ...options, ...ensured, key });
         recordReady(object, status, own);
         await write(status);
@@ -74,7 +74,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
       } catch (error) {
         signal.throwIfAborted();
         state.next = {
-          what: 'look again whether the object can be used',
+          what: 'check the object again',
           atMs: clock.nowMs() + RETRY_MS,
         };
         return await refuse(object, error, { own, write });
@@ -83,7 +83,7 @@ export function scaledObjectController(dependencies: ScaledObjectDependencies): 
   };
 }
 
-/** Marks an object as ours: nobody deletes it before its target is restored, and metrics are selected by its label. */
+/** Adds the finalizer, which delays deletion until the target is restored, and the label that selects metrics. */
 async function claim(
   object: ScaledObject,
   { client, clock, signal }: ScaledObjectDependencies & { readonly signal: AbortSignal },
@@ -99,7 +99,7 @@ async function claim(
   );
 }
 
-/** Tells why an object cannot be used as it is; what is no reason of the object's comes back as a failure. */
+/** Reports in a condition why an object cannot be used. @throws other errors, which are not faults of the object */
 async function refuse(
   object: ScaledObject,
   error: unknown,
@@ -127,7 +127,7 @@ function recordReady(object: ScaledObject, status: ScaledObjectStatus, own: Obje
     own.normal('ScaledObjectReady', 'ScaledObject is ready for scaling');
 }
 
-/** Leaves the target as an object that is deleted says, and lets the object go. Its HPA goes with it. */
+/** Restores the target of a deleted object and removes the finalizer. The garbage collector deletes the HPA. */
 export async function finalize(object: ScaledObject, options: ReconcileOptions): Promise<void> {
   const { client, clock, own, states, signal } = options;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
@@ -135,7 +135,7 @@ export async function finalize(object: ScaledObject, options: ReconcileOptions):
   const state = states.of(key);
   if (state.isReleased) return;
   if (state.startedGeneration !== undefined) recordStopped(own);
-  state.startedGeneration = undefined; // it is told once, however often the rest is tried
+  state.startedGeneration = undefined; // reported once, even if the rest is retried
   await restore(object, options);
   const released = await removeFinalizer(object, FINALIZER, { client, clock, signal });
   state.isReleased = true;
@@ -144,7 +144,7 @@ export async function finalize(object: ScaledObject, options: ReconcileOptions):
   own.warning('ScaledObjectDeleted', 'ScaledObject was deleted');
 }
 
-/** What cannot be restored keeps nobody from deleting. */
+/** A failure is logged and does not prevent the deletion. */
 async function restore(
   object: ScaledObject,
   { prepared, scales, logger, signal }: ReconcileOptions,
@@ -154,12 +154,14 @@ async function restore(
     return;
   try {
     const scale = await scales.get(prepared.target.ref, signal);
-    const why = 'the ScaledObject is deleted and restores the original replicas';
+    const why = 'ScaledObject deleted; restoring the original replicas';
     const cause = { by: `scaledobject ${object.metadata.name}`, why };
     if (scale.specReplicas !== original) await scales.set(scale, original, cause, signal);
   } catch (error) {
     signal.throwIfAborted();
     const { namespace, name } = object.metadata;
-    logger.error('Cannot restore the replicas of a target', error, { scaledObject: `${namespace}/${name}` });
+    logger.error('Cannot restore the original replicas of target', error, {
+      scaledObject: `${namespace}/${name}`,
+    });
   }
 }

@@ -13,7 +13,7 @@ import type { Decision } from './decide-activation.ts';
 import type { EnsuredHpa } from './ensure-hpa.ts';
 import type { ScaledObjectStates } from './reconcile-context.ts';
 
-/** What a ScaledObject says of itself. */
+/** Conditions with the exact texts of KEDA. */
 export const CONDITIONS = {
   ready: condition(
     'Ready',
@@ -53,7 +53,7 @@ export const CONDITIONS = {
     'ScalerCooldown',
     'Scaler cooling down because triggers are not active',
   ),
-  /** Nobody asks its triggers. */
+  /** Triggers are not polled. */
   activePaused: condition('Active', 'Unknown', 'ScaledObjectPaused', 'ScaledObject is paused'),
   unknownState: condition('Active', 'Unknown', 'UnknownState', 'ScaledObject check failed'),
   fallback: condition(
@@ -72,12 +72,10 @@ export const CONDITIONS = {
   unpaused: condition('Paused', 'False', 'ScaledObjectUnpaused', 'pause annotation removed for ScaledObject'),
 } as const;
 
-/** That the object cannot be used as it is. */
 export function checkFailed(message: string): readonly ObjectCondition[] {
   return [condition('Ready', 'False', 'ScaledObjectCheckFailed', message), CONDITIONS.unknownState];
 }
 
-/** That the target's replicas cannot be read. */
 export function replicasUnreadable(reason: string): ObjectCondition {
   return condition(
     'Ready',
@@ -94,7 +92,7 @@ interface HpaCondition {
   readonly message?: string;
 }
 
-/** What the HPA says of its scaling; `undefined` while it says nothing. */
+/** The condition HPAActive by the HPA's condition ScalingActive; `undefined` if it has none. */
 export function hpaActive(conditions: readonly HpaCondition[] | undefined): ObjectCondition | undefined {
   const found = conditions?.find(({ type }) => type === 'ScalingActive');
   if (!found) return undefined;
@@ -109,7 +107,7 @@ export function hpaActive(conditions: readonly HpaCondition[] | undefined): Obje
   );
 }
 
-/** What the status says of the object apart from how its triggers are. */
+/** Status fields that describe the object and its target, without activity and conditions. */
 export function describedStatus(
   object: ScaledObject,
   {
@@ -146,7 +144,7 @@ interface Options {
   readonly key: string;
 }
 
-/** What the annotations of an object that is not paused altogether mean for its condition. */
+/** The condition Paused of an object that is not paused as a whole. */
 export function pauseConditions(
   object: ScaledObject,
   { isScaleInPaused, isScaleOutPaused }: KedaAnnotations,
@@ -155,7 +153,7 @@ export function pauseConditions(
   return conditionStatus(object.status?.conditions, 'Paused') === 'True' ? [CONDITIONS.unpaused] : [];
 }
 
-/** Tells that a pause of one direction begins, or that a pause ends. */
+/** Records an event when a pause of one direction begins, or any pause ends. */
 export function recordUnpaused(
   object: ScaledObject,
   { own, prepared }: Pick<Options, 'own' | 'prepared'>,
@@ -167,7 +165,7 @@ export function recordUnpaused(
   else own.normal('ScaledObjectUnpaused', 'pause annotation removed for ScaledObject');
 }
 
-/** Tells that the fallback begins or ends to count. */
+/** Records an event when a fallback begins or ends. */
 export function recordFallback(
   object: ScaledObject,
   { isFallingBack }: Evaluation,
@@ -180,14 +178,14 @@ export function recordFallback(
     own.normal('ScaledObjectFallbackDeactivated', 'ScaledObject fallback is no longer active');
 }
 
-/** Tells of a trigger that fails, once for each reason. */
+/** Records an event for each failing metric, once for each error. */
 export function recordFailures(
   observed: readonly ObservedMetric[],
   { prepared, own, states, key }: Options,
 ): void {
   const { failures } = states.of(key);
   const names = new Set(observed.map(({ metric }) => metric.metricName));
-  for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // gone, as is the failure of a plan by now
+  for (const name of failures.keys()) if (!names.has(name)) failures.delete(name); // removed metrics; the key '' of a preparation error too
   const reason = prepared.hasFormula ? 'KEDAMetricSourceFailed' : 'KEDAScalerFailed';
   for (const { metric, state } of observed) {
     if (state.kind === 'pending' || state.kind === 'value') {
@@ -201,7 +199,7 @@ export function recordFailures(
   }
 }
 
-/** Steady activity is written down no more often than this. */
+/** Minimum interval for writing `lastActiveTime` while activity continues. */
 export const ACTIVE_WRITE_MS = 60_000;
 
 export function readyOf({ ready }: Decision): ObjectCondition {
@@ -215,7 +213,7 @@ export function activeOf({ active }: Decision): ObjectCondition {
   return active === 'ScalerCooldown' ? CONDITIONS.cooldown : CONDITIONS.notActive;
 }
 
-/** The time when it was last active: written when that ends, and now and then while it lasts. */
+/** `lastActiveTime`: written when activity ends, and every {@link ACTIVE_WRITE_MS} while it continues. */
 export function activeTime(
   { status }: ScaledObject,
   lastActiveAtMs: number | undefined,

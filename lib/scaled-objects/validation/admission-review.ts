@@ -11,22 +11,21 @@ import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../api/trigger-authentication.ts';
 
-/** What an API server wants to have judged. */
+/** The request of an AdmissionReview. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: string;
   readonly isDryRun: boolean;
-  /** As it was sent: its form is anybody's. */
+  /** Not validated: any client may send it. */
   readonly object: unknown;
   readonly oldObject: unknown;
 }
 
-/** What is said of an object. */
+/** The outcome of a review. */
 export interface Verdict {
   readonly isAllowed: boolean;
-  /** Why it is refused. */
   readonly message?: string | undefined;
-  /** What its author is told, refused or not. */
+  /** Shown to the user, whether the object is allowed or not. */
   readonly warnings?: readonly string[];
 }
 
@@ -34,9 +33,9 @@ const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 const MAX_VALUES = 50_000;
 const FORBIDDEN = 403;
-/** The API server cuts warnings that are longer, and drops them all when there are too many. */
+/** The API server truncates longer warnings, and drops all warnings if they are too long together. */
 const MAX_WARNING_LENGTH = 256;
-/** No more warnings are told. */
+/** Limits the warnings of one response. */
 export const MAX_WARNINGS = 10;
 
 const REVIEW = z.looseObject({
@@ -51,21 +50,20 @@ const REVIEW = z.looseObject({
   }),
 });
 
-/** Reads an AdmissionReview with a request. @throws {UnreadableReview} that says what it is not */
+/** @throws {UnreadableReview} if the body is not an AdmissionReview with a request */
 export function readAdmissionReview(body: Uint8Array): AdmissionRequest {
   let value: unknown;
   try {
     value = readBoundedJson(body, MAX_VALUES);
   } catch (cause) {
-    throw new UnreadableReview('it is no JSON, or has too many values or levels', { cause });
+    throw new UnreadableReview('the body is not JSON, or has too many values or levels', { cause });
   }
   const { success, data } = REVIEW.safeParse(value);
-  if (!success) throw new UnreadableReview(`it is no ${KIND} of ${API_VERSION} with a request`);
+  if (!success) throw new UnreadableReview(`the body is not an ${KIND} of ${API_VERSION} with a request`);
   const { uid, operation, dryRun, object, oldObject } = data.request;
   return { uid, operation, isDryRun: dryRun ?? false, object, oldObject };
 }
 
-/** The response to a review. */
 export function admissionResponse(uid: string, { isAllowed, message = '', warnings = [] }: Verdict): object {
   return {
     apiVersion: API_VERSION,
@@ -81,12 +79,12 @@ export function admissionResponse(uid: string, { isAllowed, message = '', warnin
 }
 
 const texts = z.record(z.string(), z.string()).optional();
-/** The longest name of an object, which is a DNS subdomain. */
+/** Maximum length of a DNS subdomain name. */
 const MAX_NAME_LENGTH = 253;
-/** A UUID or a time is far shorter. */
+/** UUIDs and timestamps are far shorter. */
 const MAX_TIMESTAMP_LENGTH = 100;
 const stamp = z.string().max(MAX_TIMESTAMP_LENGTH);
-/** Bounded as API servers do it: some of this is remembered, and asked for. */
+/** Bounded as in API servers: parts are used as cache keys and in requests. */
 const METADATA = z.looseObject({
   name: z.string().max(MAX_NAME_LENGTH),
   namespace: z.string().refine(isDnsLabel).optional(),
@@ -101,7 +99,7 @@ const SCALED_OBJECT = reviewedSchema(SCALED_OBJECT_SCHEMA);
 const SCALED_JOB = reviewedSchema(SCALED_JOB_SCHEMA);
 const AUTHENTICATION = reviewedSchema(TRIGGER_AUTHENTICATION_SCHEMA);
 
-/** Takes what a review has for an object of a kind: who sends it need not be an API server. @throws {UnreadableReview} where it is none */
+/** Validates the object of a review: any client may send one. @throws {UnreadableReview} for a wrong shape */
 export const reviewed = {
   scaledObject: (value: unknown) => take(SCALED_OBJECT, 'ScaledObject', value) as unknown as ScaledObject,
   scaledJob: (value: unknown) => take(SCALED_JOB, 'ScaledJob', value) as unknown as ScaledJob,
@@ -111,9 +109,9 @@ export const reviewed = {
 
 function take<T>(schema: z.ZodType<T>, kind: string, value: unknown): T {
   const { success, data } = schema.safeParse(value);
-  if (!success) throw new UnreadableReview(`the object of the request is no ${kind}`);
+  if (!success) throw new UnreadableReview(`the object of the request is not a valid ${kind}`);
   return data;
 }
 
-/** What was sent is no review of the kind that the path is for: its sender's mistake, not one of the program. */
+/** The request is not a review of the kind that the path is for: an error of the client. */
 export class UnreadableReview extends Error {}

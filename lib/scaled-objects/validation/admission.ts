@@ -24,9 +24,8 @@ import { haveOneTarget } from './find-conflicts.ts';
 import { brokenByTriggers, checkWithDefaults } from './validate-scaled-object.ts';
 import type { WebhookSeries } from './webhook-series.ts';
 
-/** What {@link Admission} works with. */
 interface AdmissionOptions extends ValidationInputs {
-  /** Whether what objects are judged by is known yet. */
+  /** Whether the informers are synced. */
   readonly isSynced: boolean;
   readonly types: Pick<TriggerTypes, 'get'>;
   readonly series: WebhookSeries;
@@ -34,17 +33,15 @@ interface AdmissionOptions extends ValidationInputs {
 
 type Reviewer = (request: AdmissionRequest) => Promise<Verdict>;
 
-/** How all paths begin, as KEDA's do; the kind follows. */
+/** Prefix of all paths, followed by the lower-case kind, as in KEDA. */
 const PATHS = '/validate-keda-sh-v1alpha1-';
 const ALLOWED: Verdict = { isAllowed: true };
 const UNSYNCED: Verdict = {
   isAllowed: true,
-  warnings: [
-    'The autoscaler has just started and did not check this object; its condition tells what is wrong with it',
-  ],
+  warnings: ['The autoscaler has just started and did not check this object; see its condition Ready'],
 };
 
-/** Judges objects that an API server is about to keep, by the checks that reconcile makes of them. */
+/** Reviews objects before the API server stores them, with the checks of the controllers. */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #reviewers: ReadonlyMap<string, Reviewer>;
@@ -60,19 +57,17 @@ export class Admission {
     ]);
   }
 
-  /** The paths at which reviews are taken. */
   get paths(): ReadonlySet<string> {
     return new Set(this.#reviewers.keys());
   }
 
   /**
-   * The response to a review.
-   *
-   * @throws {UnreadableReview} where the body is no review of the kind that the path is for
+   * @returns the AdmissionReview with the response
+   * @throws {UnreadableReview} if the body is not a review of the kind that the path is for
    */
   async review(path: string, body: Uint8Array): Promise<object> {
     const reviewer = this.#reviewers.get(path);
-    if (!reviewer) throw new UnreadableReview(`nothing is reviewed at ${path}`);
+    if (!reviewer) throw new UnreadableReview(`no webhook is served at ${path}`);
     const request = readAdmissionReview(body);
     const isReviewed = request.operation === 'CREATE' || request.operation === 'UPDATE';
     return admissionResponse(request.uid, isReviewed ? await reviewer(request) : ALLOWED);
@@ -111,36 +106,35 @@ function reviewAuthentication(request: AdmissionRequest): Verdict {
   return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
 }
 
-/** What an object is judged by: what informers have, so that nobody waits. */
+/** Cluster state for the checks, from the caches of informers, so that reviews do not wait for requests. */
 interface ValidationInputs {
-  /** Objects that have the target of one, or an HPA of the same name. */
+  /** ScaledObjects with the same target or the same HPA name. */
   overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
   overlappingHpas(prepared: PreparedScaledObject): Iterable<ManagedHpa>;
   workload(target: PreparedTarget['ref']): Workload | undefined;
-  /** Resources of which a namespace gives containers a default. @throws where that is not known in time */
+  /** Resources for which a LimitRange of the namespace sets a default. @throws if that is not available in time */
   limitedByDefault(namespace: string): Promise<readonly string[]>;
 }
 
-/** A verdict, and by which rule it is so. */
+/** A verdict with the violated rule. */
 interface RuledVerdict extends Verdict {
   readonly rule?: Rule | undefined;
 }
 
-/** How an object is judged. */
 interface ReviewOptions {
-  /** As it was, where it is updated: what it wants only now, who has it already keeps. */
+  /** The previous version for an update. A conflict that it did not have yet is decided against the object. */
   readonly before: ScaledObject | undefined;
   readonly isDryRun: boolean;
 }
 
-/** What is created now is younger than all that there is. */
+/** A created object is younger than all existing ones. */
 const YOUNGEST = '9999-12-31T23:59:59Z';
-/** Older than all. */
+/** Older than any time. */
 const OLDEST = '';
-/** No list of defaults has more: a container is then as if it requested everything. */
+/** Used if the defaults are unknown: the check of requests then passes. */
 const EVERYTHING = ['cpu', 'memory'];
 
-/** Judges a ScaledObject by the checks that reconcile makes. */
+/** Reviews a ScaledObject with the checks of its controller. */
 export async function reviewScaledObject(
   object: ScaledObject,
   { before, isDryRun }: ReviewOptions,
@@ -161,7 +155,7 @@ export async function reviewScaledObject(
     await checkWithDefaults(
       object,
       neighbours,
-      () => inputs.limitedByDefault(namespace).catch(() => EVERYTHING), // reconcile tells
+      () => inputs.limitedByDefault(namespace).catch(() => EVERYTHING), // the controller checks it again
     );
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
@@ -170,7 +164,6 @@ export async function reviewScaledObject(
   return { isAllowed: true, warnings };
 }
 
-/** Whether two have the same target, or the same HPA. */
 function overlap(one: PreparedScaledObject, other: PreparedScaledObject): boolean {
   return haveOneTarget(one, other) || one.hpaName === other.hpaName;
 }
@@ -182,8 +175,8 @@ function refused({ reason, rule }: CheckFailure, warnings: readonly string[]): R
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Makes a warning of a refusal where an update leaves the spec as it is, or the object is on its way out. What is wrong was there
- * before: who marks, pauses or deletes it must not be kept from that, the controller least of all, whose condition tells of it.
+ * Turns a rejection into a warning if an update does not change the spec, or the object is being deleted. The violation existed
+ * before, and must not prevent changes of annotations or finalizers, also by the controller, which reports it in a condition.
  */
 function lenientVerdict(verdict: Verdict, request: AdmissionRequest): Verdict {
   if (verdict.isAllowed || request.operation !== 'UPDATE') return verdict;
@@ -199,8 +192,8 @@ function fieldsOf(value: unknown): Fields {
 }
 
 /**
- * What is said of the types of triggers that there are not: of each once, and of no more than are told, for the text names all
- * types that there are, and triggers are as many as their author likes.
+ * Warnings for unknown trigger types, each once. At most {@link MAX_WARNINGS}, because each lists all types, and the number of
+ * triggers is chosen by the user.
  */
 export function unknownTypeWarnings(
   triggers: readonly TriggerSpec[],

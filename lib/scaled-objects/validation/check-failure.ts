@@ -1,4 +1,4 @@
-/** Rules of the checks, by the names that the series of the webhook has for them. */
+/** Values of the label `reason` of the webhook's series, as in KEDA. */
 export type Rule =
   | 'other-scaled-object'
   | 'other-scaled-object-hpa'
@@ -14,12 +14,12 @@ export type Rule =
   | 'scaling-modifiers'
   | 'scaling-modifiers-fallback';
 
-/** A check that an object does not pass: at which step, and why. */
+/** An object fails a check. The message has the step and the reason. */
 export class CheckFailure extends Error {
   override readonly name = 'CheckFailure';
-  /** Why, without the step. */
+  /** The reason without the step. */
   readonly reason: string;
-  /** `undefined` for what no check of the object alone finds out. */
+  /** `undefined` for a failure that the webhook does not check. */
   readonly rule: Rule | undefined;
 
   constructor(
@@ -33,9 +33,9 @@ export class CheckFailure extends Error {
   }
 }
 
-/** What the condition says of the step that an object does not pass. */
+/** Steps in messages of conditions; the texts are KEDA's, except for `size`. */
 export const STEPS = {
-  size: 'ScaledObject cannot be read',
+  size: 'Cannot read ScaledObject',
   target: "ScaledObject doesn't have correct scaleTargetRef specification",
   replicas: "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification",
   triggers: "ScaledObject doesn't have correct triggers specification",

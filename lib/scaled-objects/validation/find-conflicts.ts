@@ -5,14 +5,13 @@ import { CheckFailure, STEPS } from './check-failure.ts';
 
 const OWNERSHIP = 'validations.keda.sh/hpa-ownership';
 
-/** Objects and HPAs that have the target of an object, or the name of its HPA. */
 export interface Conflicts {
   readonly objects: Iterable<PreparedScaledObject>;
-  /** Those of the target, and that which has the name of the object's own. */
+  /** HPAs with the same target or the name of the object's HPA. */
   readonly hpas: Iterable<ManagedHpa>;
 }
 
-/** Checks that nothing else scales the target already. @throws {CheckFailure} */
+/** Checks that no other object or HPA scales the target. @throws {CheckFailure} */
 export function checkConflicts(object: PreparedScaledObject, { objects, hpas }: Conflicts): void {
   const target = object.target.ref;
   const type = `${target.apiVersion}.${target.kind}`;
@@ -31,13 +30,13 @@ export function checkConflicts(object: PreparedScaledObject, { objects, hpas }: 
   for (const hpa of hpas) checkHpa(object, hpa, type);
 }
 
-/** Whether two of one namespace have the same target. */
+/** Whether two objects of one namespace have the same target. */
 export function haveOneTarget(one: PreparedScaledObject, other: PreparedScaledObject): boolean {
   const [a, b] = [one.target.ref, other.target.ref];
   return a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
 
-/** Of two with one target, the older has it. */
+/** Of two objects with the same target, the older one wins. */
 function isOlder(a: PreparedScaledObject, b: PreparedScaledObject): boolean {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && (a.uid ?? '') < (b.uid ?? ''));
 }

@@ -23,12 +23,12 @@ const SPEC = z.object({
   }),
 });
 
-/** Resources of which the LimitRanges of a namespace give containers a default. */
+/** Resources for which LimitRanges of a namespace set a default or default request for containers. */
 export function limitedByDefault(client: ApiClient) {
   const ranges = new ResourceClient({ api: client, resource: LIMIT_RANGES });
   return async (namespace: string, signal: AbortSignal): Promise<readonly string[]> => {
     const found = await ranges.list({ namespace, signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return []; // who serves none has none
+      if (isNotFound(error)) return []; // the API server does not serve LimitRanges
       throw error;
     });
     return found.flatMap((range) => {
@@ -52,18 +52,18 @@ const MAX_CONCURRENT = 2;
 const TIMEOUT_MS = 2_000;
 
 /**
- * What namespaces give containers by default, for who must not wait, nor have the API server asked at the wish of anybody: asked
- * for no more than two namespaces at once, and remembered for ten seconds, that it is not known, too.
+ * Caches the defaults of namespaces for the webhook, which must respond in time and which any client may call: at most two
+ * concurrent requests to the API server, and results, also failures, are cached for 10 s.
  *
- * @returns a function that throws where it is not known in time
+ * @returns a function that throws if the result is not available within 2 s
  */
 export function cachedLimits(list: LimitedByDefault, clock: Clock): (namespace: string) => Promise<Limits> {
   const cache = new ExpiringCache<Limits | Error>({ clock, maxEntries: MAX_NAMESPACES });
   let concurrent = 0;
   const listInTime = async (namespace: string): Promise<Limits | Error> => {
-    if (concurrent >= MAX_CONCURRENT) return new Error('too many namespaces are asked for at once');
+    if (concurrent >= MAX_CONCURRENT) return new Error('too many concurrent requests for LimitRanges');
     concurrent++;
-    const expired = () => new Error(`the LimitRanges of ${namespace} were not listed in time`);
+    const expired = () => new Error(`Cannot list LimitRanges of namespace ${namespace}: timeout`);
     using deadline = startDeadline(clock, TIMEOUT_MS, { expired });
     try {
       return await raceAbort(list(namespace, deadline.signal), deadline.signal);

@@ -9,17 +9,16 @@ import { type Conflicts, checkConflicts } from './find-conflicts.ts';
 
 const MAX_NAME_LENGTH = 63;
 
-/** What else is in the namespace. */
 export interface ValidationContext extends Conflicts {
   /** The object itself. */
   readonly prepared: PreparedScaledObject;
-  /** The target, where it is one whose containers are known. */
+  /** The target, if informers cache its kind. */
   readonly workload: Workload | undefined;
-  /** Resources of which a LimitRange of the namespace gives containers a default. */
+  /** Resources for which a LimitRange of the namespace sets a default. */
   readonly limitedByDefault: readonly string[];
 }
 
-/** Checks what a schema cannot. @throws {CheckFailure} for the first rule that is broken */
+/** Checks rules that the schema cannot express, with KEDA's messages. @throws {CheckFailure} for the first violation */
 export function checkScaledObject(object: ScaledObject, neighbours: ValidationContext): void {
   const { prepared } = neighbours;
   checkNames(prepared);
@@ -54,7 +53,7 @@ function checkReplicas({ bounds }: PreparedScaledObject): void {
       `MinReplicaCount=${min} must be less than MaxReplicaCount=${max}`,
       { rule: 'incorrect-replicas' },
     );
-  const least = bounds.min === 0 ? 1 : min; // an explicit 0 counts as the HPA's 1
+  const least = bounds.min === 0 ? 1 : min; // as in KEDA, an explicit 0 counts as the HPA's minimum of 1
   if (idle !== undefined && idle >= least)
     throw new CheckFailure(
       STEPS.replicas,
@@ -122,7 +121,7 @@ function checkModifiers({ modifiersError: cause }: PreparedScaledObject): void {
 
 const UNCACHED = ['cpu', 'memory', 'cron'];
 
-/** The rule that the triggers of a ScaledObject or ScaledJob break among themselves; `undefined` where they break none. */
+/** The first violation among the triggers of a ScaledObject or ScaledJob; `undefined` if there is none. */
 export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | undefined {
   if (triggers.length === 0) return 'no triggers defined in the ScaledObject/ScaledJob';
   if (triggers.length > MAX_TRIGGERS)
@@ -139,10 +138,9 @@ export function brokenByTriggers(triggers: readonly TriggerSpec[]): string | und
 }
 
 /**
- * Checks an object, and asks for the defaults of its namespace only where they alone can make up for what containers do
- * not request.
+ * Checks an object, and reads the LimitRanges of its namespace only if a container lacks a request.
  *
- * @throws {CheckFailure} for the first rule that is broken; what asking throws
+ * @throws {CheckFailure} for the first violation; errors of `loadDefaults`
  */
 export async function checkWithDefaults(
   object: ScaledObject,
@@ -160,9 +158,9 @@ export async function checkWithDefaults(
 const MAX_REPLICAS = 2 ** 31 - 1;
 
 /**
- * How many replicas the target of a paused object is to have; `undefined` where it is left as it is.
+ * The replicas of a paused object by its annotation; `undefined` leaves the target as it is.
  *
- * @throws {CheckFailure} for a text that is no number of replicas
+ * @throws {CheckFailure} for a text that is not a number of replicas
  */
 export function parsePausedReplicas({ pausedReplicas: text }: KedaAnnotations): number | undefined {
   if (text === undefined) return undefined;
@@ -170,7 +168,7 @@ export function parsePausedReplicas({ pausedReplicas: text }: KedaAnnotations): 
   if (!/^\d{1,10}$/.test(text) || replicas > MAX_REPLICAS)
     throw new CheckFailure(
       STEPS.pausedReplicas,
-      `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is no number of replicas`,
+      `value "${text.slice(0, 100)}" of annotation ${PAUSED_REPLICAS} is not a number of replicas`,
     );
   return replicas;
 }

@@ -8,15 +8,14 @@ interface Labels {
 }
 
 /**
- * Who sends reviews need not be an API server: of more namespaces than this, the others are counted together, and so is what cannot
- * be the name of one.
+ * Any client may send reviews: further namespaces, and invalid names, are counted together.
  */
 const MAX_NAMESPACES = 1000;
 const OTHERS = 'others';
 
 type Counts = Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>;
 
-/** What the webhook has judged, under the names that dashboards know. */
+/** Counts reviews, with the names and labels of KEDA. */
 export class WebhookSeries {
   readonly #validations: Counts = new Map();
   readonly #errors: Counts = new Map();
@@ -35,11 +34,11 @@ export class WebhookSeries {
     const families = [
       {
         ...{ name: 'keda_webhook_scaled_object_validations_total', type: 'counter' as const },
-        ...{ help: 'ScaledObjects that the webhook has judged', samples: samples(this.#validations) },
+        ...{ help: 'ScaledObjects that the webhook validated', samples: samples(this.#validations) },
       },
       {
         ...{ name: 'keda_webhook_scaled_object_validation_errors_total', type: 'counter' as const },
-        ...{ help: 'ScaledObjects that the webhook has refused', samples: samples(this.#errors) },
+        ...{ help: 'ScaledObjects that the webhook rejected', samples: samples(this.#errors) },
       },
     ];
     return exposition(families, () => [undefined]);

@@ -26,15 +26,14 @@ interface WebhookServerOptions {
   readonly connectionLimits?: ConnectionLimits;
 }
 
-/** Two objects of 1.5 MiB, the old one and the new one: the largest that etcd stores. */
+/** Old and new object of 1.5 MiB each, the maximum of etcd. */
 const MAX_BYTES = 3 * 1024 * 1024;
-/** Of all bodies that are received or reviewed at one time; one address alone may have half of it. */
+/** Memory for all bodies that are being received or reviewed; one address may use half of it. */
 const MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
-/** Memory for bodies is reserved in blocks of this size. */
 const BLOCK_BYTES = 16 * 1024;
-/** Pieces are joined when there are this many: each costs some hundred bytes, however short it is. */
+/** Chunks are joined at this number: each costs some hundred bytes, however short it is. */
 const MAX_PIECES = 1_024;
-/** Longer bodies are parsed in time slices of their own: one takes some tens of milliseconds. */
+/** Longer bodies are parsed in separate time slices: each takes tens of milliseconds. */
 const LONG_BODY_BYTES = 64 * 1024;
 const CONNECTION_LIMITS: ConnectionLimits = { connections: 256, handshakes: 32 };
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -43,7 +42,7 @@ const TIMEOUTS: ConnectionTimeouts = { idleMs: 90_000, headersMs: 10_000, reques
 /** How long requests under way may take when the server stops. */
 const DRAIN_MS = 1_000;
 
-/** A refusal to take a request at all. */
+/** A request that is rejected without a review. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -57,11 +56,11 @@ type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
 /**
- * Serves admission reviews over TLS to every client: an API server sends no credentials unless it is configured to. The response
- * depends on the review alone, and on the other objects with the same target. Connections and memory for bodies are shared out by
- * address, so that no address keeps another from being served.
+ * Serves admission reviews over TLS to any client: an API server sends no credentials by default. The response depends only on
+ * the review and on other objects with the same target. Connections and memory for bodies are limited by address, so that no
+ * address can exhaust them.
  *
- * @throws when the address cannot be listened at or the certificate cannot be used
+ * @throws when it cannot listen at the address or use the certificate
  */
 export async function startWebhookServer(
   options: WebhookServerOptions,
@@ -70,13 +69,13 @@ export async function startWebhookServer(
   const { connectionLimits = CONNECTION_LIMITS } = options;
   const memory = new FairSemaphore(MAX_BUFFERED_BYTES);
   const share = new FairShare(clock);
-  const failures = new FailureLog({ logger, failing: 'Cannot judge an object' });
+  const failures = new FailureLog({ logger, failing: 'Cannot review object' });
   async function review(request: Request, reserve: Reserve): Promise<object> {
     const path = request.url?.split('?', 1)[0] ?? '';
-    if (!admission.paths.has(path)) throw new Refusal(404, 'nothing is reviewed here');
-    if (request.method !== 'POST') throw new Refusal(405, 'reviews are posted');
+    if (!admission.paths.has(path)) throw new Refusal(404, 'no webhook is served at this path');
+    if (request.method !== 'POST') throw new Refusal(405, 'the method must be POST');
     if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-      throw new Refusal(415, 'reviews are application/json');
+      throw new Refusal(415, 'the content type must be application/json');
     const body = await receive(request, reserve);
     if (body.length > LONG_BODY_BYTES) await share.next(NEVER);
     return await admission.review(path, body).catch((error: unknown) => {
@@ -101,14 +100,14 @@ export async function startWebhookServer(
       if (status >= 500) failures.fail(error);
       if (!request.complete) response.setHeader('Connection', 'close');
       const text =
-        error instanceof Refusal ? printable(describeError(error)) : 'the object could not be judged';
+        error instanceof Refusal ? printable(describeError(error)) : 'Cannot review object: internal error';
       send(response, status, `${text}\n`, 'text/plain; charset=utf-8');
     }
   }
   const server = await SecureServer.start({
     ...{ bindAddress: host, port, certificates, clock, logger, connectionLimits },
     ...{ timeouts: TIMEOUTS, drainMs: DRAIN_MS, maxHeaderBytes: MAX_HEADER_BYTES },
-    maxStreamsPerConnection: 0, // an API server keeps one HTTP/1.1 connection for each review under way
+    maxStreamsPerConnection: 0, // API servers use one HTTP/1.1 connection for each concurrent review
     readsBodies: true,
     onRequest: (request, response) => void respond(request, response),
     onRefused: () => {},
@@ -125,7 +124,7 @@ export async function startWebhookServer(
 
 const NEVER = new AbortController().signal;
 
-/** @returns whether there is memory for so many bytes more */
+/** @returns whether the memory was reserved */
 type Reserve = (bytes: number) => boolean;
 
 /** Reads a body of at most {@link MAX_BYTES}, for which memory is reserved as it arrives. */
@@ -136,10 +135,9 @@ async function receive(request: Request, reserve: Reserve): Promise<Uint8Array> 
   try {
     for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += piece.length;
-      if (bytes > MAX_BYTES) throw new Refusal(413, `a review has no more than ${MAX_BYTES} bytes`);
+      if (bytes > MAX_BYTES) throw new Refusal(413, `the body exceeds ${MAX_BYTES} bytes`);
       const blocks = Math.ceil((bytes - reservedBytes) / BLOCK_BYTES);
-      if (blocks > 0 && !reserve(blocks * BLOCK_BYTES))
-        throw new Refusal(503, 'too many reviews arrive at once');
+      if (blocks > 0 && !reserve(blocks * BLOCK_BYTES)) throw new Refusal(503, 'too many concurrent reviews');
       reservedBytes += blocks * BLOCK_BYTES;
       pieces.push(piece);
       if (pieces.length < MAX_PIECES) continue;
@@ -148,7 +146,7 @@ async function receive(request: Request, reserve: Reserve): Promise<Uint8Array> 
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(400, 'the request did not come whole');
+    throw new Refusal(400, 'the request is incomplete');
   }
   return Buffer.concat([...joined, ...pieces], bytes);
 }

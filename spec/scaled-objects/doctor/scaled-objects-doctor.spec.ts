@@ -306,7 +306,7 @@ describe('scaledObjectsDoctor', () => {
       `failed scaledobject default/younger: ${target}: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'`,
       `failed scaledobject default/other: ${specified}: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined`,
       "failed scaledobject default/taken: failed to ensure HPA is correctly created for ScaledObject: the HPA 'foreign' already scales another workload, 'else' of type 'apps/v1.Deployment'",
-      'failed scaledobject default/paused-wrongly: failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is no number of replicas',
+      'failed scaledobject default/paused-wrongly: failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is not a number of replicas',
       'failed scaledjob default/typed: Cannot set metricType in ScaledJob triggers',
     ]);
     const rest = told.filter((one) => !/younger|other|taken|typed|wrongly/.test(one)).sort();

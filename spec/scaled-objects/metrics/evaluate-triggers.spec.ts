@@ -153,7 +153,7 @@ describe('evaluateComposite', () => {
     expect(found).to.deep.equal({ kind: 'value', value: 0, isActive: false });
     const nothing = composite('a', { a: LOST });
     expect(nothing.kind === 'failing' && nothing.error.message).to.equal(
-      'the formula gives nil, and there is no fallback',
+      'the formula returns nil and there is no fallback',
     );
   });
 });

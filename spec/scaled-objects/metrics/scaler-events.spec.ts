@@ -23,7 +23,7 @@ describe('recordStarted', () => {
     );
     expect(warnings).to.deep.equal([
       'KEDAScalerInfo Unmatched input property lenght in scaler redis (jobs)',
-      'KEDAScalerInfo Scaler redis (jobs) is asked with an empty parameter, TriggerAuthentication "ta": Secret default/login not found',
+      'KEDAScalerInfo Scaler redis (jobs) uses an empty parameter: TriggerAuthentication "ta": Secret default/login not found',
     ]);
   });
 

@@ -17,7 +17,7 @@ describe('debugScaledObjects', () => {
       namespace: 'default',
       name: 'web',
       hpa: 'keda-hpa-web',
-      next: 'leave the replicas to the HPA for as long as a trigger is active',
+      next: 'leave the replicas to the HPA while a trigger is active',
     });
     const [metric] = active.triggers[0].metrics;
     expect(metric).to.deep.include({
@@ -73,7 +73,7 @@ describe('debugScaledObjects', () => {
     const { scaledObjects } = await cluster.debug();
     const [paused, web] = [...scaledObjects].sort((a, b) => a.name.localeCompare(b.name));
     expect(web.triggers[0].error).to.match(/^no scaler found for type: kafka; there are /);
-    expect(web.next).to.equal('look again whether the object can be used');
+    expect(web.next).to.equal('check the object again');
     expect(paused.next).to.equal('do nothing until the pause ends');
   });
 

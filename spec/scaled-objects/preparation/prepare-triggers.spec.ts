@@ -62,11 +62,11 @@ describe('prepareTriggers', () => {
     ]);
     expect(await plan(499, 2, 1)).to.deep.equal([
       [499, true, undefined],
-      [0, false, 'ScaledJob web has more than 500 metrics with those of trigger 1'],
+      [0, false, 'ScaledJob web has more than 500 metrics, including those of trigger 1'],
       [1, true, undefined],
     ]);
     expect(await plan(501)).to.deep.equal([
-      [0, false, 'ScaledJob web has more than 500 metrics with those of trigger 0'],
+      [0, false, 'ScaledJob web has more than 500 metrics, including those of trigger 0'],
     ]);
     expect(await plan(...Array<number>(101).fill(1))).to.deep.equal([]);
   });

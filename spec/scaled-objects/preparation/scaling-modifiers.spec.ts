@@ -51,7 +51,7 @@ describe('modifiersOf', () => {
       'error trigger type is Utilization, but it needs to be AverageValue or Value for external metrics',
     ],
     [{ formula: 'a +' }, /^error trying to compile custom formula: /],
-    [{ formula: 'a > 1' }, 'error trying to run custom formula: it gives a boolean, not a number'],
+    [{ formula: 'a > 1' }, 'error trying to run custom formula: the result is a boolean, not a number'],
   ] as const)
     it(`refuses ${JSON.stringify(changes)}`, () => {
       expect(() => modifiers({ ...GIVEN, ...changes })).to.throw(message);

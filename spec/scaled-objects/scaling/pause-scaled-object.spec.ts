@@ -54,7 +54,7 @@ describe('pause', () => {
     for (const replicas of ['', '-1', '1.5', 'many', '2147483648']) {
       const failure = await paused({ replicas }).catch((error: Error) => error.message);
       expect(failure).to.equal(
-        `failed to scale target to paused replica count: value "${replicas}" of annotation autoscaling.keda.sh/paused-replicas is no number of replicas`,
+        `failed to scale target to paused replica count: value "${replicas}" of annotation autoscaling.keda.sh/paused-replicas is not a number of replicas`,
       );
     }
   });

@@ -97,7 +97,7 @@ describe('finalize', () => {
     const scale = () => Promise.reject(new Error('refused'));
     const { done, lines } = await finalized({ scale });
     expect(done).to.deep.equal(['patch true', gone]);
-    expect(JSON.stringify(lines)).to.match(/Cannot restore the replicas of a target.*shop\/web/);
+    expect(JSON.stringify(lines)).to.match(/Cannot restore the original replicas of target.*shop\/web/);
     const error = await finalized({ scale, signal: AbortSignal.abort(new Error('over')) }).catch(String);
     expect(error).to.equal('Error: over');
   });

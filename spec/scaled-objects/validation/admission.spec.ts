@@ -242,8 +242,8 @@ describe('Admission', () => {
     const path = '/validate-keda-sh-v1alpha1-scaledobject';
     const object = scaledObject({});
     const bodies: readonly (readonly [string, RegExp])[] = [
-      ['', /no JSON/],
-      ['[', /no JSON/],
+      ['', /not JSON/],
+      ['[', /not JSON/],
       ['{}', /no AdmissionReview/],
       [
         JSON.stringify({ ...admissionReview('CREATE', object), apiVersion: 'admission.k8s.io/v1beta1' }),
@@ -257,8 +257,8 @@ describe('Admission', () => {
         JSON.stringify(admissionReview('CREATE', scaledObject({ triggers: [{ type: 1 }] }))),
         /no ScaledObject/,
       ],
-      [`${'['.repeat(200)}`, /no JSON/],
-      [`[${'{},'.repeat(60_000)}{}]`, /no JSON/],
+      [`${'['.repeat(200)}`, /not JSON/],
+      [`[${'{},'.repeat(60_000)}{}]`, /not JSON/],
     ];
     for (const [body, message] of bodies) {
       const said = await admission.review(path, Buffer.from(body)).catch((error: Error) => error.message);
@@ -289,7 +289,7 @@ describe('Admission, called by who is no API server', () => {
         );
       }
     }
-    expect([...refusals]).to.deep.equal(['the object of the request is no ScaledObject']);
+    expect([...refusals]).to.deep.equal(['the object of the request is not a valid ScaledObject']);
     expect(heldBytes() - beforeBytes).to.be.below(16 * 2 ** 20);
     expect((await cluster.series()).length).to.be.below(2 ** 20);
   }).timeout(300_000);

@@ -19,7 +19,7 @@ describe('cachedLimits', () => {
   it('asks for no more than two at once, and gives up after two seconds', async () => {
     const { clock, asked, limits } = start(() => new Promise(() => {}));
     const [first, second] = [errorOf(limits('a')), errorOf(limits('b'))];
-    expect(await errorOf(limits('c'))).to.match(/too many namespaces/);
+    expect(await errorOf(limits('c'))).to.match(/too many concurrent/);
     expect(asked).to.deep.equal(['a', 'b']);
     await clock.advance(2_000);
     for (const one of [first, second]) expect(await one).to.match(/were not listed in time/);

@@ -42,7 +42,7 @@ describe('startWebhookServer', () => {
     await using server = await start();
     const { status, body } = await server.post(PATH, Buffer.alloc(3 * 1024 * 1024 + 1, ' '));
     expect({ status, body }).to.deep.equal({
-      ...{ status: 413, body: `a review has no more than ${3 * 1024 * 1024} bytes\n` },
+      ...{ status: 413, body: `the body exceeds ${3 * 1024 * 1024} bytes\n` },
     });
     expect((await server.post(PATH, Buffer.alloc(3 * 1024 * 1024, ' '))).status).to.equal(200);
   });
@@ -87,7 +87,7 @@ describe('startWebhookServer', () => {
     expect(server.logger.lines).to.have.length(1);
     await server.post(PATH, '{}');
     expect(await server.post(PATH, 'bug')).to.deep.include({
-      ...{ status: 500, body: 'the object could not be judged\n' },
+      ...{ status: 500, body: 'Cannot review object: internal error\n' },
     });
     expect(server.logger.lines).to.have.length(2);
   });
