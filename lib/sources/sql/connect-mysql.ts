@@ -35,6 +35,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     flags: ['-LOCAL_FILES'],
     disableEval: true,
     rowsAsArray: true,
+    maxPreparedStatements: 1, // none is prepared, and the default cache takes 0.5 MB of each connection
     typeCast: (field) => field.string('utf8'), // without an encoding it prints warnings about JSON
   });
   checkPacketOrder(connection, socket);

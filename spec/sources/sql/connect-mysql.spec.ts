@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { connectMysql } from '#lib/sources/sql/connect-mysql.ts';
@@ -61,6 +63,20 @@ describe('connectMysql', () => {
     const failed = await system.connection.read('SELECT it').catch((error: unknown) => error);
     expect(failed).to.be.an.instanceOf(Error);
     expect(String(system.connection.socket.failure)).to.include('the response has more than 256 messages');
+  });
+
+  it('takes little memory, since tenants may have a thousand databases', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    await using stack = new AsyncDisposableStack();
+    const connect = async () => stack.use(await start(() => OK));
+    await connect(); // loads the client
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let count = 0; count < 20; count++) await connect();
+    collectGarbage();
+    const bytes = (process.memoryUsage().heapUsed - before) / 20;
+    expect(bytes).to.be.below(150_000); // the server included
   });
 
   it('logs in to a server that asks for the password in another way', async () => {
