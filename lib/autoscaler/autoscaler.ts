@@ -36,8 +36,8 @@ export interface Autoscaler extends AsyncDisposable {
   readonly isLeader: boolean;
 }
 
-/** Timeout and concurrency of DNS lookups, shared fairly by namespaces. */
-const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64 };
+/** Timeout and concurrency of DNS lookups, shared fairly by namespaces, and how many of one may start. */
+const LOOKUPS = { timeoutMs: 5000, maxConcurrent: 64, tenantRate: { perSecond: 25, burst: 50 } };
 
 /**
  * Composes the subsystems that flags choose: each replica watches and serves, and the leader runs the controllers.

@@ -5,6 +5,8 @@ import { domainToASCII } from 'node:url';
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
+import type { TokenBucketOptions } from '#lib/concurrency/token-bucket.ts';
+import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -41,6 +43,11 @@ interface NameResolverOptions {
   readonly servers?: readonly string[];
   /** Concurrent lookups, shared fairly by tenants; unlimited by default. */
   readonly maxConcurrent?: number;
+  /**
+   * Lookups that one tenant may start; by default unlimited, as those of the program itself are. c-ares takes up to 20
+   * ms of the event loop for the answers to one, which have 64 KiB each.
+   */
+  readonly tenantRate?: Pick<TokenBucketOptions, 'perSecond' | 'burst'>;
 }
 
 interface ResolveOptions {
@@ -72,12 +79,15 @@ export class NameResolver {
   readonly #options: NameResolverOptions;
   readonly #cache: ExpiringCache<Outcome>;
   readonly #permits: FairSemaphore;
+  readonly #rates: TokenBuckets | undefined;
   readonly #channels = new Map<string, Channel>();
 
   constructor(options: NameResolverOptions) {
     this.#options = options;
     this.#cache = new ExpiringCache({ clock: options.clock, maxEntries: MAX_CACHED });
     this.#permits = new FairSemaphore(options.maxConcurrent ?? Number.POSITIVE_INFINITY);
+    const { clock, tenantRate } = options;
+    this.#rates = tenantRate && new TokenBuckets({ clock, ...tenantRate });
   }
 
   /** Uses the files and name servers of this machine. */
@@ -141,6 +151,7 @@ export class NameResolver {
         `cannot look up "${name}" within ${formatDuration(timeoutMs)}: other lookups of its namespace are waiting for DNS`,
       );
     using deadline = startDeadline(clock, timeoutMs, { signal, expired });
+    if (tenant !== '') await this.#rates?.get(tenant).take(deadline.signal);
     return await this.#permits.acquire(tenant, deadline.signal);
   }
 

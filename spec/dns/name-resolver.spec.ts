@@ -10,7 +10,12 @@ const RESOLV_CONF = { resolvConf: 'search a.test\noptions ndots:5' };
 
 const never = new AbortController().signal;
 
-async function setup(zone: Zone, { hosts = '', resolvConf = '', maxConcurrent = Infinity } = {}) {
+type Rate = NonNullable<ConstructorParameters<typeof NameResolver>[0]['tenantRate']>;
+
+async function setup(
+  zone: Zone,
+  { hosts = '', resolvConf = '', maxConcurrent = Infinity, tenantRate = undefined as Rate | undefined } = {},
+) {
   const server = await DnsServer.start(zone);
   const clock = new ManualClock();
   const resolver = new NameResolver({
@@ -20,6 +25,7 @@ async function setup(zone: Zone, { hosts = '', resolvConf = '', maxConcurrent = 
     resolvConf: async () => resolvConf,
     servers: [server.address],
     maxConcurrent,
+    ...(tenantRate && { tenantRate }),
   });
   const message = (name: string) => resolver.resolve(name, never).catch((error: Error) => error.message);
   return { clock, message, resolver, server, [Symbol.dispose]: () => server[Symbol.dispose]() };
@@ -239,6 +245,33 @@ describe('NameResolver', () => {
         'no response from DNS for "n3.test" within 3s',
         'cannot look up "n4.test" within 3s: other lookups of its namespace are waiting for DNS',
       ]);
+    });
+
+    it('starts a limited number of lookups for a tenant, and as many as it wants for the program', async () => {
+      const names = Array.from({ length: 6 }, (_, index) => `n${index}.test`);
+      const zone = Object.fromEntries(names.map((name) => [name, [ipv4(name, '10.0.0.7')]]));
+      using system = await setup(zone, { tenantRate: { perSecond: 1, burst: 2 } });
+      const { resolver, clock } = system;
+      const found: string[] = [];
+      const of = (tenant: string, name: string) =>
+        resolver.resolveAll(name, { tenant }).then(
+          () => void found.push(`${tenant} ${name}`),
+          ({ code }) => void found.push(`${tenant} ${name} ${code}`),
+        );
+      const greedy = names.map((name) => of('greedy', name));
+      await until(clock, () => found.length === 2);
+      await of('modest', 'n0.test');
+      for (const name of names) await of('', name);
+      expect(found.filter((one) => one.startsWith('greedy'))).to.deep.equal([
+        'greedy n0.test',
+        'greedy n1.test',
+      ]);
+      await clock.advance(1000);
+      await until(clock, () => found.includes('greedy n2.test'));
+      await clock.advance(2000);
+      await Promise.all(greedy);
+      expect(found.at(-1)).to.equal('greedy n5.test DNS_BUSY');
+      expect(await resolver.resolveAll('n0.test', { tenant: 'greedy' })).to.deep.equal(['10.0.0.7']); // cached
     });
 
     it('does not share results between tenants', async () => {
