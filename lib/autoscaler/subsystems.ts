@@ -1,37 +1,22 @@
 import type { VersionInfo } from '#lib/apiserver/discovery/version-info.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { ScaleLog } from '#lib/control/scale-log.ts';
-import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { TargetPins } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { HpaEnvironment } from '#lib/hpa/hpa-subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { MetricsAdapterPartOptions } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import type { ScaledObjectsFlags } from '#lib/scaled-objects/scaled-objects-options.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
-import type { Clock } from '#lib/time/clock.ts';
 
 /** Singletons that subsystems share. */
-export interface Runtime {
-  readonly client: ApiClient;
+export interface Runtime extends ControllerEnvironment {
   /** Reads references of triggers, with a rate limit of its own. */
   readonly reader: ApiClient;
-  readonly mapper: RestMapper;
-  readonly informers: SharedInformers;
-  readonly scales: ScaleClient;
-  readonly scaleLog: ScaleLog;
-  readonly events: Pick<EventRecorder, 'record'>;
   readonly registry: SlicedRegistry;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly workQueues: WorkQueueSeries;
   readonly findAddresses: FindAddresses;
   readonly store: MetricStore;

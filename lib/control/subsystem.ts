@@ -1,5 +1,13 @@
 import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
+import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
+import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
+import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { Logger } from '#lib/telemetry/logger.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import type { UiPart } from '#lib/ui/page.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import type { ScaleClient } from './scale-client.ts';
+import type { ScaleLog } from './scale-log.ts';
 
 /**
  * A part of the autoscaler with a purpose of its own, such as the controller of one kind. While the program is composed, it
@@ -18,6 +26,18 @@ export interface Subsystem extends ServedSubsystem {
    * @throws when it cannot act; also the reason of the signal, which is no failure
    */
   lead?(signal: AbortSignal): Promise<void>;
+}
+
+/** What controllers share in a process: subsystems extend it with what only they need. */
+export interface ControllerEnvironment {
+  readonly client: ApiClient;
+  readonly mapper: RestMapper;
+  readonly informers: SharedInformers;
+  readonly scales: ScaleClient;
+  readonly scaleLog: ScaleLog;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /**

@@ -2,19 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { ScaleLog } from '#lib/control/scale-log.ts';
-import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { PinnedTarget } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf } from './cron-hpa.ts';
 import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
@@ -30,15 +23,8 @@ import {
   targetsOfHpa,
 } from './target-conflicts.ts';
 
-interface CronHpaEnvironment {
-  readonly client: ApiClient;
-  readonly informers: SharedInformers;
-  readonly scales: ScaleClient;
-  readonly scaleLog: ScaleLog;
-  readonly events: Pick<EventRecorder, 'record'>;
+interface CronHpaEnvironment extends Omit<ControllerEnvironment, 'mapper'> {
   readonly registry: Registry;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
   /** Concurrent reconciliations; 1 by default. */

@@ -1,20 +1,12 @@
 import type { Registry } from 'prom-client';
 import { type Controller, runController } from '#lib/control/controller.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { ScaleLog } from '#lib/control/scale-log.ts';
-import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { PinnedTarget, TargetPins } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { POD_INDEXES, PODS } from '#lib/kubernetes/objects/pod.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { ExternalControllers } from './external-controllers.ts';
 import { type HpaLoopOptions, hpaController, recordEvent } from './hpa-controller.ts';
@@ -35,16 +27,8 @@ import type { ConfigMap } from './state/config-map-parts.ts';
 import { ConfigMapStore } from './state/config-map-store.ts';
 import { ScalingStates } from './state/scaling-states.ts';
 
-export interface HpaEnvironment {
-  readonly client: ApiClient;
-  readonly mapper: RestMapper;
-  readonly informers: SharedInformers;
-  readonly scales: ScaleClient;
-  readonly scaleLog: ScaleLog;
-  readonly events: Pick<EventRecorder, 'record'>;
+export interface HpaEnvironment extends ControllerEnvironment {
   readonly registry: Registry;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly options: HpaLoopOptions;
   readonly workQueues?: WorkQueueSeries | undefined;
   /** Targets with a fixed size, whose minReplicas do not change; none by default. */

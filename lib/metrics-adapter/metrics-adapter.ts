@@ -6,18 +6,12 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
-import type { Subsystem } from '#lib/control/subsystem.ts';
-import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import { customMetricsGroup } from './api/custom-metrics-group.ts';
 import { externalMetricsGroup } from './api/external-metrics-group.ts';
 import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from './collected-metrics.ts';
@@ -40,14 +34,8 @@ import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 
 /** What the metrics adapter needs from outside. */
-interface MetricsAdapterEnvironment {
-  readonly client: ApiClient;
-  readonly mapper: RestMapper;
-  readonly informers: SharedInformers;
-  readonly events: Pick<EventRecorder, 'record'>;
+interface MetricsAdapterEnvironment extends Omit<ControllerEnvironment, 'scales' | 'scaleLog'> {
   readonly registry: Registry;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly collectors: readonly MetricCollector[];
   /** Those of the process. */
   readonly pollLimits: PollLimits;

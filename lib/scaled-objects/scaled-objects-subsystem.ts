@@ -6,26 +6,19 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, mapKeys, runController } from '#lib/control/controller.ts';
-import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { KeySignal } from '#lib/control/key-signal.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
-import type { ScaleClient } from '#lib/control/scale-client.ts';
-import type { ScaleLog } from '#lib/control/scale-log.ts';
-import type { Subsystem } from '#lib/control/subsystem.ts';
+import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
-import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { waitUntilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
-import type { Logger } from '#lib/telemetry/logger.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { readScaledJob, readScaledObject, readTriggerAuthentication } from './api/cached-objects.ts';
 import { declareInformers, findOverlapping, findOverlappingHpas, findOwners } from './api/informers.ts';
@@ -65,15 +58,9 @@ import { cachedLimits, limitedByDefault } from './validation/limit-ranges.ts';
 import { WebhookSeries } from './validation/webhook-series.ts';
 import { startWebhookServer } from './validation/webhook-server.ts';
 
-interface ScaledObjectsEnvironment {
-  readonly client: ApiClient;
+interface ScaledObjectsEnvironment extends ControllerEnvironment {
   /** Reads for triggers in every replica; unlike `client`, it also works in replicas that do not lead. */
   readonly reader: ApiClient;
-  readonly mapper: RestMapper;
-  readonly informers: SharedInformers;
-  readonly scales: ScaleClient;
-  readonly scaleLog: ScaleLog;
-  readonly events: Pick<EventRecorder, 'record'>;
   readonly store: MetricStore;
   readonly types: TriggerTypes;
   /** Shared by all collections of the process. */
@@ -81,8 +68,6 @@ interface ScaledObjectsEnvironment {
   /** Time slices for reading responses and preparing triggers. */
   readonly share: FairShare;
   readonly registry: Pick<SlicedRegistry, 'add'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Version of this program, for labels. */
   readonly version: string;
   readonly options: ScaledObjectsOptions;
