@@ -84,6 +84,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     const resource = await hpas.served(signal);
     const hpaClient = hpaResourceClient(client, resource);
     const store = new ConfigMapStore({
+      clock,
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
       isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
     });

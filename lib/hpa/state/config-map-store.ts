@@ -1,5 +1,6 @@
 import { isAlreadyExists, isConflict, isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { type ResourceClient, retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import {
   assignRecords,
   CONFIG_MAP_NAMES,
@@ -16,9 +17,8 @@ interface ConfigMapStoreOptions {
   readonly configMaps: ResourceClient<ConfigMap>;
   /** Whether the HPA exists; a write drops records of other ones. */
   readonly isKnown: (key: string) => boolean;
+  readonly clock: Clock;
 }
-
-const MAX_CONFLICTS = 5;
 
 interface NamespaceState {
   parts: readonly StatePart[];
@@ -102,20 +102,18 @@ export class ConfigMapStore {
     const changes = new Map(state.changes);
     state.changes.clear();
     const isKnown = (name: string) => this.#options.isKnown(`${namespace}/${name}`);
-    for (let conflicts = 0; ; conflicts++) {
-      try {
-        const { parts, refused } = assignRecords(state.parts, changes, isKnown);
-        await this.#send(namespace, state, parts);
-        return refused;
-      } catch (error) {
-        const isOutdated = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (!isOutdated || conflicts >= MAX_CONFLICTS) {
-          for (const [name, text] of changes) if (!state.changes.has(name)) state.changes.set(name, text); // with the next write
-          throw error;
-        }
-        // A part may exist beyond missing ones.
-        Object.assign(state, await this.#read(namespace, { isThorough: true }));
-      }
+    const write = async ({ parts: current }: Pick<NamespaceState, 'parts'>) => {
+      const { parts, refused } = assignRecords(current, changes, isKnown);
+      await this.#send(namespace, state, parts);
+      return refused;
+    };
+    // A part may exist beyond missing ones.
+    const reread = async () => Object.assign(state, await this.#read(namespace, { isThorough: true }));
+    try {
+      return await retryOnConflict(state, write, { reread, isOutdated, clock: this.#options.clock });
+    } catch (error) {
+      for (const [name, text] of changes) if (!state.changes.has(name)) state.changes.set(name, text); // with the next write
+      throw error;
     }
   }
 
@@ -133,6 +131,11 @@ export class ConfigMapStore {
       state.indexes = findPartIndexes(parts);
     }
   }
+}
+
+/** Whether another client has changed, created or deleted a ConfigMap since it was read. */
+function isOutdated(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
 
 const NO_RECORDS: ReadonlyMap<string, string> = new Map();

@@ -205,14 +205,15 @@ function withQuery(path: string, query: Readonly<Record<string, string>>): strin
 interface ConflictRetryOptions<Read> {
   /** Reads again what is to be written over; `undefined` gives up, as the write must not be repeated. */
   readonly reread: () => Promise<Read | undefined>;
+  /** Which failures another read may cure; by default conflicts. */
+  readonly isOutdated?: (error: unknown) => boolean;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal?: AbortSignal | undefined;
-  /** By default 5, the first included. */
-  readonly maxAttempts?: number;
   /** A number in [0, 1), so that those in conflict do not meet again; by default `Math.random`. */
   readonly random?: () => number;
 }
 
+/** With the first one. */
 const MAX_ATTEMPTS = 5;
 const DELAY_MS = 10;
 
@@ -227,13 +228,13 @@ export async function retryOnConflict<Read, Written>(
   write: (latest: Read) => Promise<Written>,
   options: ConflictRetryOptions<Read>,
 ): Promise<Written> {
-  const { reread, clock, signal, maxAttempts = MAX_ATTEMPTS, random = Math.random } = options;
+  const { reread, isOutdated = isConflict, clock, signal, random = Math.random } = options;
   let latest: Read = read;
   for (let attempt = 1; ; attempt++) {
     try {
       return await write(latest);
     } catch (error) {
-      if (attempt >= maxAttempts || !isConflict(error)) throw error;
+      if (attempt >= MAX_ATTEMPTS || !isOutdated(error)) throw error;
       await clock.sleep(DELAY_MS * (1 + random()), signal ? { signal } : {});
       const found = await reread();
       if (found === undefined) throw error;

@@ -3,6 +3,7 @@ import { bytesOfAll, type ConfigMap } from '#lib/hpa/state/config-map-parts.ts';
 import { ConfigMapStore } from '#lib/hpa/state/config-map-store.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { systemClock } from '#lib/time/clock.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
 import { ApiError } from '#simulator/api-server/status.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -197,6 +198,7 @@ describe('ConfigMapStore', () => {
   function lead(): ConfigMapStore {
     return new ConfigMapStore({
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
+      clock: systemClock,
       isKnown: (key) => known.has(key.slice('default/'.length)),
     });
   }
