@@ -38,8 +38,7 @@ export async function connectMysql(options: DatabaseOptions): Promise<SqlConnect
     maxPreparedStatements: 1, // none is prepared, and the default cache takes 0.5 MB of each connection
     typeCast: (field) => field.string('utf8'), // without an encoding it prints warnings about JSON
   });
-  checkPacketOrder(connection, socket);
-  limitLogin(connection, socket);
+  checkPackets(connection, socket);
   const destroy = () => {
     connection.destroy();
     socket.destroy();
@@ -77,36 +76,31 @@ interface PacketHandler {
   handlePacket(packet?: { readonly sequenceId: number }): void;
 }
 
-/**
- * Counts packets, and fails the connection if they are out of order. The client would print a line for each and
- * continue.
- */
-function checkPacketOrder(connection: object, socket: GuardedSocket): void {
-  const client = connection as PacketHandler;
-  const handle = client.handlePacket;
-  client.handlePacket = (packet) => {
-    if (packet !== undefined) socket.countMessage();
-    if (packet !== undefined && socket.failure) return; // the rest of a chunk
-    if (packet === undefined || packet.sequenceId === client.sequenceId) handle.call(client, packet);
-    else socket.fail(new Error('the packets of the response are out of order'));
-  };
-}
-
 /** Three passwords by the longest exchange take thirteen packets. */
 const MAX_LOGIN_PACKETS = 16;
 
 /**
- * Fails a connection whose server does not complete the login. It may request the password repeatedly, encrypted with
- * its own key; a key of 1 KB takes 10 ms of the event loop.
+ * Counts packets, and fails the connection if they are out of order: the client would print a line for each and continue.
+ *
+ * Also fails one whose server does not complete the login. It may request the password repeatedly, encrypted with its own
+ * key; a key of 1 KB takes 10 ms of the event loop.
+ *
+ * The client has no option for these, and the socket sees no packets: the client starts TLS within the connection.
  */
-function limitLogin(connection: object, socket: GuardedSocket): void {
+function checkPackets(connection: object, socket: GuardedSocket): void {
   const client = connection as PacketHandler;
   const handle = client.handlePacket;
-  let count = 0;
+  let loginPackets = 0;
   client.handlePacket = (packet) => {
-    if (packet === undefined || client.authorized || ++count <= MAX_LOGIN_PACKETS)
-      handle.call(client, packet);
-    else socket.fail(new Error(`the server sends more than ${MAX_LOGIN_PACKETS} login packets`));
+    if (packet !== undefined) {
+      if (!client.authorized && ++loginPackets > MAX_LOGIN_PACKETS)
+        socket.fail(new Error(`the server sends more than ${MAX_LOGIN_PACKETS} login packets`));
+      socket.countMessage();
+      if (socket.failure) return; // the rest of a chunk
+      if (packet.sequenceId !== client.sequenceId)
+        return socket.fail(new Error('the packets of the response are out of order'));
+    }
+    handle.call(client, packet);
   };
 }
 
