@@ -1,7 +1,7 @@
 /**
  * The value of a record's own key; `undefined` where it has none.
  *
- * Keys from outside (of labels, annotations, Secrets, JSON, queries, flags) may be `constructor` or `__proto__`, which
+ * External keys (of labels, annotations, Secrets, JSON, queries, flags) may be `constructor` or `__proto__`, which
  * index access finds in the prototype of every plain object.
  */
 export function getOwn<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {

@@ -1,10 +1,10 @@
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
-/** Of whole thousandths, and of 1000 times as much each. */
+/** Suffixes for thousandths and above. */
 const FROM_THOUSANDTHS = DECIMAL_SUFFIXES.slice(2);
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**
- * Writes CPU as Kubernetes writes the quantity of that many nanocores: `12345678n`, `50m`, `2`, `0`.
+ * Formats CPU as Kubernetes does: `12345678n`, `50m`, `2`, `0`.
  *
  * @param nanocores not negative and below 2^53; a fraction is dropped
  */
@@ -13,7 +13,7 @@ export function formatCpuNanocores(nanocores: number): string {
 }
 
 /**
- * Writes memory as Kubernetes writes the binary quantity of that many bytes: `52356Ki`, `25Mi`, `52357`.
+ * Formats memory as a binary quantity, as Kubernetes does: `52356Ki`, `25Mi`, `52357`.
  *
  * Below 1024 bytes Kubernetes falls back to decimal suffixes, so 1000 bytes are `1k`.
  *
@@ -25,7 +25,7 @@ export function formatMemoryBytes(bytes: number): string {
   return withLargestSuffix(whole, 1024, BINARY_SUFFIXES);
 }
 
-/** The canonical form: the largest suffix that leaves a whole number in front of it. */
+/** The canonical form: the largest suffix with an integer before it. */
 function withLargestSuffix(amount: number, base: number, suffixes: readonly string[]): string {
   if (amount === 0) return '0';
   let mantissa = amount;
@@ -37,16 +37,16 @@ function withLargestSuffix(amount: number, base: number, suffixes: readonly stri
   return `${mantissa}${suffixes[exponent]}`;
 }
 
-/** How a quantity was written, and is written again. */
+/** The format in which a quantity was written, and is formatted again. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** Kubernetes counts no finer than this. */
+/** Kubernetes' finest unit. */
 const NANOS_A_UNIT = 1_000_000_000n;
 const MAX_NANOS = (2n ** 63n - 1n) * NANOS_A_UNIT;
 
-/** None is written that long; a longer text is refused unread. */
+/** Valid quantities are shorter; a longer text is refused without parsing. */
 const MAX_LENGTH = 128;
-/** Beyond these, any number of digits that is read is cut to the greatest or the least quantity. */
+/** Beyond these, any number of parsed digits is capped to the largest or smallest quantity. */
 const MAX_EXPONENT = 40;
 const MIN_EXPONENT = -MAX_LENGTH - 40;
 
@@ -54,9 +54,9 @@ const QUANTITY =
   /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /**
- * An amount of something as Kubernetes counts it: exact in billionths, up to 2^63-1.
+ * An amount as Kubernetes represents it: exact in billionths, up to 2^63-1.
  *
- * What is finer is rounded away from zero, and what is greater is cut, as the API server does.
+ * Finer amounts are rounded away from zero, and larger ones are capped, as the API server does.
  */
 export class Quantity {
   readonly nanos: bigint;
@@ -71,7 +71,7 @@ export class Quantity {
     return new Quantity(nanos, format);
   }
 
-  /** Reads `100m`, `1.5Gi`, `12e6`; `undefined` for what is no quantity. */
+  /** Parses `100m`, `1.5Gi`, `12e6`; `undefined` for an invalid quantity. */
   static parse(text: string): Quantity | undefined {
     const groups = text.length <= MAX_LENGTH ? QUANTITY.exec(text)?.groups : undefined;
     if (!groups) return undefined;
@@ -93,12 +93,12 @@ export class Quantity {
     );
   }
 
-  /** Below 0 where this is less than the other, above 0 where it is more. */
+  /** Negative if this is less than the other, positive if it is more. */
   compare(other: Quantity): number {
     return this.nanos < other.nanos ? -1 : this.nanos > other.nanos ? 1 : 0;
   }
 
-  /** The sum, in the format of this one, or where this is zero, of the other. */
+  /** The sum, in the format of this one, or, if this is zero, of the other. */
   plus(other: Quantity): Quantity {
     return new Quantity(this.nanos + other.nanos, this.nanos === 0n ? other.format : this.format);
   }
@@ -107,7 +107,7 @@ export class Quantity {
     return new Quantity(-this.nanos, this.format);
   }
 
-  /** The canonical form: the largest suffix that leaves a whole number in front of it. */
+  /** The canonical form: the largest suffix with an integer before it. */
   toString(): string {
     const { nanos } = this;
     if (nanos === 0n) return '0';
@@ -132,7 +132,7 @@ function scale(digits: bigint, exponent: number): bigint {
   return power >= 0 ? digits * 10n ** BigInt(power) : divideUp(digits, 10n ** BigInt(-power));
 }
 
-/** Divides and rounds away from zero: a request for little gets something. */
+/** Divides and rounds away from zero, so that a small amount does not become zero. */
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   if (quotient * divisor === dividend) return quotient;
@@ -150,32 +150,32 @@ function strip(amount: bigint, base: bigint, maxSteps: number): { mantissa: bigi
 }
 
 /**
- * Reads a Kubernetes quantity in nanos: `100m` is 100,000,000.
+ * Parses a Kubernetes quantity in nanos: `100m` is 100,000,000.
  *
- * What is smaller than a nano is rounded away from zero and what is beyond 2^63-1 is cut, as Kubernetes does.
+ * Values below a nano are rounded away from zero and values beyond 2^63-1 are capped, as Kubernetes does.
  *
- * @throws {QuantityError} when the text is no quantity
+ * @throws {QuantityError} when the text is not a quantity
  */
 export function parseNanos(text: string): bigint {
   const quantity = Quantity.parse(text);
-  if (!quantity) throw new QuantityError(text, 'is no quantity');
+  if (!quantity) throw new QuantityError(text, 'is not a quantity');
   return quantity.nanos;
 }
 
 /**
- * Reads a quantity in thousandths, rounded away from zero: what the HPA controller counts in.
+ * Parses a quantity in thousandths, the unit of the HPA controller, rounded away from zero.
  *
- * @throws {QuantityError} when the text is no quantity, or its thousandths exceed 64 bits
+ * @throws {QuantityError} when the text is not a quantity, or its thousandths exceed 64 bits
  */
 export function parseThousandths(text: string): bigint {
   const thousandths = divideUp(parseNanos(text), 1_000_000n);
   if (BigInt.asIntN(64, thousandths) !== thousandths) {
-    throw new QuantityError(text, 'has more thousandths than 64 bits count');
+    throw new QuantityError(text, 'exceeds 64 bits in thousandths');
   }
   return thousandths;
 }
 
-/** A text that is no quantity, or none that can be counted with. */
+/** A text that is not a quantity, or exceeds the range. */
 export class QuantityError extends Error {
   constructor(text: string, problem: string) {
     super(`${JSON.stringify(text.slice(0, 40))} ${problem}`);
@@ -183,15 +183,13 @@ export class QuantityError extends Error {
   }
 }
 
-/**
- * Writes thousandths as Kubernetes writes a quantity of the decimal format: `2500m`, `3`, `20k`.
- */
+/** Formats thousandths as a decimal quantity, as Kubernetes does: `2500m`, `3`, `20k`. */
 export function formatThousandths(thousandths: bigint): string {
   return formatAs('DecimalSI', thousandths);
 }
 
 /**
- * Writes thousandths as Kubernetes writes a quantity of the binary format: `64Mi`, `91000000`.
+ * Formats thousandths as a binary quantity, as Kubernetes does: `64Mi`, `91000000`.
  *
  * Below 1024, and where thousandths would be lost, Kubernetes falls back to the decimal format.
  */
@@ -203,17 +201,17 @@ function formatAs(format: QuantityFormat, thousandths: bigint): string {
   return Quantity.ofNanos(thousandths * 1_000_000n, format).toString();
 }
 
-/** Everything below a thousandth is cut off, as the metrics APIs' clients count. */
+/** Anything below a thousandth is dropped, as the clients of the metrics APIs do. */
 const NANOS_A_THOUSANDTH = 1_000_000n;
-/** As many digits as a double holds for sure: 4.35 times 1000 is 4350, not 4349.999…. */
+/** As many digits as a double represents reliably: 4.35 times 1000 is 4350, not 4349.999…. */
 const SURE_DIGITS = 15;
 
-/** Quantities end below, at 2^63. */
-const GREATEST = 1e19;
+/** Above all quantities, which end at 2^63. */
+const MAX_VALUE = 1e19;
 
-/** Writes a finite number as a quantity of whole thousandths, with the largest suffix that leaves a whole number in front of it. */
+/** Formats a finite number as a quantity in thousandths, with the largest suffix that has an integer before it. */
 export function formatValue(value: number): string {
-  const bounded = Math.min(Math.max(value, -GREATEST), GREATEST); // a double has no thousand times the greatest double
+  const bounded = Math.min(Math.max(value, -MAX_VALUE), MAX_VALUE); // a double cannot represent a thousand times the largest double
   const thousandths = Math.trunc(Number((bounded * 1000).toPrecision(SURE_DIGITS)));
   if (Number.isSafeInteger(thousandths)) return withLargestSuffix(thousandths, 1000, FROM_THOUSANDTHS);
   return Quantity.ofNanos(BigInt(thousandths) * NANOS_A_THOUSANDTH).toString();

@@ -1,20 +1,20 @@
 import { type Document, isAlias, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-/** What is wrong with a text that is no YAML, in which line; none of the text itself, which may be a credential. */
+/** Why a text is not YAML, and in which line; never the text itself, which may be a credential. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 }
 
-/** The package calls itself for each level, and takes a second of CPU to run out of stack. */
+/** The package recurses for each level, and takes a second of CPU time to exhaust the stack. */
 const MAX_NESTING = 256;
 
 /**
- * Reads one document of YAML in linear time. The package would compare each key of a mapping with all keys before it.
+ * Parses one YAML document in linear time. The package would compare each key of a mapping with all keys before it.
  *
- * @param options `maxAliasCount` is how many values aliases may stand for, none by default; `takesFirst` leaves out the
- *   documents behind the first, which are an error otherwise
- * @throws {YamlError} where it is no YAML, too, for a mapping that names a key twice, and for more than 256 brackets and
- *   braces that are open at once, in quoted text or out of it
+ * @param options `maxAliasCount` is the maximum number of alias expansions, 0 by default; `takesFirst` ignores the
+ * documents after the first, which are an error otherwise
+ * @throws {YamlError} for invalid YAML, also for a mapping with duplicate keys, and for more than 256 nested brackets
+ * and braces, in quoted text or out of it
  */
 export function readYaml(text: string, { maxAliasCount = 0, takesFirst = false } = {}): unknown {
   const tooDeep = lineBeyondNesting(text);
@@ -25,7 +25,7 @@ export function readYaml(text: string, { maxAliasCount = 0, takesFirst = false }
     lineCounter,
     prettyErrors: false,
     logLevel: takesFirst ? 'silent' : 'error',
-    uniqueKeys: false, // looked for below
+    uniqueKeys: false, // detected below
   });
   const [problem] = document.errors;
   const [code, at] = problem ? [problem.code, problem.pos[0]] : ['DUPLICATE_KEY', repeatedKeyAt(document)];
@@ -35,12 +35,12 @@ export function readYaml(text: string, { maxAliasCount = 0, takesFirst = false }
   try {
     return document.toJS({ maxAliasCount });
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error; // no other one repeats the text
-    throw refused('BAD_ALIAS', badAliasAt(document)); // a password that begins with * is one, and the package tells its name
+    if (!(error instanceof ReferenceError)) throw error; // no other message quotes the text
+    throw refused('BAD_ALIAS', badAliasAt(document)); // a password that begins with * is one, and the package quotes its name
   }
 }
 
-/** In which line more brackets and braces are open than may be. */
+/** The line in which more brackets and braces are open than allowed. */
 function lineBeyondNesting(text: string): number | undefined {
   let [depth, line] = [0, 1];
   for (const character of text) {
@@ -52,7 +52,7 @@ function lineBeyondNesting(text: string): number | undefined {
   return undefined;
 }
 
-/** Where the first alias stands that has no anchor before it; where all have one, the first of all. */
+/** Position of the first alias without a preceding anchor; if all have one, of the first alias. */
 function badAliasAt(document: Document): number {
   const anchors = new Set<string>();
   let first: number | undefined;
@@ -72,7 +72,7 @@ function badAliasAt(document: Document): number {
   return unresolved ?? first ?? 0;
 }
 
-/** Where the first key stands that its mapping has already. */
+/** Position of the first duplicate key. */
 function repeatedKeyAt(document: Document): number | undefined {
   let at: number | undefined;
   visit(document, {

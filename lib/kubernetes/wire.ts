@@ -1,4 +1,4 @@
-/** A type of the official client as JSON has it: what the client reads to a Date is a text there. */
+/** A type of the official client in JSON: Dates are strings. */
 export type Wire<T> = T extends Date
   ? string
   : T extends object

@@ -13,13 +13,13 @@ describe('ReplicaWork', () => {
     expect(healthCheck).to.deep.include({ name: 'followers', endpoints: ['livez'] });
     work.start();
     expect(healthCheck.check()).to.equal(undefined);
-    failing.reject(new Error('the informers are closed'));
+    failing.reject(new Error('informers are closed'));
     await eventually(() => healthCheck.check() !== undefined);
     expect(healthCheck.check()).to.equal('it has failed, as the log says');
     expect(logger.lines).to.deep.equal([
       {
         ...{ level: 'error', verbosity: 0, message: 'Work of this replica failed; it is not alive' },
-        fields: { work: 'followers', err: 'the informers are closed' },
+        fields: { work: 'followers', err: 'informers are closed' },
       },
     ]);
   });

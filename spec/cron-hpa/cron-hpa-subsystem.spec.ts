@@ -80,7 +80,7 @@ describe('cronHpaSubsystem', () => {
 
   it('throws when its controller cannot be composed, and ends when it no longer leads', async () => {
     await informers[Symbol.asyncDispose]();
-    expect(await errorOf(subsystem.lead(new AbortController().signal))).to.equal('the informers are closed');
+    expect(await errorOf(subsystem.lead(new AbortController().signal))).to.equal('informers are closed');
     await leadTogether([subsystem], AbortSignal.abort(new Error('not the leader any more')));
   });
 

@@ -29,7 +29,7 @@ describe('hpaSubsystem', () => {
       ...{ registry: new Registry(), events: { record: () => {} } },
     });
     await informers[Symbol.asyncDispose]();
-    expect(await errorOf(subsystem.lead(new AbortController().signal))).to.equal('the informers are closed');
+    expect(await errorOf(subsystem.lead(new AbortController().signal))).to.equal('informers are closed');
     await leadTogether([subsystem], AbortSignal.abort(new Error('not the leader any more')));
   });
 

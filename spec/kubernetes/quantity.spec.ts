@@ -274,7 +274,7 @@ describe('parseNanos', () => {
     for (const text of ['1e400', '1e1000', '9223372036854775808']) {
       expect(parseNanos(text)).to.equal((2n ** 63n - 1n) * 10n ** 9n);
     }
-    expect(() => parseNanos('9'.repeat(100_000))).to.throw(QuantityError, 'is no quantity');
+    expect(() => parseNanos('9'.repeat(100_000))).to.throw(QuantityError, 'is not a quantity');
   });
 });
 
@@ -289,7 +289,7 @@ describe('parseThousandths', () => {
     expect(parseThousandths('9223372036854775807m')).to.equal(2n ** 63n - 1n);
     expect(() => parseThousandths('9223372036854775808m')).to.throw(
       QuantityError,
-      '"9223372036854775808m" has more thousandths than 64 bits count',
+      '"9223372036854775808m" exceeds 64 bits in thousandths',
     );
     expect(() => parseThousandths('10P')).to.throw(QuantityError);
   });

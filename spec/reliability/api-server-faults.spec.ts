@@ -94,7 +94,7 @@ describe('an API server that fails', () => {
     expect(await server.names(POD_METRICS)).to.have.length(2 * NODES);
     expect((await server.get('/livez')).status).to.equal(200);
     expect((await server.get('/readyz')).status).to.equal(200);
-    const lost = errors().filter(({ message }) => message.startsWith('Cannot follow the API server'));
+    const lost = errors().filter(({ message }) => message.startsWith('Cannot list or watch objects'));
     expect(lost.map(({ fields }) => fields.resource).sort()).to.deep.equal(['configmaps', 'nodes', 'pods']);
 
     expect((await askAsViewer()).status).to.equal(500); // as the decision has expired

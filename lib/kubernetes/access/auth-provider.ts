@@ -3,7 +3,10 @@ import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 import type { CredentialMaker } from './cluster-access.ts';
 import type { CurrentContext } from './kubeconfig.ts';
 
-/** Has the official client make the credentials of a user with an `auth-provider`, such as `oidc`; it keeps them while they are valid. */
+/**
+ * Credentials of a user with an `auth-provider`, such as `oidc`, made by the official client, which caches them while
+ * they are valid.
+ */
 export function authProvider(context: CurrentContext): CredentialMaker {
   const user = { name: context.userName, authProvider: context.user['auth-provider'] } as User;
   const load = () => {

@@ -6,67 +6,68 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** What TLS connections to the API server, and to kubelets that trust the same authorities, are made with. */
+/** TLS settings for the API server, and for kubelets that trust the same authorities. */
 export interface ClusterTls {
-  /** PEM; `undefined` trusts the system's authorities. */
+  /** PEM; `undefined` to trust the system's authorities. */
   readonly ca: string | undefined;
   /** PEM of a client certificate and its key. */
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** The name to verify instead of the dialled one. */
+  /** The name to verify instead of the dialed one. */
   readonly servername: string | undefined;
   readonly rejectUnauthorized: boolean;
 }
 
-/** Everything that proves who speaks, as of one moment. */
+/** Credentials at one moment. */
 export interface ClusterCredentials {
   readonly tls: ClusterTls;
   /** The value of the Authorization header. */
   readonly authorization: string | undefined;
 }
 
-/** Credentials that an exec plugin or an auth provider makes. */
+/** Credentials from an exec plugin or an auth provider. */
 export type MadeCredentials = Partial<Pick<ClusterTls, 'cert' | 'key'>> &
   Pick<ClusterCredentials, 'authorization'>;
 
-/** Makes credentials until the signal aborts, or returns the last ones where these are valid and were not refused. */
+/**
+ * Makes credentials until the signal aborts, or returns the last ones while these are valid and have not been refused.
+ */
 export type CredentialMaker = (signal: AbortSignal, areRefused: boolean) => Promise<MadeCredentials>;
 
-/** Where credentials come from. */
+/** A source of credentials. */
 export interface ClusterSource {
   /** The API server's base URL; may have a path. */
   readonly server: URL;
-  /** An HTTP proxy on the way to it. */
+  /** An HTTP proxy in front of it. */
   readonly proxy: URL | undefined;
   /**
-   * Reads the credentials from their files or their plugin, until the signal aborts.
+   * Reads the credentials from their files or plugin, until the signal aborts.
    *
-   * @param areRefused whether the API server has refused the last ones: none that were kept will do
+   * @param areRefused whether the API server has refused the last ones, so that cached ones cannot be used
    */
   load(signal: AbortSignal, areRefused: boolean): Promise<ClusterCredentials>;
 }
 
-/** Credentials are read again at most this often. */
+/** Credentials are read at most this often. */
 const REFRESH_INTERVAL_MS = 10_000;
 
-/** A plugin may want to hear of its user first. */
+/** An exec plugin may prompt the user first. */
 const FIRST_LOAD_TIMEOUT_MS = 60_000;
 /** Requests wait for it. */
 const RELOAD_TIMEOUT_MS = 10_000;
 
-/** What access to an API server needs from outside. */
 export interface ClusterAccessEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the program ends: no credentials are read any more. */
+  /** Aborts when the program ends: no credentials are read afterwards. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * How to reach the API server.
+ * Access to an API server.
  *
- * Tokens and certificates rotate under a running program, so they are read again as they are used. When that
- * fails, the last good ones go on being used.
+ * Tokens and certificates rotate under a running program, so they are read again as they are used. If that fails, the
+ * last valid ones remain in use.
  */
 export class ClusterAccess {
   readonly server: URL;
@@ -77,7 +78,7 @@ export class ClusterAccess {
   #loadedAtMs: number;
   #loading: Promise<void> | undefined;
   #areRefused = false;
-  /** When credentials were last read because the ones before were refused. */
+  /** When refused credentials were last replaced. */
   #replacedAtMs = Number.NEGATIVE_INFINITY;
   readonly #failures: FailureLog;
 
@@ -93,8 +94,8 @@ export class ClusterAccess {
     this.#environment = environment;
     this.#failures = new FailureLog({
       logger: environment.logger,
-      failing: 'Keeping the last credentials for the API server',
-      recovered: 'Credentials for the API server can be read again',
+      failing: 'Cannot read credentials for the API server; keeping the previous ones',
+      recovered: 'Reads of credentials for the API server succeed again',
     });
     this.#loadedAtMs = environment.clock.monotonicMs();
   }
@@ -105,12 +106,12 @@ export class ClusterAccess {
     return new ClusterAccess(source, await load(source, bounds, environment), environment);
   }
 
-  /** As last read; the same object for as long as none of it changes. */
+  /** As last read; the same object until one of them changes. */
   get tls(): ClusterTls {
     return this.#credentials.tls;
   }
 
-  /** The value of the Authorization header of a request that is made now; {@link tls} is brought up to date too. */
+  /** The value of the Authorization header for a request now; {@link tls} is updated, too. */
   async authorization(): Promise<string | undefined> {
     if (this.#isDue() && !this.#environment.signal?.aborted) {
       this.#loading ??= this.#reload().finally(() => {
@@ -122,8 +123,9 @@ export class ClusterAccess {
   }
 
   /**
-   * The API server does not know whose a request is that was made with these: they may have been revoked, or have expired a moment
-   * ago. The next request has them read again, now; if the new ones are refused, too, no sooner than at any time.
+   * Records that the API server responded 401 to a request with these credentials: they may have been revoked, or have
+   * just expired. The next request reads them again at once; if the new ones are refused, too, the usual interval
+   * applies.
    *
    * @param authorization the value of the request's Authorization header
    */
@@ -161,22 +163,22 @@ async function load(
   { timeoutMs, areRefused }: { readonly timeoutMs: number; readonly areRefused: boolean },
   { clock, signal }: ClusterAccessEnvironment,
 ): Promise<ClusterCredentials> {
-  const expired = () => new Error(`credentials were not there within ${formatDuration(timeoutMs)}`);
+  const expired = () => new Error(`no credentials within ${formatDuration(timeoutMs)}`);
   using deadline = startDeadline(clock, timeoutMs, signal ? { signal, expired } : { expired });
   return await source.load(deadline.signal, areRefused);
 }
 
 /**
- * Reads a token, a certificate, a key or authorities. An empty file is none of them but one that is being written: without a token
- * we would be anonymous, and without authorities trust all that the system does. Of authorities that are cut off in the middle TLS
- * would believe none, and say nothing.
+ * Reads a token, a certificate, a key or authorities. An empty or truncated file is one that is being written: without
+ * a token the client would be anonymous, and without authorities it would trust the system's. TLS silently ignores
+ * truncated authorities.
  *
- * @throws when the file cannot be read, is empty or cut off, naming it
+ * @throws with the path when the file cannot be read, is empty or truncated
  */
 export async function loadCredentialFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8');
-  if (text.trim() === '') throw new Error(`the file ${path} is empty`);
-  if (isCutOff(text)) throw new Error(`the file ${path} ends in the middle of a certificate or key`);
+  if (text.trim() === '') throw new Error(`file ${path} is empty`);
+  if (isCutOff(text)) throw new Error(`file ${path} is truncated: it ends within a certificate or key`);
   return text;
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { CredentialMaker, MadeCredentials } from './cluster-access.ts';
 import type { KubeconfigEnvironment, KubeconfigExec } from './kubeconfig.ts';
 
-/** More of what a plugin says of its trouble is cut. */
+/** A longer error output of a plugin is truncated. */
 const MAX_COMPLAINT_LENGTH = 200;
 
 /** A credential takes some kilobytes; a plugin that writes more is killed. */
@@ -20,13 +20,13 @@ const CREDENTIAL = z.object({
 });
 
 interface Credentials extends MadeCredentials {
-  /** `undefined` for those that are good until they are refused, as in client-go. */
+  /** `undefined` for credentials that are valid until they are refused, as in client-go. */
   readonly expiresAtMs: number | undefined;
 }
 
 /**
- * Makes credentials by an exec plugin (client.authentication.k8s.io `ExecCredential`), which runs again once they have expired or
- * were refused. It is killed when the signal aborts.
+ * Makes credentials by an exec plugin (client.authentication.k8s.io `ExecCredential`), which runs again once they have
+ * expired or were refused. It is killed when the signal aborts.
  */
 export function execPlugin(
   exec: KubeconfigExec,
@@ -36,7 +36,7 @@ export function execPlugin(
   return async (signal, areRefused) => {
     const isValid = last && (last.expiresAtMs === undefined || last.expiresAtMs > clock.nowMs());
     if (last && isValid && !areRefused) return last;
-    last = undefined; // whatever the plugin gives next
+    last = undefined; // whatever the plugin returns next
     try {
       last = credentialsIn(await runPlugin(exec, { environment, signal }));
       return last;
@@ -46,13 +46,14 @@ export function execPlugin(
   };
 }
 
-/** @throws an Error that never contains what the plugin wrote as its output: it may be a credential */
+/** @throws an Error that never contains the plugin's output, which may be a credential */
 function credentialsIn(text: string): Credentials {
   const credential: unknown = JSON.parse(text);
   const { data } = CREDENTIAL.safeParse(credential ?? { status: {} });
-  if (!data) throw new UnreadableCredential('what the credential plugin writes has no status');
+  if (!data) throw new UnreadableCredential('output of the credential plugin has no status');
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = data.status;
-  if (!token && !cert) throw new Error('it gives neither a token nor a client certificate');
+  if (!token && !cert)
+    throw new Error('output of the credential plugin has neither a token nor a client certificate');
   return {
     ...(cert && { cert }),
     ...(key && { key }),
@@ -64,17 +65,17 @@ function credentialsIn(text: string): Credentials {
 class UnreadableCredential extends Error {}
 
 /**
- * Runs a plugin until the signal aborts or it has written too much. Its input is at the end, and it is killed by what it cannot
- * ignore; what it has started itself may go on, but its output is read no more.
+ * Runs a plugin until the signal aborts or its output is too long. Its standard input is empty, and it is killed by
+ * SIGKILL; processes that it started may continue, but their output is ignored.
  *
  * @returns its output
- * @throws what it wrote to its error output, where it fails
+ * @throws its error output, when it fails
  */
 async function runPlugin(
   { command, args, env }: KubeconfigExec,
   { environment, signal }: { readonly environment: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<string> {
-  if (!command) throw new Error('it names no command');
+  if (!command) throw new Error('exec has no command');
   const plugin = spawn(command, args ?? [], {
     env: { ...environment, ...Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -92,12 +93,12 @@ async function runPlugin(
   };
   const collect = (chunks: Buffer[] | undefined) => (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_OUTPUT_BYTES) fail(new Error(`it writes more than ${MAX_OUTPUT_BYTES} bytes`));
+    if (bytes > MAX_OUTPUT_BYTES) fail(new Error(`output has more than ${MAX_OUTPUT_BYTES} bytes`));
     else chunks?.push(chunk);
   };
   plugin.stdout.on('data', collect(output));
   plugin.stderr.on('data', collect(complaint));
-  plugin.on('error', fail); // when the signal aborts, too
+  plugin.on('error', fail); // also when the signal aborts
   plugin.on('close', (status) => {
     if (status === 0) resolve(Buffer.concat(output ?? []).toString('utf8'));
     else reject(new Error(Buffer.concat(complaint ?? []).toString('utf8')));
@@ -105,12 +106,12 @@ async function runPlugin(
   return await promise;
 }
 
-/** The plugin's own complaint on one line, but never what it wrote as its output, which may be a credential. */
+/** The plugin's error output on one line, but never its output, which may be a credential. */
 function pluginError(error: unknown): Error {
   if (error instanceof UnreadableCredential) return error;
-  if (error instanceof SyntaxError) return new Error('what the credential plugin writes is no JSON');
+  if (error instanceof SyntaxError) return new Error('output of the credential plugin is not JSON');
   const words = error instanceof Error ? error.message.replace(/\s+/g, ' ').trim() : String(error);
   return new Error(
-    `the credential plugin failed: ${words.slice(0, MAX_COMPLAINT_LENGTH) || 'it says nothing'}`,
+    `the credential plugin failed: ${words.slice(0, MAX_COMPLAINT_LENGTH) || 'no error output'}`,
   );
 }

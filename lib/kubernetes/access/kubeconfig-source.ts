@@ -11,10 +11,10 @@ import {
 import { type CurrentContext, type KubeconfigEnvironment, readCurrentContext } from './kubeconfig.ts';
 
 /**
- * Reaches the API server as the current context of a kubeconfig says: certificates, tokens, token files, basic
- * authentication, exec plugins and an HTTP proxy.
+ * Accesses the API server of a kubeconfig's current context: certificates, tokens, token files, basic authentication,
+ * exec plugins and an HTTP proxy.
  *
- * @throws naming the file, the context and what is wrong with them
+ * @throws with the file, the context and the cause
  */
 export async function kubeconfigSource(
   path: string,
@@ -44,7 +44,7 @@ export async function kubeconfigSource(
   };
 }
 
-/** What runs for the user's credentials; `undefined` where nothing has to. */
+/** Makes the user's credentials; `undefined` where they are in the kubeconfig or in files. */
 async function credentialMaker(
   context: CurrentContext,
   environment: KubeconfigEnvironment,
@@ -73,7 +73,7 @@ async function readCredentials({ cluster, user, directory }: CurrentContext): Pr
     servername: cluster['tls-server-name'] || undefined,
     rejectUnauthorized: cluster['insecure-skip-tls-verify'] !== true,
   };
-  // A token file counts more than a token, as in client-go.
+  // A token file takes precedence over a token, as in client-go.
   const token = (await read(undefined, user.tokenFile)) ?? user.token;
   if (token) return { tls, authorization: `Bearer ${token.trim()}` };
   const basic = user.username
@@ -82,12 +82,12 @@ async function readCredentials({ cluster, user, directory }: CurrentContext): Pr
   return { tls, authorization: basic ? `Basic ${basic}` : undefined };
 }
 
-/** Says at once, and of whom, what every later connection would fail with. */
+/** Reports invalid PEM at once, with the user, instead of at every later connection. */
 function verifyPem({ ca, cert, key }: ClusterTls, { userName }: CurrentContext): void {
   try {
     createSecureContext({ ca, cert, key });
   } catch (error) {
-    const what = `the authorities or the client certificate and key of user "${userName}" are no valid PEM`;
+    const what = `the authorities or the client certificate and key of user "${userName}" are not valid PEM`;
     throw new Error(what, { cause: error });
   }
 }

@@ -39,26 +39,26 @@ const KUBECONFIG = z.object({
   users: z.array(z.object({ name: z.string(), user: USER.nullish() })).nullish(),
 });
 
-/** More values that aliases stand for are an attack. */
+/** More values of aliases are an attack. */
 const MAX_ALIASES = 100;
 
-/** A cluster as kubeconfigs describe it (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
+/** A cluster of a kubeconfig (k8s.io/client-go/tools/clientcmd/api/v1 `Cluster`). */
 type KubeconfigCluster = z.output<typeof CLUSTER>;
 
-/** A user as kubeconfigs describe it (`AuthInfo`). */
+/** A user of a kubeconfig (`AuthInfo`). */
 type KubeconfigUser = z.output<typeof USER>;
 
 /** A plugin that makes credentials (`ExecConfig`). */
 export type KubeconfigExec = z.output<typeof EXEC>;
 
-/** What exec plugins run with. */
+/** Environment of exec plugins. */
 export interface KubeconfigEnvironment {
   readonly clock: Clock;
   /** The variables that they inherit. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** What a kubeconfig's current context says. */
+/** The current context of a kubeconfig. */
 export interface CurrentContext {
   readonly server: URL;
   readonly proxy: URL | undefined;
@@ -66,30 +66,29 @@ export interface CurrentContext {
   readonly cluster: KubeconfigCluster;
   readonly userName: string;
   readonly user: KubeconfigUser;
-  /** The kubeconfig's own: its relative paths begin there. */
+  /** Base of the kubeconfig's relative paths. */
   readonly directory: string;
 }
 
 /**
  * Reads the current context of a kubeconfig.
  *
- * @throws telling what is wrong, and never what stands there: it may be a credential
+ * @throws with the cause, and never the content: it may be a credential
  */
 export async function readCurrentContext(path: string): Promise<CurrentContext> {
   const kubeconfig = parseKubeconfig(await readFile(path, 'utf8'));
   const name = kubeconfig['current-context'];
-  if (!name) throw new Error('it has no current-context');
+  if (!name) throw new Error('no current-context');
   const context = kubeconfig.contexts?.find((one) => one.name === name)?.context;
-  if (!context) throw new Error(`its current-context "${name}" is not among its contexts`);
+  if (!context) throw new Error(`current-context "${name}" not found in contexts`);
   const clusterName = context.cluster;
   const cluster = kubeconfig.clusters?.find((one) => one.name === clusterName)?.cluster;
-  if (!cluster) throw new Error(`context "${name}" names cluster "${clusterName}", which is not there`);
+  if (!cluster) throw new Error(`cluster "${clusterName}" of context "${name}" not found`);
   const userName = context.user || 'anonymous';
   const entry = kubeconfig.users?.find((one) => one.name === context.user);
-  if (context.user && !entry)
-    throw new Error(`context "${name}" names user "${userName}", which is not there`);
+  if (context.user && !entry) throw new Error(`user "${userName}" of context "${name}" not found`);
   const user: KubeconfigUser = entry?.user ?? {};
-  if (user.as) throw new Error(`user "${userName}" impersonates another, which is not supported`);
+  if (user.as) throw new Error(`impersonation, as of user "${userName}", is not supported`);
   const proxyUrl = cluster['proxy-url'];
   return {
     server: urlOf(cluster.server, `server of cluster "${clusterName}"`),
@@ -104,29 +103,29 @@ export async function readCurrentContext(path: string): Promise<CurrentContext> 
 
 function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {
   const document = yamlIn(text);
-  if (typeof document !== 'object' || document === null) throw new Error('it is no YAML mapping');
+  if (typeof document !== 'object' || document === null) throw new Error('not a YAML mapping');
   const { data, error } = KUBECONFIG.safeParse(document);
   if (data) return data;
   const where = error.issues[0]?.path.map((key) =>
     typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
   );
-  throw new Error(`its ${where?.join('').replace(/^\./, '')} is missing or of another type than it must be`);
+  throw new Error(`${where?.join('').replace(/^\./, '')} is missing or has the wrong type`);
 }
 
 function yamlIn(text: string): unknown {
   try {
     return readYaml(text, { maxAliasCount: MAX_ALIASES, takesFirst: true });
   } catch (error) {
-    throw error instanceof YamlError ? new Error(`it is no YAML: ${error.message}`) : error;
+    throw error instanceof YamlError ? new Error(`invalid YAML: ${error.message}`) : error;
   }
 }
 
-/** A URL may have a password in it: what is wrong is told without it. */
+/** A URL may contain a password: errors do not quote it. */
 function urlOf(text: string, what: string): URL {
   const url = URL.parse(text);
-  if (!url) throw new Error(`the ${what} is no URL`);
+  if (!url) throw new Error(`${what} is not a URL`);
   if (!/^https?:$/.test(url.protocol)) {
-    throw new Error(`the ${what} must be http or https, not ${url.protocol.slice(0, -1)}`);
+    throw new Error(`${what} must be http or https, not ${url.protocol.slice(0, -1)}`);
   }
   return url;
 }

@@ -10,11 +10,10 @@ import {
   loadCredentialFile,
 } from './cluster-access.ts';
 
-/** Where {@link loadClusterAccess} looks for an API server. */
 interface ClusterAccessOptions extends ClusterAccessEnvironment {
   /** A kubeconfig file; its current context is used. */
   readonly kubeconfig?: string | undefined;
-  /** `KUBERNETES_SERVICE_HOST` and `_PORT`; count when there is no kubeconfig. */
+  /** `KUBERNETES_SERVICE_HOST` and `_PORT`; used without a kubeconfig. */
   readonly serviceHost?: string | undefined;
   readonly servicePort?: string | undefined;
   readonly serviceAccountDirectory?: string | undefined;
@@ -23,20 +22,20 @@ interface ClusterAccessOptions extends ClusterAccessEnvironment {
 }
 
 /**
- * Finds out how to reach the API server: by the kubeconfig where one is given, else as a pod does.
+ * Opens access to the API server: by the kubeconfig if one is given, else as a pod does.
  *
- * @throws naming the file, the context and what is wrong with them
+ * @throws with the file, the context and the cause
  */
 export async function loadClusterAccess(options: ClusterAccessOptions): Promise<ClusterAccess> {
   const { kubeconfig, serviceHost, servicePort, serviceAccountDirectory, clock, environment = {} } = options;
   if (kubeconfig) {
-    // What reads it is of no use to a pod with a service account.
+    // A pod with a service account does not need this module.
     const { kubeconfigSource } = await import('./kubeconfig-source.ts');
     return await ClusterAccess.open(await kubeconfigSource(kubeconfig, { clock, environment }), options);
   }
   if (!serviceHost || !servicePort) {
     throw new Error(
-      'Cannot find an API server: no kubeconfig is given, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set',
+      'Cannot find API server: no kubeconfig, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set',
     );
   }
   const source = inClusterSource({ serviceHost, servicePort, serviceAccountDirectory });
@@ -46,7 +45,7 @@ export async function loadClusterAccess(options: ClusterAccessOptions): Promise<
 /** Where the kubelet mounts a pod's service account. */
 const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What a pod is told of its API server. */
+/** Environment of a pod. */
 interface InClusterEnvironment {
   /** `KUBERNETES_SERVICE_HOST`: a name or an address, IPv6 without brackets. */
   readonly serviceHost: string;
@@ -56,7 +55,7 @@ interface InClusterEnvironment {
   readonly serviceAccountDirectory?: string | undefined;
 }
 
-/** Reaches the API server as a pod's service account does: the mounted token and authorities, read as they rotate. */
+/** Accesses the API server as a pod's service account: the mounted token and authorities, read again as they rotate. */
 function inClusterSource(environment: InClusterEnvironment): ClusterSource {
   const { serviceHost, servicePort, serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY } = environment;
   const host = isIPv6(serviceHost) ? `[${serviceHost}]` : serviceHost;
@@ -65,7 +64,7 @@ function inClusterSource(environment: InClusterEnvironment): ClusterSource {
     server: new URL(`https://${host}:${servicePort}`),
     proxy: undefined,
     load(signal) {
-      // Of a volume that hangs, one read at most: each keeps one of the few threads that there are for files and names.
+      // At most one read at a time: each read of a volume that hangs blocks one of the few threads for files and names.
       loading ??= loadServiceAccount(serviceAccountDirectory).finally(() => {
         loading = undefined;
       });

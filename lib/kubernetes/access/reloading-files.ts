@@ -4,12 +4,11 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** Which files to read again and again, and what they are. */
 interface ReloadingFilesOptions<T> {
   readonly paths: readonly string[];
-  /** What they are together, as messages name it: `the serving certificate`. */
+  /** Name of the files in messages: `the serving certificate`. */
   readonly what: string;
-  /** Makes of the files' texts what is used; throws when they are no good, or do not belong together. */
+  /** Parses the contents; throws when they are invalid, or do not match. */
   readonly read: (texts: readonly string[]) => T;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,14 +16,14 @@ interface ReloadingFilesOptions<T> {
   readonly intervalMs?: number;
 }
 
-/** A kubelet takes a minute to bring a new secret into a pod; this adds little to that and costs nearly nothing. */
+/** A kubelet takes a minute to update a mounted secret; this adds little to that and costs almost nothing. */
 const INTERVAL_MS = 5_000;
 
 /**
- * Files that are replaced under a running program, as those of mounted secrets and config maps are.
+ * Files that are replaced under a running program, such as mounted secrets and config maps.
  *
- * They are looked at by their text, for what is mounted is a link to a link and keeps its own time. What cannot be
- * used, be it that just one of two files that belong together has been replaced, leaves the last good one in use.
+ * Their contents are compared, since a mounted file is a link to a link with a timestamp of its own. While they are
+ * invalid, for example because only one of two matching files has been replaced, the last valid version remains in use.
  */
 export class ReloadingFiles<T> implements AsyncDisposable {
   readonly #options: ReloadingFilesOptions<T>;
@@ -39,13 +38,16 @@ export class ReloadingFiles<T> implements AsyncDisposable {
     const { what, clock, logger } = options;
     this.#options = options;
     this.#listeners = new Listeners({ event: what, clock, logger });
-    this.#failures = new FailureLog({ logger, failing: `Keeping ${what} as it was` });
+    this.#failures = new FailureLog({
+      logger,
+      failing: `Cannot reload ${what}; keeping the previous version`,
+    });
     this.#texts = texts;
     this.#current = options.read(texts);
     this.#following = this.#follow();
   }
 
-  /** @throws when the files cannot be read or used, naming them */
+  /** @throws with the paths when the files cannot be read or are invalid */
   static async open<T>(options: ReloadingFilesOptions<T>): Promise<ReloadingFiles<T>> {
     try {
       return new ReloadingFiles(options, await readAll(options.paths));
@@ -54,7 +56,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
     }
   }
 
-  /** The latest that could be used; the same object until the files change. */
+  /** The latest valid version; the same object until the files change. */
   get current(): T {
     return this.#current;
   }
@@ -65,7 +67,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort(new Error('the files are not followed any more'));
+    this.#disposal.abort(new Error('the files are no longer watched'));
     await this.#following;
   }
 
@@ -94,7 +96,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
         this.#listeners.notify(next);
       }
       this.#failures.succeed();
-      logger.info(`Using ${what} as it is now`, { files });
+      logger.info(`Reloaded ${what}`, { files });
     } catch (error) {
       this.#failures.fail(error, { files });
     }

@@ -12,7 +12,6 @@ import { ApiConnections } from './api-connections.ts';
 import { ApiError, apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
 import { DryRun } from './dry-run.ts';
 
-/** What an API client needs from outside. */
 export interface ApiClientOptions {
   readonly access: ClusterAccess;
   readonly clock: Clock;
@@ -26,22 +25,19 @@ export interface ApiClientOptions {
    * the signal alone.
    */
   readonly rateLimit?: TokenBucket | undefined;
-  /**
-   * How often a request is sent again, after the time that the server asks for, when it says that it is busy and for
-   * how long; by default 0.
-   */
+  /** Maximum number of retries, each after the delay that a busy server requests; by default 0. */
   readonly maxRetries?: number;
-  /** Called right before a request is sent that may change something; what it throws, the request throws. */
+  /** Called right before a request that may change something; an error that it throws becomes that of the request. */
   readonly beforeWrite?: (() => void) | undefined;
-  /** Bounds what is buffered of responses, shared by tenants; by default each is bounded alone. */
+  /** Bounds what is buffered of responses, shared by tenants; by default each response has its own bound. */
   readonly longResponses?: LongResponses | undefined;
   /** Where long responses are parsed one at a time, in shares of the event loop; by default as they arrive. */
   readonly share?: FairShare | undefined;
-  /** Responds to what would change something, in place of the API server, which gets nothing but reads and reviews then. */
+  /** Responds to writes instead of the API server, which then gets only reads and reviews. */
   readonly dryRun?: DryRun | undefined;
 }
 
-/** How one request differs from the usual. */
+/** Options of one request. */
 export interface RequestOptions {
   /** By default `application/json`. */
   readonly accept?: string;
@@ -54,31 +50,32 @@ export interface RequestOptions {
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
-/** An object takes at most 1.5 MiB in etcd; a text of it as JSON takes up to six times that, where each `<` is written as an escape. */
+/** An object takes at most 1.5 MiB in etcd; as JSON up to six times that, where each `<` is escaped. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const UNAUTHORIZED = 401;
 
-/** A server that asks for a longer pause is not waited for: what works on many objects has others to do. */
+/** Longer retry delays are not waited for: a caller with many objects has others to process. */
 const MAX_RETRY_DELAY_MS = 30_000;
 
-/** A request of the API server. */
+/** A request to the API server. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With its query, as in `/api/v1/nodes?limit=500`. */
   readonly path: string;
-  /** What is sent as JSON. */
+  /** Sent as JSON. */
   readonly body?: unknown;
   /** By default `application/json`. */
   readonly contentType?: string;
 }
 
 /**
- * Talks JSON with the API server, over kept-alive connections and with credentials that are current.
+ * Sends JSON to the API server over persistent connections with current credentials.
  *
- * Every method throws an {@link ApiError} when the server refuses, a {@link MalformedResponse} when it says too much or
- * no JSON, an Error with the cause when it cannot be reached or is late, and the signal's reason when that aborts.
+ * Every method throws an {@link ApiError} when the server refuses, a {@link MalformedResponse} when the response is too
+ * long or not JSON, an Error with the cause when the server is unreachable or too slow, and the signal's reason when
+ * that aborts.
  */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -98,13 +95,13 @@ export class ApiClient {
     return await this.#exchange({ method: 'POST', path, body }, options);
   }
 
-  /** Sends any request, and gives the JSON of its response. */
+  /** Sends any request, and returns the JSON of its response. */
   async requestJson(request: ApiRequest, options: RequestOptions = {}): Promise<unknown> {
     return await this.#exchange(request, options);
   }
 
   /**
-   * Reads a response without end line by line, as a watch gives its events; comes back once the server has begun.
+   * Streams the lines of a response without end, such as the events of a watch; returns once the server has begun.
    *
    * @returns the lines, until the server ends; leaving the loop over them closes the connection
    */
@@ -204,7 +201,7 @@ export class ApiClient {
       body: body === undefined ? null : JSON.stringify(body),
       signal,
     });
-    // undici heeds the signal only once it has a connection, which a silent server gives it late or never.
+    // undici observes the signal only once it has a connection, which may be late or never with an unresponsive server.
     const response = await raceAbort(request, signal);
     const { statusCode, headers } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
@@ -234,7 +231,7 @@ export class ApiClient {
   }
 }
 
-/** `undefined` unless the server says that it is busy, and for how long, and that is not too long. */
+/** The retry delay that a busy server requests; `undefined` without one, or if it is too long. */
 function retryDelayMs(error: unknown): number | undefined {
   if (!(error instanceof ApiError) || (error.statusCode !== 429 && error.statusCode < 500)) return undefined;
   const { retryAfterMs = Number.POSITIVE_INFINITY } = error;
@@ -246,21 +243,20 @@ function describe({ method, path }: ApiRequest): string {
 }
 
 /**
- * The tenant whose token a request takes: the one that the work is for, which may name objects of any namespace; else the
- * namespace of the path, empty where it is of the cluster.
+ * The tenant whose token a request takes: that of the current work, which may refer to objects of any namespace; else
+ * the namespace of the path, empty for cluster-scoped ones.
  */
 function tenantOf(path: string): string {
   return currentTenant() ?? /^[^?]*?\/namespaces\/([^/?]+)/.exec(path)?.[1] ?? '';
 }
 
-/** The body of a response, as it comes. */
+/** The body of a response, as it arrives. */
 type ResponseBody = Dispatcher.ResponseData['body'];
 
-/** What reading a body waits for. */
 interface ReadOptions {
-  /** Called with the length so far; no more is read until what it returns has settled. */
+  /** Called with the length so far; reading continues when the returned promise has settled. */
   readonly onLength?: ((bytes: number) => Promise<unknown> | undefined) | undefined;
-  /** Called before a body is parsed that takes milliseconds. */
+  /** Called before a body that takes milliseconds to parse. */
   readonly beforeLong?: (() => Promise<void>) | undefined;
 }
 
@@ -270,7 +266,7 @@ const MAX_QUICK_BYTES = 64 * 1024;
 /**
  * Reads a whole body as JSON.
  *
- * @throws {MalformedResponse} when it is longer than allowed, or no JSON
+ * @throws {MalformedResponse} when it is too long, or not JSON
  */
 export async function readJson(
   body: ResponseBody,
@@ -278,16 +274,16 @@ export async function readJson(
   { onLength, beforeLong }: ReadOptions = {},
 ): Promise<unknown> {
   const bytes = await readBytes(body, maxBytes, onLength);
-  if (bytes.length > maxBytes) throw new TooLongResponse(`the response is longer than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes) throw new TooLongResponse(`response has more than ${maxBytes} bytes`);
   if (bytes.length > MAX_QUICK_BYTES) await beforeLong?.();
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new MalformedResponse('the response is no JSON'); // the parser's own words quote it, and reviews hold tokens
+    throw new MalformedResponse('response is not JSON'); // the parser's own message quotes it, and reviews contain tokens
   }
 }
 
-/** Reads at least as many bytes as asked for, or all; leaving the rest unread breaks the connection. */
+/** Reads at least this many bytes, or all; leaving the rest unread closes the connection. */
 async function readBytes(
   body: ResponseBody,
   minBytes: number,
@@ -307,7 +303,7 @@ async function readBytes(
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream into its lines, decoded as UTF-8; empty ones are left out.
+ * Splits a byte stream into lines, decoded as UTF-8, without empty ones.
  *
  * @throws {MalformedResponse} when a line is longer than `maxLineBytes`; an Error when the stream ends within one
  */
@@ -332,9 +328,9 @@ export async function* splitLines(
     pendingBytes += chunk.length - start;
     if (pendingBytes > maxLineBytes) throw tooLong(maxLineBytes);
   }
-  if (pendingBytes > 0) throw new Error('the stream ended within a line');
+  if (pendingBytes > 0) throw new Error('stream ended within a line');
 }
 
 function tooLong(maxLineBytes: number): MalformedResponse {
-  return new MalformedResponse(`a line is longer than ${maxLineBytes} bytes`);
+  return new MalformedResponse(`line has more than ${maxLineBytes} bytes`);
 }

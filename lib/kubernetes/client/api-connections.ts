@@ -4,18 +4,18 @@ import type { ClusterAccess, ClusterTls } from '../access/cluster-access.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Shorter than an API server keeps idle connections, so that none breaks just as it is used. */
+/** Shorter than the idle timeout of API servers, so that no connection closes just as it is used. */
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * Kept-alive connections to the API server, one pool for each set of TLS credentials: when those rotate, the previous
+ * Persistent connections to the API server, one pool for each set of TLS credentials: when these rotate, the previous
  * pool ends with its last request.
  */
 export class ApiConnections implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #pools = new Set<Dispatcher>();
   #current: { readonly tls: ClusterTls; readonly pool: Dispatcher } | undefined;
-  /** Still on their way to the server: undici breaks a connection only once it has one. */
+  /** Connecting sockets, which undici cannot close. */
   readonly #dialled = new Set<net.Socket>();
   #isClosed = false;
 
@@ -24,12 +24,12 @@ export class ApiConnections implements AsyncDisposable {
   }
 
   /**
-   * The pool for the credentials of this moment.
+   * The pool for the current credentials.
    *
    * @throws once disposed
    */
   get current(): Dispatcher {
-    if (this.#isClosed) throw new Error('the client is closed');
+    if (this.#isClosed) throw new Error('client is closed');
     const { tls, proxy } = this.#access;
     if (this.#current?.tls === tls) return this.#current.pool;
     const previous = this.#current?.pool;
@@ -43,7 +43,7 @@ export class ApiConnections implements AsyncDisposable {
     return pool;
   }
 
-  /** Breaks every connection; what is under way fails. */
+  /** Closes every connection; requests in progress fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     for (const socket of this.#dialled) socket.destroy();
@@ -61,7 +61,7 @@ function createPool(
   { proxy, onDial }: { readonly proxy: URL | undefined; readonly onDial: (socket: net.Socket) => void },
 ): Dispatcher {
   const common = {
-    allowH2: false, // a connection a request: none waits for another, and no GOAWAY ends them all
+    allowH2: false, // one connection for each request: none waits for another, and no GOAWAY ends them all
     headersTimeout: 0, // the client's deadlines bound both, on its own clock
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -69,7 +69,7 @@ function createPool(
   };
   const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS };
   if (proxy) return new ProxyAgent({ ...common, uri: proxy.href, requestTls: connect });
-  // Typed as nothing, it gives back the socket that it begins to connect.
+  // Typed as void, it returns the connecting socket.
   const dial = buildConnector({ ...connect, allowH2: false }) as (
     ...call: Parameters<buildConnector.connector>
   ) => net.Socket | undefined;

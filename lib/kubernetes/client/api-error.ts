@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { parseJson } from '../objects/kubernetes-object.ts';
 
-/** The API server's refusal: an HTTP status other than 2xx, or the Status that ends a watch. */
+/** A failure from the API server: an HTTP status other than 2xx, or the Status that ends a watch. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly statusCode: number;
-  /** Kubernetes' own word, like `Forbidden`, `Expired` or `NotFound`; `undefined` where it gave no Status. */
+  /** Kubernetes' reason, such as `Forbidden`, `Expired` or `NotFound`; `undefined` without a Status. */
   readonly reason: string | undefined;
-  /** What the server's Status says, and nothing else; `undefined` where it gave none. */
+  /** The message of the server's Status; `undefined` without one. */
   readonly serverMessage: string | undefined;
-  /** How long the server asks to be left alone. */
+  /** The retry delay that the server requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -30,12 +30,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the API server no longer knows the resource version or the page that was asked for. */
+/** Whether the requested resource version or page is no longer available. */
 export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && (error.statusCode === 410 || error.reason === 'Expired');
 }
 
-/** Whether there is no such object, or no such resource. */
+/** Whether the object, or the resource, does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 404;
 }
@@ -45,7 +45,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 409 && error.reason !== 'AlreadyExists';
 }
 
-/** Whether an object could not be created because there is one of its name. */
+/** Whether an object could not be created because its name exists already. */
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 409 && error.reason === 'AlreadyExists';
 }
@@ -58,13 +58,13 @@ const STATUS = z.object({
   details: z.object({ retryAfterSeconds: z.number().nonnegative().optional() }).optional(),
 });
 
-/** A longer body that is no Status is cut in the message. */
+/** A longer body that is not a Status is truncated in the message. */
 const MAX_TEXT_LENGTH = 200;
 
 /**
  * Makes an error of a response.
  *
- * @param what the beginning of the message: what could not be done
+ * @param what the beginning of the message: what failed
  * @param retryAfter the Retry-After header, in seconds
  */
 export function apiErrorOf(
@@ -86,27 +86,27 @@ function secondsToMs(seconds: string | number | undefined): number | undefined {
   return seconds !== undefined && /^\d+$/.test(`${seconds}`) ? Number(seconds) * 1000 : undefined;
 }
 
-/** A response of the API server that would be no better at a second try: too long, or not what it should be. */
+/** A response of the API server that a retry would not improve: too long, or malformed. */
 export class MalformedResponse extends Error {
   override readonly name: string = 'MalformedResponse';
 }
 
-/** A response that is longer than allowed: a list may be requested in shorter pages. */
+/** A response that is too long: a list may be requested in shorter pages. */
 export class TooLongResponse extends MalformedResponse {
   override readonly name = 'TooLongResponse';
 }
 
-/** What a request was about, as Kubernetes' client names it: `get services.custom.metrics.k8s.io web`. */
+/** The object of a request, as Kubernetes' client formats it: `get services.custom.metrics.k8s.io web`. */
 export interface RequestedResource {
   readonly resource: string;
   readonly group: string;
-  /** Of the object that was asked for; `*` of all. */
+  /** Of the requested object; `*` for all. */
   readonly name?: string;
 }
 
 /**
- * Says why a request failed, in the words of conditions and events: those of the server's Status, or where it gave none
- * those of Kubernetes' client.
+ * Formats why a request failed, for conditions and events: the message of the server's Status, or else that of
+ * Kubernetes' client.
  */
 export function serverWords(error: unknown, { resource, group, name }: RequestedResource): string {
   if (!(error instanceof ApiError)) return describeError(error);

@@ -2,13 +2,12 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What a dry run works with. */
 interface DryRunOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
 
-/** A request of the API server, as its client has it. */
+/** A request to the API server. */
 interface WriteRequest {
   readonly method: string;
   readonly path: string;
@@ -16,19 +15,19 @@ interface WriteRequest {
   readonly contentType?: string;
 }
 
-/** Requests that change nothing, though they are sent by POST: whether somebody is who they say, and may do what they want. */
+/** Requests that are sent by POST, but change nothing: reviews of tokens and permissions. */
 const REVIEW =
   /^\/apis\/(authentication|authorization)\.k8s\.io\/[^/]+\/(namespaces\/[^/]+\/)?(tokenreviews|(self|local)?subject(access|rules)reviews|selfsubjectreviews)$/;
-/** What is written beside a decision, and is not logged by default; scales and Jobs are logged with their reason instead. */
+/** Written beside a decision, and not logged by default; scales and Jobs are logged with their reason instead. */
 const UNLOGGED = /\/(status|scale)$|^\/apis\/batch\/v1\/namespaces\/[^/]+\/jobs$/;
 const TOKEN = /^\/api\/v1\/namespaces\/[^/]+\/serviceaccounts\/[^/]+\/token$/;
 const VERBOSE = 4;
-/** Of more objects that would be written, those that were not for the longest time may be logged again. */
+/** The least recently logged objects are evicted first, and may be logged again. */
 const MAX_LOGGED = 10_000;
 
 /**
- * Stands in for the API server where nothing is to be written: it responds to a write as if it had been accepted, without
- * validation, and logs once what would have been written, and again once that is something else.
+ * Replaces the API server for writes: it responds as if a write had been accepted, without validation, and logs once
+ * what would have been written, and again when that changes.
  */
 export class DryRun {
   readonly #options: DryRunOptions;
@@ -38,15 +37,15 @@ export class DryRun {
     this.#options = options;
   }
 
-  /** Whether a request would change something, so that it must not be sent. */
+  /** Whether a request is a write, which must not be sent. */
   static isWrite({ method, path }: Pick<WriteRequest, 'method' | 'path'>): boolean {
     return method !== 'GET' && !REVIEW.test(withoutQuery(path));
   }
 
   /**
-   * Logs a line of what would be done to an object, unless that is what was logged of it last.
+   * Logs what would be done to an object, unless it equals the last line for that object.
    *
-   * @param key tells the object from others
+   * @param key identifies the object
    */
   report(key: string, message: string, verbosity = 0): void {
     if (this.#logged.peek(key) === message) return;
@@ -55,10 +54,10 @@ export class DryRun {
   }
 
   /**
-   * What the API server would have responded with, as far as that follows from the request and the object as it is.
+   * The response that the API server would have sent, derived from the request and the current object.
    *
-   * @param get reads the object that would be changed; where it cannot be, the response is the change alone
-   * @throws an Error for a token: there is no response that would do instead of one
+   * @param get reads the current object; if that fails, the response is the change alone
+   * @throws an Error for a token, which cannot be made up
    */
   async respond(request: WriteRequest, get: (path: string) => Promise<unknown>): Promise<unknown> {
     const path = withoutQuery(request.path);
@@ -68,11 +67,11 @@ export class DryRun {
     if (request.method === 'DELETE') return { kind: 'Status', apiVersion: 'v1', status: 'Success' };
     const body = isRecord(request.body) ? request.body : {};
     if (request.method !== 'PATCH') return request.method === 'POST' ? this.#created(body) : body;
-    const current = await get(path.replace(/\/status$/, '')).catch(() => undefined);
-    const known = isRecord(current) ? current : { metadata: metadataOf(path) };
+    const object = await get(path.replace(/\/status$/, '')).catch(() => undefined);
+    const current = isRecord(object) ? object : { metadata: metadataOf(path) };
     return request.contentType === 'application/apply-patch+yaml'
-      ? { ...known, ...body, metadata: merged(known.metadata, body.metadata) }
-      : merged(known, body);
+      ? { ...current, ...body, metadata: merged(current.metadata, body.metadata) }
+      : merged(current, body);
   }
 
   #created(body: Readonly<Record<string, unknown>>): unknown {

@@ -5,39 +5,39 @@ import type { ApiClient, RequestOptions } from './api-client.ts';
 import { apiErrorOf, MalformedResponse, TooLongResponse } from './api-error.ts';
 import { latestLines } from './watch-lines.ts';
 
-/** Which objects of the API server are meant, and how much of each. */
+/** A selection of the API server's objects. */
 export interface Collection {
   /** As in `/api/v1/pods`. */
   readonly path: string;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Whether the objects' metadata is all that is asked for. */
+  /** Whether only the objects' metadata is requested. */
   readonly metadataOnly?: boolean;
 }
 
 /** One event of a watch. */
 export interface WatchEvent {
-  /** ADDED, MODIFIED, DELETED or BOOKMARK, and whatever a later Kubernetes may bring. */
+  /** ADDED, MODIFIED, DELETED or BOOKMARK, or a type of a later Kubernetes. */
   readonly type: string;
   readonly object: unknown;
 }
 
-/** The resource's plural name, as logs tell it: `pods`. */
+/** The resource's plural name, for logs: `pods`. */
 export function resourceOf({ path }: Collection): string {
   return path.split('/').at(-1) ?? '';
 }
 
 const PAGE_LIMIT = 500;
-/** Any tenant can make objects of 1.5 MiB: 500 of them are longer than any response may be. */
+/** Any tenant can create objects of 1.5 MiB: 500 of them exceed the maximum response. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
-/** A page that is too long is requested again with so many times fewer objects. */
+/** A page that is too long is requested again with this many times fewer objects. */
 const PAGE_DIVISOR = 8;
 
 /**
- * Lists a collection page by page, so that at most one page is held as it came; large objects come in shorter pages.
+ * Lists a collection page by page, so that at most one page is buffered; large objects come in shorter pages.
  *
- * @returns the resource version that the whole list is of
- * @throws an {@link ApiError} that is expired when the pages outlived the list
+ * @returns the resource version of the list
+ * @throws an {@link ApiError} that is expired when a page was requested too late
  */
 export async function listCollection(
   client: Pick<ApiClient, 'getJson'>,
@@ -58,10 +58,10 @@ export async function listCollection(
       continue;
     }
     limit = Math.min(2 * limit, PAGE_LIMIT);
-    const items = propertyOf(page, 'items') ?? []; // Go writes an empty list as null
+    const items = propertyOf(page, 'items') ?? []; // Go encodes an empty list as null
     const resourceVersion = resourceVersionOf(page);
     if (!Array.isArray(items) || resourceVersion === undefined) {
-      throw new MalformedResponse(`Cannot list ${collection.path}: the response is no list`);
+      throw new MalformedResponse(`Cannot list ${collection.path}: response is not a list`);
     }
     for (const item of items) visit(item);
     const token = propertyOf(propertyOf(page, 'metadata'), 'continue');
@@ -71,9 +71,9 @@ export async function listCollection(
 }
 
 /**
- * Watches a collection from a resource version on; comes back once the server has begun to respond.
+ * Watches a collection from a resource version on; returns once the server has begun to respond.
  *
- * @param timeoutSeconds when the server is to end the watch
+ * @param timeoutSeconds when the server ends the watch
  * @param share where long events are processed one at a time, in turns of namespaces; by default as they arrive
  * @returns the events, until the server ends them, without long changes of objects that have changed again; they throw the {@link ApiError} that the server may send as one
  */
@@ -111,7 +111,7 @@ async function* eventsOf(
     const event = parseJson(line);
     const type = propertyOf(event, 'type');
     const object = propertyOf(event, 'object');
-    if (typeof type !== 'string') throw new MalformedResponse(`Cannot watch ${path}: a line is no event`);
+    if (typeof type !== 'string') throw new MalformedResponse(`Cannot watch ${path}: invalid event`);
     if (type === 'ERROR') {
       const code = propertyOf(object, 'code');
       const statusCode = typeof code === 'number' ? code : 500;

@@ -10,37 +10,36 @@ import { isConflict, isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, collectionPath, formatApiVersion, objectPath } from './api-resource.ts';
 import { listCollection } from './list-watch.ts';
 
-/** What a resource client works with. */
 interface ResourceClientOptions<T> {
   readonly api: ApiClient;
   readonly resource: ApiResource;
-  /** Makes an object of what the server sent; throws when it is none. By default its metadata is checked, and no more. */
+  /** Decodes an object; throws when it is invalid. By default, only its metadata is checked. */
   readonly read?: (value: unknown) => T;
-  /** Makes of an object what `update` sends; by default the object itself. */
+  /** Encodes an object for `update`; by default the object itself. */
   readonly format?: (object: T) => KubernetesObject;
 }
 
-/** How a request for one object differs from the usual. */
+/** Options of a request for one object. */
 interface ObjectRequestOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
-  /** As in `status`. */
+  /** Such as `status`. */
   readonly subresource?: string;
 }
 
-/** How a write differs from the usual. */
+/** Options of a write. */
 interface WriteOptions extends ObjectRequestOptions {
-  /** Who is told to have changed the fields. */
+  /** The manager that is recorded for the changed fields. */
   readonly fieldManager?: string;
-  /** Whether all is checked, but nothing kept. */
+  /** Whether the server validates the write without persisting it. */
   readonly dryRun?: boolean;
 }
 
-/** A change of an object: RFC 7396, RFC 6902, or Kubernetes' own, which knows what lists are keyed by. */
+/** A change of an object: RFC 7396, RFC 6902, or Kubernetes' strategic merge, which merges lists by key. */
 type Patch =
   | { readonly type: 'merge'; readonly body: object }
   | { readonly type: 'json'; readonly body: readonly JsonPatchOperation[] }
   | { readonly type: 'strategic'; readonly body: object };
 
-/** One operation of a JSON patch. */
+/** An operation of a JSON patch. */
 interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
   readonly path: string;
@@ -48,16 +47,15 @@ interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** Which objects of a resource are meant. */
+/** Selection of a list. */
 interface ListOptions extends Pick<RequestOptions, 'signal' | 'timeoutMs'> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
 
-/** How an object is deleted. */
 interface DeleteOptions extends WriteOptions {
-  /** The object is deleted only as it is meant: by its UID, in this version. */
+  /** The object is deleted only if it has this UID or version. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
 }
@@ -88,7 +86,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     return this.#take(path, await this.#api.getJson(path, options));
   }
 
-  /** The object, or `undefined` where there is none. */
+  /** The object, or `undefined` where it does not exist. */
   async find(object: ObjectName, options: ObjectRequestOptions = {}): Promise<T | undefined> {
     try {
       return await this.get(object, options);
@@ -99,9 +97,10 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * All objects, page by page, as of one moment.
+   * All objects, page by page, in one consistent state.
    *
-   * @throws a {@link MalformedResponse} that names the first object that cannot be read: a list without it would be wrong
+   * @throws a {@link MalformedResponse} that names the first object that cannot be read: a list without it would be
+   * wrong
    */
   async list({ namespace, labelSelector, fieldSelector, ...options }: ListOptions = {}): Promise<T[]> {
     const path = collectionPath(this.resource, namespace);
@@ -122,7 +121,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#write({ method: 'POST', path, body: this.#typed(object) }, options);
   }
 
-  /** Replaces an object; with its resource version, only as long as that is current. */
+  /** Replaces an object; with its resource version, only if that is current. */
   async update(object: T, options: WriteOptions = {}): Promise<T> {
     const path = objectPath(this.resource, object.metadata, options.subresource);
     return await this.#write({ method: 'PUT', path, body: this.#typed(this.#format(object)) }, options);
@@ -135,8 +134,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Applies an object on the server: its manager gets the fields that it names, and loses those that it named before
-   * and does not now.
+   * Applies an object on the server: its manager gets the named fields, and loses those that it named before.
    *
    * @param options `force` takes fields from other managers
    */
@@ -145,7 +143,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<T> {
     const path = objectPath(this.resource, object.metadata, options.subresource);
-    const contentType = 'application/apply-patch+yaml'; // of which JSON is a part
+    const contentType = 'application/apply-patch+yaml'; // a superset of JSON
     const force = options.force === true ? { force: 'true' } : {};
     return await this.#write(
       { method: 'PATCH', path, body: this.#typed(object), contentType },
@@ -154,7 +152,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     );
   }
 
-  /** Deletes an object; it stays while it has finalizers. */
+  /** Deletes an object; it remains while it has finalizers. */
   async delete(object: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const { preconditions, propagationPolicy } = options;
     const body = {
@@ -187,7 +185,7 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     try {
       return this.#read(value);
     } catch (cause) {
-      throw new MalformedResponse(`Cannot use what the API server sent of ${path}`, { cause });
+      throw new MalformedResponse(`Cannot read response of the API server for ${path}`, { cause });
     }
   }
 }
@@ -201,15 +199,15 @@ function withQuery(path: string, query: Readonly<Record<string, string>>): strin
   return parameters === '' ? path : `${path}?${parameters}`;
 }
 
-/** How a write is repeated that conflicts with those of other clients. */
+/** Options of retries after conflicts. */
 interface ConflictRetryOptions<Read> {
-  /** Reads again what is to be written over; `undefined` gives up, as the write must not be repeated. */
+  /** Reads the current object again; `undefined` gives up, if the write must not be repeated. */
   readonly reread: () => Promise<Read | undefined>;
   /** Which failures another read may cure; by default conflicts. */
   readonly isOutdated?: (error: unknown) => boolean;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal?: AbortSignal | undefined;
-  /** A number in [0, 1), so that those in conflict do not meet again; by default `Math.random`. */
+  /** A number in [0, 1), so that conflicting clients do not collide again; by default `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -218,10 +216,11 @@ const MAX_ATTEMPTS = 5;
 const DELAY_MS = 10;
 
 /**
- * Writes an object, and again while the write is refused because another client has changed the object since it was read.
+ * Writes an object, and again while the write is refused because another client has changed the object since it was
+ * read.
  *
  * @param read the object as it was read before; each further attempt writes over what `reread` returns
- * @throws what the write and the reading throw; the conflict where no attempt is left, or `reread` gives up
+ * @throws errors of the write and the read; the conflict after the last attempt, or when `reread` gives up
  */
 export async function retryOnConflict<Read, Written>(
   read: Read,

@@ -7,17 +7,16 @@ import type { ApiClient, RequestOptions } from './api-client.ts';
 import { isNotFound, MalformedResponse } from './api-error.ts';
 import { type ApiResource, type GroupVersion, groupVersionPath, parseApiVersion } from './api-resource.ts';
 
-/** What a REST mapper works with. */
 interface RestMapperOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
-  /** What is unknown has discovery asked again at most this often; by default every 10 s. */
+  /** Minimum interval of discovery for unknown kinds; by default 10 s. */
   readonly minRenewalMs?: number;
-  /** Discovery is asked again at the latest after this long; by default after 10 min. */
+  /** Maximum age of discovery; by default 10 min. */
   readonly maxAgeMs?: number;
 }
 
-/** A kind as objects that refer to others name it. */
+/** A kind as objects refer to it. */
 export interface KindReference {
   /** As in `apps/v1`. */
   readonly apiVersion: string;
@@ -26,24 +25,24 @@ export interface KindReference {
 
 interface Discovery {
   readonly versions: readonly DiscoveredVersion[];
-  /** What was asked for later, of servers that do not tell everything at once. */
+  /** Discovered later, for servers without aggregated discovery. */
   readonly resources: Map<DiscoveredVersion, Promise<readonly ApiResource[]>>;
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
 }
 
 const MIN_RENEWAL_MS = 10_000;
 const MAX_AGE_MS = 600_000;
 
-/** Where the kinds went of groups that Kubernetes has given up. */
+/** Successors of groups that Kubernetes has removed. */
 const MOVED_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['extensions', ['apps', 'networking.k8s.io', 'policy']],
 ]);
 
-/** Knows where the API server serves the objects of a kind, by its discovery. */
+/** Maps kinds to the resources that serve them, by the API server's discovery. */
 export class RestMapper {
   readonly #options: RestMapperOptions;
   #discovery: Discovery | undefined;
-  #asking: Promise<Discovery> | undefined;
+  #requesting: Promise<Discovery> | undefined;
 
   constructor(options: RestMapperOptions) {
     this.#options = options;
@@ -52,7 +51,7 @@ export class RestMapper {
   /**
    * The resource of a kind in exactly this version; `undefined` where it is not served.
    *
-   * @throws when discovery cannot be asked, and what it would say is not known
+   * @throws when discovery fails, and the result is not cached
    */
   async findExact(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
     const { group, version } = parseApiVersion(reference.apiVersion);
@@ -61,11 +60,11 @@ export class RestMapper {
   }
 
   /**
-   * The resource that serves a kind now: in the version named, else in the one that the server prefers of its group,
-   * else in the group that took it over, as `apps` did Deployments from `extensions`.
+   * The resource that serves a kind now: in the given version, else in the preferred version of its group, else in the
+   * successor of the group, as `apps` is for Deployments of `extensions`.
    *
    * @returns `undefined` where nothing serves it
-   * @throws when discovery cannot be asked, and what it would say is not known
+   * @throws when discovery fails, and the result is not cached
    */
   async find(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
     const { group, version } = parseApiVersion(reference.apiVersion);
@@ -94,7 +93,9 @@ export class RestMapper {
       const renewed = await this.#renewed(discovery, signal);
       if (renewed === discovery) {
         if (!selected.some(({ isStale }) => isStale)) return undefined;
-        throw new Error(`Cannot find kind ${kind} in ${apiVersion}: what serves the group is not available`);
+        throw new Error(
+          `Cannot find kind ${kind} in ${apiVersion}: the server of the group is not available`,
+        );
       }
       discovery = renewed;
     }
@@ -106,66 +107,66 @@ export class RestMapper {
     signal: AbortSignal | undefined,
   ): Promise<readonly ApiResource[]> {
     if (version.resources) return version.resources;
-    let asking = resources.get(version);
-    if (!asking) {
+    let requesting = resources.get(version);
+    if (!requesting) {
       const discover = () => discoverResources(this.#options.api, version);
-      asking = runForTenant(undefined, discover).catch((error: unknown) => {
-        if (isNotFound(error)) return []; // gone since
+      requesting = runForTenant(undefined, discover).catch((error: unknown) => {
+        if (isNotFound(error)) return []; // removed since
         throw error;
       });
-      resources.set(version, asking);
-      asking.catch(() => resources.delete(version));
+      resources.set(version, requesting);
+      requesting.catch(() => resources.delete(version));
     }
-    return await (signal ? raceAbort(asking, signal) : asking);
+    return await (signal ? raceAbort(requesting, signal) : requesting);
   }
 
-  /** What is known, asked for again when that was long ago; if that fails, as it was. */
+  /** The cached discovery, renewed when it is too old; if that fails, the cached one. */
   async #current(signal: AbortSignal | undefined): Promise<Discovery> {
     const { clock, maxAgeMs = MAX_AGE_MS } = this.#options;
-    const known = this.#discovery;
-    if (known && clock.monotonicMs() - known.askedAtMs < maxAgeMs) return known;
+    const cached = this.#discovery;
+    if (cached && clock.monotonicMs() - cached.requestedAtMs < maxAgeMs) return cached;
     try {
-      return await this.#ask(signal);
+      return await this.#request(signal);
     } catch (error) {
-      if (!known || signal?.aborted) throw error;
-      this.#discovery = { ...known, askedAtMs: clock.monotonicMs() };
+      if (!cached || signal?.aborted) throw error;
+      this.#discovery = { ...cached, requestedAtMs: clock.monotonicMs() };
       return this.#discovery;
     }
   }
 
-  /** What discovery says now, unless it was just asked. */
-  async #renewed(known: Discovery, signal: AbortSignal | undefined): Promise<Discovery> {
+  /** The current discovery, unless it was just requested. */
+  async #renewed(cached: Discovery, signal: AbortSignal | undefined): Promise<Discovery> {
     const { clock, minRenewalMs = MIN_RENEWAL_MS } = this.#options;
-    if (this.#discovery && this.#discovery !== known) return this.#discovery; // somebody else had it asked
-    return clock.monotonicMs() - known.askedAtMs < minRenewalMs ? known : await this.#ask(signal);
+    if (this.#discovery && this.#discovery !== cached) return this.#discovery; // another caller has renewed it
+    return clock.monotonicMs() - cached.requestedAtMs < minRenewalMs ? cached : await this.#request(signal);
   }
 
-  /** Asks once for all who wait, and not for a tenant among them; goes on though one of them does not wait any more. */
-  async #ask(signal: AbortSignal | undefined): Promise<Discovery> {
-    this.#asking ??= runForTenant(undefined, () => this.#discover()).finally(() => {
-      this.#asking = undefined;
+  /** Sends one request for all callers, on behalf of no tenant; it continues when one of them leaves. */
+  async #request(signal: AbortSignal | undefined): Promise<Discovery> {
+    this.#requesting ??= runForTenant(undefined, () => this.#discover()).finally(() => {
+      this.#requesting = undefined;
     });
-    return await (signal ? raceAbort(this.#asking, signal) : this.#asking);
+    return await (signal ? raceAbort(this.#requesting, signal) : this.#requesting);
   }
 
   async #discover(): Promise<Discovery> {
     const { api, clock } = this.#options;
-    const askedAtMs = clock.monotonicMs();
+    const requestedAtMs = clock.monotonicMs();
     const versions = await discoverVersions(api);
-    this.#discovery = { versions, resources: new Map(), askedAtMs };
+    this.#discovery = { versions, resources: new Map(), requestedAtMs };
     return this.#discovery;
   }
 }
 
-/** A version of a group, and what it has. */
+/** A version of a group, and its resources. */
 interface DiscoveredVersion extends GroupVersion {
-  /** `undefined` where the server told the groups alone: {@link discoverResources} asks for them. */
+  /** `undefined` where discovery lists groups alone: {@link discoverResources} requests them. */
   readonly resources: readonly ApiResource[] | undefined;
-  /** Whether the server that serves the group could not be asked, so that what it has may be more, or other. */
+  /** Whether the server of the group was unavailable, so that its resources may be incomplete. */
   readonly isStale: boolean;
 }
 
-/** Servers that know no aggregated discovery, those before 1.26, take the last. */
+/** Servers without aggregated discovery, before 1.26, take the last. */
 const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
@@ -214,14 +215,14 @@ const RESOURCE_LIST = z.object({
   resources: z.array(z.object({ name: z.string(), namespaced: z.boolean(), kind: z.string() })),
 });
 
-/** Asks what versions of which groups there are, those of a group in the order in which the server prefers them. */
+/** Requests the versions of all groups, those of a group in the server's order of preference. */
 async function discoverVersions(api: ApiClient, options: RequestOptions = {}): Promise<DiscoveredVersion[]> {
-  const ask = async (path: string) =>
+  const request = async (path: string) =>
     versionsOf(path, await api.getJson(path, { ...options, accept: ACCEPT }));
-  return (await Promise.all(['/api', '/apis'].map(ask))).flat();
+  return (await Promise.all(['/api', '/apis'].map(request))).flat();
 }
 
-/** Asks what one version of a group has. */
+/** Requests the resources of one version of a group. */
 async function discoverResources(
   api: ApiClient,
   version: GroupVersion,
@@ -248,11 +249,11 @@ function versionsOf(path: string, response: unknown): DiscoveredVersion[] {
   );
   switch (list.kind) {
     case 'APIVersions':
-      return list.versions.map((version) => untold('', version));
+      return list.versions.map((version) => undiscovered('', version));
     case 'APIGroupList':
       return list.groups.flatMap(({ name, versions, preferredVersion }) =>
         [...new Set([preferredVersion, ...versions].flatMap((one) => one?.version ?? []))].map((version) =>
-          untold(name, version),
+          undiscovered(name, version),
         ),
       );
     case 'APIGroupDiscoveryList':
@@ -278,10 +279,10 @@ function readDiscovery<S extends z.ZodType>(schema: S, path: string, response: u
   try {
     return readAs(schema, 'what is served', response);
   } catch (cause) {
-    throw new MalformedResponse(`Cannot use the discovery at ${path}`, { cause });
+    throw new MalformedResponse(`Cannot read discovery at ${path}`, { cause });
   }
 }
 
-function untold(group: string, version: string): DiscoveredVersion {
+function undiscovered(group: string, version: string): DiscoveredVersion {
   return { group, version, resources: undefined, isStale: false };
 }

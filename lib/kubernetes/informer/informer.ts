@@ -9,34 +9,33 @@ import type { NamespaceBudgetOptions } from './namespace-budget.ts';
 import { type IndexFunction, type ObjectChange, ObjectStore } from './object-store.ts';
 import { type InformerState, type LocatedCollection, nameOfCollection, Reflector } from './reflector.ts';
 
-/** What an informer works with. */
 export interface InformerOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collection: Collection | LocatedCollection;
   /**
-   * What is kept of an object; `undefined` for one that is of no interest. Throws for one that cannot be read: that is
-   * logged by its name, and what was cached of it before stays.
+   * Reduces an object to what is cached; `undefined` for one that is not cached. Throws for one that cannot be read:
+   * that is logged by name, and the previously cached value remains.
    */
   readonly transform: (object: unknown) => T | undefined;
-  /** Bounds what is cached of one namespace; by default nothing does. */
+  /** Bounds what is cached of one namespace; unbounded by default. */
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
   /** Where long events are processed; by default as they arrive. */
   readonly share?: FairShare | undefined;
-  /** By which words objects are found, by the names of the indexes; {@link Informer.findBy} looks them up. */
+  /** Indexes by name, for {@link Informer.findBy}. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
-  /** How often the collection is listed where it may be listed and not be watched; by default such a refusal is a failure. */
+  /** Interval of lists where watching is forbidden; by default that is a failure. */
   readonly relistMs?: number | (() => number | undefined) | undefined;
   /** A number in [0, 1), to spread requests of many clients over time; by default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * A collection of the API server, transformed to what its user needs and kept current by list and watch.
+ * A collection of the API server, transformed and kept current by list and watch.
  *
- * While the API server cannot be reached, the last known objects stay. An object of which nothing changed that is
- * kept stays the same object.
+ * While the API server is unreachable, the last observed objects remain. An object whose transformed value does not
+ * change remains the same object.
  */
 export class Informer<T> {
   readonly #store: ObjectStore<T>;
@@ -64,10 +63,10 @@ export class Informer<T> {
         this.#firstList.resolve();
       },
     });
-    this.#firstList.promise.catch(() => {}); // nobody need wait for it
+    this.#firstList.promise.catch(() => {}); // not every user waits for it
   }
 
-  /** Begins to list and watch; comes back at once. */
+  /** Begins to list and watch; returns at once. */
   start(): void {
     const { signal } = this.#disposal;
     this.#running ??= this.#reflector.run(signal);
@@ -95,34 +94,34 @@ export class Informer<T> {
     return this.#store.size;
   }
 
-  /** Rises with every change of what is kept. */
+  /** Increases with every change of a cached object. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** What is kept of an object, by its name or, where it is in a namespace, by that and its name. */
+  /** The cached value of an object. */
   get(...path: readonly [name: string] | readonly [namespace: string, name: string]): T | undefined {
     const [first, second] = path;
     return this.find(second === undefined ? first : `${first}/${second}`);
   }
 
-  /** @param key the name of an object or, where it is in a namespace, `NAMESPACE/NAME` */
+  /** @param key the name of an object or, if it is namespaced, `NAMESPACE/NAME` */
   find(key: string): T | undefined {
     return this.#store.get(key);
   }
 
   /**
-   * The objects that one of the informer's indexes finds under a word.
+   * The objects that an index finds by a key.
    *
    * @throws where there is no such index
    */
-  findBy(index: string, word: string): T[] {
-    return [...this.#store.find(index, word)];
+  findBy(index: string, indexKey: string): T[] {
+    return [...this.#store.find(index, indexKey)];
   }
 
-  /** Adds an index, which finds what is there already, too. */
-  addIndex(name: string, wordsOf: IndexFunction<T>): void {
-    this.#store.addIndex(name, wordsOf);
+  /** Adds an index, also of the objects that are cached already. */
+  addIndex(name: string, indexKeysOf: IndexFunction<T>): void {
+    this.#store.addIndex(name, indexKeysOf);
   }
 
   values(): Iterable<T> {
@@ -130,10 +129,10 @@ export class Informer<T> {
   }
 
   /**
-   * Calls a listener with every change of what is kept, as it happens. One that throws costs itself that change.
+   * Calls a listener with every change of a cached object, as it happens. One that throws misses that change only.
    *
-   * @param options `replay` first tells of all that is there, as if it was added now
-   * @returns ends that
+   * @param options `replay` first reports all cached objects as added
+   * @returns unsubscribes the listener
    */
   onChange(
     listener: (change: ObjectChange<T>) => void,
@@ -143,7 +142,7 @@ export class Informer<T> {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const reason = new Error('the informer is closed');
+    const reason = new Error('informer is closed');
     this.#disposal.abort(reason);
     this.#firstList.reject(reason);
     await this.#running;

@@ -4,13 +4,15 @@ import { nameOfKey } from '../objects/kubernetes-object.ts';
 export interface NamespaceBudgetOptions<T> {
   /** Of all objects of one namespace together. */
   readonly maxBytes: number;
-  /** About what an object takes in memory. */
+  /** Approximate size of an object in memory. */
   readonly sizeBytes: (object: T) => number;
-  /** What is cached in place of an object that does not fit beside the others: little, whatever the object is. */
+  /** A small replacement that is cached for an object beyond the budget. */
   readonly reduce: (object: T) => T;
 }
 
-/** Bounds the bytes that are cached for each namespace, so that objects of one cannot fill the memory of the process. */
+/**
+ * Bounds the bytes that are cached for each namespace, so that objects of one cannot exhaust the memory of the process.
+ */
 export class NamespaceBudget<T> {
   readonly #options: NamespaceBudgetOptions<T>;
   readonly #sizes = new Map<string, number>();
@@ -20,7 +22,11 @@ export class NamespaceBudget<T> {
     this.#options = options;
   }
 
-  /** Counts an object in place of what was counted under its key. @returns what is to be cached of it */
+  /**
+   * Counts an object in place of the previous one of its key.
+   *
+   * @returns the object to cache for it
+   */
   fit(key: string, object: T): T {
     this.delete(key);
     const { maxBytes, sizeBytes, reduce } = this.#options;

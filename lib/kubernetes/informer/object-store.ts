@@ -3,38 +3,38 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 
 /** An object as of one version. */
 export interface VersionedObject<T> {
-  /** NaN where it is not known: then it counts as the latest. */
+  /** NaN where it is unknown: then it counts as the latest. */
   readonly version: number;
   readonly value: T;
 }
 
-/** Deletions are remembered this long against events that come after them but happened before. */
+/** Deletions that are remembered for events that arrive late. */
 const MAX_DELETIONS = 1024;
 
 /**
- * Objects by key, each as of its latest version; an older one that comes late changes nothing. An object of
- * which nothing changed stays the same object.
+ * Objects by key, each in its latest version; an older one that arrives late is ignored. An object that does not change
+ * remains the same object.
  */
 export class ObjectStore<T> {
   #entries = new Map<string, VersionedObject<T>>();
   readonly #deletions = new LruMap<string, number>({ max: MAX_DELETIONS });
-  /** What happened up to here is in the last list, of objects that are gone, too. */
+  /** The last list includes all changes up to this version, also deletions. */
   #listedVersion = Number.NEGATIVE_INFINITY;
-  readonly #tell: (change: ObjectChange<T>) => void;
+  readonly #notify: (change: ObjectChange<T>) => void;
   readonly #indexes = new Map<string, ObjectIndex<T>>();
 
-  /** @param changed hears of each change when objects and indexes are as they are after it */
+  /** @param changed receives each change after objects and indexes have been updated */
   constructor(
     changed: (change: ObjectChange<T>) => void,
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
   ) {
-    this.#tell = changed;
-    for (const [name, wordsOf] of Object.entries(indexes)) this.addIndex(name, wordsOf);
+    this.#notify = changed;
+    for (const [name, indexKeysOf] of Object.entries(indexes)) this.addIndex(name, indexKeysOf);
   }
 
-  /** Adds an index of what is there and what will be. */
-  addIndex(name: string, wordsOf: IndexFunction<T>): void {
-    const index = new ObjectIndex(wordsOf);
+  /** Adds an index of current and future objects. */
+  addIndex(name: string, indexKeysOf: IndexFunction<T>): void {
+    const index = new ObjectIndex(indexKeysOf);
     for (const addition of this.additions()) index.apply(addition);
     this.#indexes.set(name, index);
   }
@@ -56,55 +56,55 @@ export class ObjectStore<T> {
   }
 
   /**
-   * The objects that an index finds under a word.
+   * The objects that an index finds by a key.
    *
    * @throws where there is no such index
    */
-  *find(index: string, word: string): Generator<T, void, void> {
+  *find(index: string, indexKey: string): Generator<T, void, void> {
     const found = this.#indexes.get(index);
-    if (!found) throw new Error(`Cannot look up "${word}": there is no index ${index}`);
-    for (const key of found.keys(word)) {
+    if (!found) throw new Error(`Cannot look up "${indexKey}": index ${index} not found`);
+    for (const key of found.keys(indexKey)) {
       const value = this.get(key);
       if (value !== undefined) yield value;
     }
   }
 
-  /** Everything that is there, as if it was added now. */
+  /** All objects, as if they were just added. */
   *additions(): Generator<ObjectChange<T>, void, void> {
     for (const [key, { value }] of this.#entries) yield { key, previous: undefined, current: value };
   }
 
-  /** The held object if it equals the given one, else the given one. */
-  keep(key: string, value: T): T {
-    const held = this.#entries.get(key);
-    return held && isDeepStrictEqual(held.value, value) ? held.value : value;
+  /** The cached object if it equals the given one, else the given one. */
+  reuse(key: string, value: T): T {
+    const cached = this.#entries.get(key);
+    return cached && isDeepStrictEqual(cached.value, value) ? cached.value : value;
   }
 
   set(key: string, { version, value }: VersionedObject<T>): void {
-    const held = this.#entries.get(key);
-    if (version <= (held?.version ?? this.#deletions.peek(key) ?? this.#listedVersion)) return;
+    const cached = this.#entries.get(key);
+    if (version <= (cached?.version ?? this.#deletions.peek(key) ?? this.#listedVersion)) return;
     this.#deletions.delete(key);
-    const current = this.keep(key, value);
+    const current = this.reuse(key, value);
     this.#entries.set(key, { version, value: current });
-    if (current !== held?.value) this.#changed({ key, previous: held?.value, current });
+    if (current !== cached?.value) this.#changed({ key, previous: cached?.value, current });
   }
 
-  /** @param last what the object was at the end, where that is known; else what was held of it */
+  /** @param last the final state of the object, if it is known; else the cached one */
   delete(key: string, version: number, last?: T): void {
-    const held = this.#entries.get(key);
-    if (held && version < held.version) return;
-    this.#remember(key, version);
-    if (!held) return;
-    const previous = last === undefined ? held.value : this.keep(key, last);
+    const cached = this.#entries.get(key);
+    if (cached && version < cached.version) return;
+    this.#recordDeletion(key, version);
+    if (!cached) return;
+    const previous = last === undefined ? cached.value : this.reuse(key, last);
     this.#entries.delete(key);
-    this.#index({ key, previous: held.value, current: undefined });
-    this.#tell({ key, previous, current: undefined });
+    this.#index({ key, previous: cached.value, current: undefined });
+    this.#notify({ key, previous, current: undefined });
   }
 
   /**
-   * Becomes exactly what a list says, which is newer than everything before it.
+   * Replaces all objects by those of a list, which is newer than everything before it.
    *
-   * @param listedVersion of which version the list is: an event up to there that comes late brings nothing back
+   * @param listedVersion version of the list: a late event up to this version restores nothing
    */
   replace(listed: Map<string, VersionedObject<T>>, listedVersion = Number.NEGATIVE_INFINITY): void {
     const before = this.#entries;
@@ -120,74 +120,74 @@ export class ObjectStore<T> {
       if (!listed.has(key)) changes.push({ key, previous: value, current: undefined });
     }
     for (const change of changes) this.#index(change);
-    for (const change of changes) this.#tell(change);
+    for (const change of changes) this.#notify(change);
   }
 
   #changed(change: ObjectChange<T>): void {
     this.#index(change);
-    this.#tell(change);
+    this.#notify(change);
   }
 
   #index(change: ObjectChange<T>): void {
     for (const index of this.#indexes.values()) index.apply(change);
   }
 
-  #remember(key: string, version: number): void {
+  #recordDeletion(key: string, version: number): void {
     if (Number.isNaN(version)) return;
     this.#deletions.set(key, Math.max(version, this.#deletions.peek(key) ?? version));
   }
 }
 
-/** Under which words an object is found: the names of what it refers to, say. */
+/** The keys by which an index finds an object: for example, the names of objects that it refers to. */
 export type IndexFunction<T> = (object: T) => Iterable<string>;
 
-/** The keys of objects by words. */
+/** The keys of objects by index key. */
 export class ObjectIndex<T> {
-  readonly #wordsOf: IndexFunction<T>;
-  /** A key alone needs no set, which would take 200 bytes. */
+  readonly #indexKeysOf: IndexFunction<T>;
+  /** A single key needs no set, which would take 200 bytes. */
   readonly #keys = new Map<string, string | Set<string>>();
 
-  constructor(wordsOf: IndexFunction<T>) {
-    this.#wordsOf = wordsOf;
+  constructor(indexKeysOf: IndexFunction<T>) {
+    this.#indexKeysOf = indexKeysOf;
   }
 
-  /** The keys of the objects that are found under a word. */
-  keys(word: string): Iterable<string> {
-    const keys = this.#keys.get(word) ?? [];
+  /** The keys of the objects that are found by an index key. */
+  keys(indexKey: string): Iterable<string> {
+    const keys = this.#keys.get(indexKey) ?? [];
     return typeof keys === 'string' ? [keys] : keys;
   }
 
-  /** Follows a change of the objects. */
+  /** Updates the index after a change of an object. */
   apply({ key, previous, current }: ObjectChange<T>): void {
-    for (const word of this.#words(previous)) this.#remove(word, key);
-    for (const word of this.#words(current)) this.#add(word, key);
+    for (const indexKey of this.#indexKeys(previous)) this.#remove(indexKey, key);
+    for (const indexKey of this.#indexKeys(current)) this.#add(indexKey, key);
   }
 
-  #add(word: string, key: string): void {
-    const keys = this.#keys.get(word);
-    if (keys === undefined) this.#keys.set(word, key);
+  #add(indexKey: string, key: string): void {
+    const keys = this.#keys.get(indexKey);
+    if (keys === undefined) this.#keys.set(indexKey, key);
     else if (typeof keys !== 'string') keys.add(key);
-    else if (keys !== key) this.#keys.set(word, new Set([keys, key]));
+    else if (keys !== key) this.#keys.set(indexKey, new Set([keys, key]));
   }
 
-  #remove(word: string, key: string): void {
-    const keys = this.#keys.get(word);
-    if (keys === key) this.#keys.delete(word);
-    else if (keys instanceof Set && keys.delete(key) && keys.size === 0) this.#keys.delete(word);
+  #remove(indexKey: string, key: string): void {
+    const keys = this.#keys.get(indexKey);
+    if (keys === key) this.#keys.delete(indexKey);
+    else if (keys instanceof Set && keys.delete(key) && keys.size === 0) this.#keys.delete(indexKey);
   }
 
-  /** An object about which the function throws is found under no word. */
-  #words(object: T | undefined): string[] {
+  /** An object for which the function throws is not indexed. */
+  #indexKeys(object: T | undefined): string[] {
     if (object === undefined) return [];
     try {
-      return [...this.#wordsOf(object)];
+      return [...this.#indexKeysOf(object)];
     } catch {
       return [];
     }
   }
 }
 
-/** One object's change; before it was added, and after it was deleted, it is `undefined`. */
+/** The change of one object: `previous` is `undefined` for an added one, `current` for a deleted one. */
 export interface ObjectChange<T> {
   readonly key: string;
   readonly previous: T | undefined;

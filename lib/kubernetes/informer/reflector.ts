@@ -19,29 +19,30 @@ import { nameOfKey, objectMetadata, resourceVersionOf } from '../objects/kuberne
 import { NamespaceBudget, type NamespaceBudgetOptions } from './namespace-budget.ts';
 import type { ObjectStore, VersionedObject } from './object-store.ts';
 
-/** Objects whose place has to be found first: their kind may be served later, or in another version. */
+/** A collection whose path must be discovered: its kind may be served later, or in another version. */
 export interface LocatedCollection {
-  /** The plural name of the resource, as logs have it. */
+  /** The plural name of the resource, for logs. */
   readonly resource: string;
   /** Waits until it is served. Called before the first list, and again after {@link lose}. */
   locate(signal: AbortSignal): Promise<Collection>;
-  /** Called when the API server does not serve it any more. */
+  /** Called when the API server no longer serves it. */
   lose(): void;
 }
 
 /**
- * What an informer does: `waiting` until its kind is served, and `forbidden` while the kind may not be listed;
- * `polling` where it may be listed and not be watched.
+ * State of an informer: `waiting` until its kind is served, `forbidden` while it may not be listed, `polling` while it
+ * may be listed but not watched.
  */
 export type InformerState = 'idle' | 'waiting' | 'forbidden' | 'listing' | 'watching' | 'polling';
 
-/** What a reflector works with. */
 interface ReflectorOptions<T> {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly collection: Collection | LocatedCollection;
-  /** What is kept of an object; `undefined` for one that is of no interest. Throws for one that cannot be read. */
+  /**
+   * Reduces an object to what is cached; `undefined` for one that is not cached. Throws for one that cannot be read.
+   */
   readonly transform: (object: unknown) => T | undefined;
   readonly store: ObjectStore<T>;
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
@@ -49,25 +50,25 @@ interface ReflectorOptions<T> {
   readonly share?: FairShare | undefined;
   /** Called after every complete list. */
   readonly listed: () => void;
-  /** How often to list where a watch is forbidden; by default that is a failure as any other. */
+  /** Interval of lists where watching is forbidden; by default that is a failure like any other. */
   readonly relistMs?: number | (() => number | undefined) | undefined;
   /** A number in [0, 1), to spread requests of many clients over time. */
   readonly random: () => number;
 }
 
-/** The API server ends a watch after this long, and up to as long again. */
+/** The API server ends a watch after this long, and up to twice as long. */
 const WATCH_TIMEOUT_S = 300;
-/** The API server sends a bookmark a minute; one that says nothing for longer may have gone without a word. */
+/** The API server sends a bookmark a minute; after a longer silence the connection may be dead. */
 const IDLE_TIMEOUT_MS = 150_000;
 /** A watch that ends sooner is not reopened at once. */
 const MIN_WATCH_MS = 1_000;
 const BACKOFF = { initialMs: 250, maxMs: 8_000 };
-/** No server is believed that asks to be left alone for longer. */
+/** A longer retry delay of a server is reduced to this. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 const NOT_SERVED = {
   level: 'warning',
-  message: 'The API server does not serve this resource; it is waited for',
+  message: 'Waiting for a resource that the API server does not serve',
 } as const;
 const NOT_ALLOWED = { level: 'error', message: 'Waiting for permission to list objects' } as const;
 
@@ -84,11 +85,11 @@ interface TransformedObject<T> {
 }
 
 /**
- * Keeps a store equal to a collection of the API server: lists it once, then watches it, and lists again only
- * when the server has forgotten where the watch was.
+ * Synchronizes a store with a collection of the API server: lists it once, then watches it, and lists again only when
+ * the watch's version has expired.
  *
- * An object that cannot be read is logged by name. What was cached of it before stays until the object can be read again
- * or is deleted: controllers must not take an object that exists for a deleted one.
+ * An object that cannot be read is logged by name. The previously cached value remains until the object can be read
+ * again or is deleted: controllers must not mistake an existing object for a deleted one.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -112,8 +113,8 @@ export class Reflector<T> {
     this.#unreadableLines = new LineBudgets(options.clock, MAX_UNREADABLE_LINES);
     this.#failures = new FailureLog({
       logger: options.logger,
-      failing: 'Cannot follow the API server; what is known stays, and it is tried again',
-      recovered: 'Following the API server again',
+      failing: 'Cannot list or watch objects; keeping cached ones and retrying',
+      recovered: 'Listing and watching objects again',
       causeOf: (error) => (error instanceof ApiError ? `status ${error.statusCode}` : 'no usable response'),
       lineOf: (error) => {
         if (isNotFound(error)) return NOT_SERVED;
@@ -126,7 +127,7 @@ export class Reflector<T> {
     return this.#state;
   }
 
-  /** Goes on until the signal aborts, whatever happens. */
+  /** Runs until the signal aborts, whatever happens. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -155,7 +156,7 @@ export class Reflector<T> {
         if (!transformed || found?.value === undefined) return;
         const { key } = transformed;
         const { version, value } = found;
-        objects.set(key, { version, value: store.keep(key, budget?.fit(key, value) ?? value) });
+        objects.set(key, { version, value: store.reuse(key, budget?.fit(key, value) ?? value) });
       },
     }).catch((error: unknown) => {
       this.#state = isForbidden(error) ? 'forbidden' : 'listing';
@@ -183,7 +184,7 @@ export class Reflector<T> {
     collection.lose();
   }
 
-  /** Where watching is forbidden, waits until it is time to list again, which tries it once more. */
+  /** Where watching is forbidden, waits until the next list, which is followed by another attempt to watch. */
   async #watchOrWait(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { clock, logger, relistMs: period } = this.#options;
     try {
@@ -194,7 +195,7 @@ export class Reflector<T> {
       this.#state = 'polling';
       this.#succeed();
       if (!this.#isListedAlone)
-        logger.info('Listing again and again what may not be watched', { resource: this.#name, relistMs });
+        logger.info('Watch is forbidden; falling back to polling', { resource: this.#name, relistMs });
       this.#isListedAlone = true;
       this.#resourceVersion = undefined;
       this.#backoff.reset();
@@ -206,7 +207,8 @@ export class Reflector<T> {
     const { client, clock, random, share } = this.#options;
     const collection = await this.#locate(signal);
     const timeoutSeconds = Math.floor(WATCH_TIMEOUT_S * (1 + random()));
-    const expired = () => new Error(`Cannot watch ${collection.path}: the server fell silent`);
+    const expired = () =>
+      new Error(`Cannot watch ${collection.path}: no event within ${IDLE_TIMEOUT_MS / 1000}s`);
     using idle = startIdleTimeout(clock, IDLE_TIMEOUT_MS, { signal, expired });
     const startedAtMs = clock.monotonicMs();
     const options = { resourceVersion, timeoutSeconds, signal: idle.signal, share };
@@ -220,7 +222,7 @@ export class Reflector<T> {
         this.#backoff.reset();
       }
     } catch (error) {
-      if (!idle.hasExpired) throw error; // else it is opened again, which shows whether the server is there
+      if (!idle.hasExpired) throw error; // else it is opened again, which shows whether the server is available
     }
     if (clock.monotonicMs() - startedAtMs < MIN_WATCH_MS) await clock.sleep(MIN_WATCH_MS, { signal });
     else this.#backoff.reset();
@@ -267,10 +269,10 @@ export class Reflector<T> {
     const line = this.#unreadableLines.of(namespace).take(true);
     if (!line) return;
     const fields = { resource: this.#name, object: key, error: describeError(error), ...line };
-    this.#options.logger.warning('Cannot read an object; what was cached of it before stays', fields);
+    this.#options.logger.warning('Cannot read object; keeping the cached version', fields);
   }
 
-  /** A later watch goes on behind the latest object; events that come out of order do not set it back. */
+  /** A later watch continues after the latest object; events that arrive out of order do not set it back. */
   #advance(object: unknown): void {
     const next = resourceVersionOf(object);
     if (next !== undefined && !(Number(next) < Number(this.#resourceVersion))) this.#resourceVersion = next;
@@ -279,17 +281,17 @@ export class Reflector<T> {
   #noteOddity(oddity: string): void {
     if (this.#oddities.has(oddity)) return;
     this.#oddities.add(oddity);
-    this.#options.logger.warning(`Passing over ${oddity}`, { resource: this.#name });
+    this.#options.logger.warning(`Ignoring ${oddity}`, { resource: this.#name });
   }
 
   #succeed(): void {
     this.#failures.succeed({ resource: this.#name });
   }
 
-  /** Says what is wrong when it begins and when it changes, and waits for the next attempt. */
+  /** Logs a failure when it begins and when its reason changes, and waits for the next attempt. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#options;
-    if (!isExpired(error)) this.#failures.fail(error, { resource: this.#name, known: store.size });
+    if (!isExpired(error)) this.#failures.fail(error, { resource: this.#name, cached: store.size });
     const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
     await clock.sleep(delayMs, { signal }).catch(() => {}); // aborted: the loop ends
@@ -300,12 +302,11 @@ function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 403;
 }
 
-/** The plural name of a resource. */
 export function nameOfCollection(collection: Collection | LocatedCollection): string {
   return 'locate' in collection ? collection.resource : resourceOf(collection);
 }
 
-/** Whether the same watch may be tried again: no response came, or the server is only busy. */
+/** Whether the same watch may be retried: no response came, or the server is only busy. */
 function canResume(error: unknown): boolean {
   if (error instanceof ApiError) return error.statusCode === 429 || error.statusCode === 503;
   return !(error instanceof MalformedResponse);

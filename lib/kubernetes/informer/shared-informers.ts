@@ -15,70 +15,77 @@ import { waitUntilServed } from './wait-until-served.ts';
 /** A kind of objects as informers cache it: one constant for each kind, which all of its users import. */
 export interface InformedKind<T, Needs = undefined> {
   readonly resource: Omit<ApiResource, 'version' | 'subresources'>;
-  /** Those that can be decoded, the preferred one first. */
+  /** Supported versions in order of preference. */
   readonly versions: readonly string[];
   /**
    * Makes the decoder of one version.
    *
-   * @param needs what each user of the kind needs; what none of them needs is left out, which saves memory
+   * @param needs of each user of the kind; fields that no user needs are left out, which saves memory
    * @returns decodes an object; `undefined` for one that is not cached
    */
   decoder(needs: readonly Needs[], version: string): (value: unknown) => T | undefined;
-  /** Bounds what is cached of one namespace; by default nothing does. */
+  /** Bounds what is cached of one namespace; unbounded by default. */
   readonly budget?: NamespaceBudgetOptions<T>;
 }
 
-/** What one user needs of a kind. */
+/** Requirements of one user of a kind. */
 type InformerUse<T, Needs, View = T> = {
   /**
-   * How the user finds objects, by the names of its own indexes. One function is one index, however many use it: it finds
-   * an object by the same words in the view of each.
+   * Indexes of the user, by name. One function is one index, however many use it: it must return the same keys for an
+   * object in the view of each.
    */
   readonly indexes?: Readonly<Record<string, IndexFunction<NoInfer<View>>>>;
-  /** Where objects are cached; everywhere if there are none. */
+  /** Namespaces of the cached objects; all if empty. */
   readonly namespaces?: readonly string[];
-  /** How often objects are listed where they may be listed and not be watched; by default such a refusal is a failure. */
+  /** Interval of lists where watching is forbidden; by default that is a failure. */
   readonly relistMs?: number;
   /**
-   * What the user sees of an object; `undefined` hides it. An object that all users hide is not cached, and where all users
-   * have a view, their views are cached in place of the object.
+   * The user's view of an object; `undefined` hides it. An object that all users hide is not cached, and where all
+   * users have a view, their views are cached in place of the object.
    */
   readonly view?: (object: T) => View | undefined;
 } & (undefined extends Needs ? { readonly needs?: Needs } : { readonly needs: Needs });
 
 /** One user's share of an informer: over all namespaces or several, and with its own view. */
 export interface SharedInformer<T> {
-  /** Of the part that is furthest from being synced. */
+  /** Of the scope that is furthest from being synced. */
   readonly state: InformerState;
-  /** Whether all has been listed, at least once. */
+  /** Whether everything has been listed, at least once. */
   readonly isSynced: boolean;
   readonly size: number;
-  /** Begins to list and watch, unless another user has begun it; comes back at once. */
+  /** Begins to list and watch, unless another user has done so; returns at once. */
   start(): void;
   /**
    * Waits until the API server serves the kind.
    *
-   * @returns where it is served, in the version that is cached
+   * @returns the resource, in the cached version
    * @throws the signal's reason when it aborts first
    */
   served(signal: AbortSignal): Promise<ApiResource>;
-  /** Waits until {@link isSynced}. @throws the signal's reason when it aborts first, and an Error once disposed of */
+  /**
+   * Waits until {@link isSynced}.
+   *
+   * @throws the signal's reason when it aborts first, and an Error once disposed
+   */
   synced(signal?: AbortSignal): Promise<void>;
-  /** @param key the name of an object or, where it is in a namespace, `NAMESPACE/NAME` */
+  /** @param key the name of an object or, if it is namespaced, `NAMESPACE/NAME` */
   find(key: string): T | undefined;
-  /** The objects that one of the user's indexes finds under a word. @throws where there is no such index */
-  findBy(index: string, word: string): readonly T[];
+  /**
+   * The objects that one of the user's indexes finds by a key.
+   *
+   * @throws where there is no such index
+   */
+  findBy(index: string, indexKey: string): readonly T[];
   values(): Iterable<T>;
   /**
-   * Calls a listener with every change of what the user sees.
+   * Calls a listener with every change that the user sees.
    *
-   * @param options `replay` first reports all that is there, as if it was added now
-   * @returns ends that
+   * @param options `replay` first reports all cached objects as added
+   * @returns unsubscribes the listener
    */
   onChange(listener: (change: ObjectChange<T>) => void, options?: { readonly replay?: boolean }): () => void;
 }
 
-/** What informers work with. */
 interface SharedInformersOptions {
   readonly client: ApiClient;
   readonly mapper: Pick<RestMapper, 'findExact'>;
@@ -87,11 +94,11 @@ interface SharedInformersOptions {
 }
 
 /**
- * The informers of a process: each resource is listed and watched once in each scope (a namespace, or all of them), however
- * many use it. A scope of its own needs no permission that its users would not need without the others.
+ * The informers of a process: each resource is listed and watched once in each scope (a namespace, or all), however
+ * many use it. A scope needs no permission that its users would not need separately.
  *
- * Users declare what they need while the process is composed, before any of them starts the informer. The kind is waited
- * for until the API server serves it, and its version is chosen again when that is removed.
+ * Users declare their needs while the process is composed, before any of them starts the informer. An informer waits
+ * until the API server serves its kind, and chooses a version again when that one is removed.
  */
 export class SharedInformers implements AsyncDisposable {
   readonly #options: SharedInformersOptions;
@@ -104,7 +111,7 @@ export class SharedInformers implements AsyncDisposable {
     this.#share = new FairShare(options.clock);
   }
 
-  /** @throws where the resource is cached as another kind already, or has been started: what is cached is settled by then */
+  /** @throws where the resource is cached as another kind already, or has been started: needs are fixed by then */
   get<T, Needs, View = T>(
     kind: InformedKind<T, Needs>,
     use: InformerUse<T, Needs, View>,
@@ -117,12 +124,12 @@ export class SharedInformers implements AsyncDisposable {
       });
       this.#kinds.set(name, cached as CachedKind<unknown, unknown>);
     }
-    if (cached.kind !== kind) throw new Error(`Cannot cache ${name}: it is cached as another kind already`);
+    if (cached.kind !== kind) throw new Error(`Cannot cache ${name}: already cached as another kind`);
     return cached.share(use);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort(new Error('the informers are closed'));
+    this.#disposal.abort(new Error('informers are closed'));
     const scopes = [...this.#kinds.values()].flatMap((kind) => [...kind.scopes]);
     await Promise.all(scopes.map(({ informer }) => informer[Symbol.asyncDispose]()));
   }
@@ -131,11 +138,11 @@ export class SharedInformers implements AsyncDisposable {
 interface CachedKindOptions extends SharedInformersOptions {
   /** Where long events of all kinds are processed. */
   readonly share: FairShare;
-  /** Aborts when informers are disposed of. */
+  /** Aborts when the informers are disposed. */
   readonly signal: AbortSignal;
 }
 
-/** One kind: where it is served, and an informer for each scope. */
+/** One kind: its resource, and an informer for each scope. */
 class CachedKind<T, Needs> {
   readonly kind: InformedKind<T, Needs>;
   readonly #options: CachedKindOptions;
@@ -163,20 +170,20 @@ class CachedKind<T, Needs> {
     return new Share(this, scopes, use);
   }
 
-  /** Where the kind is served; waits for it. */
+  /** Waits until the kind is served. */
   async served(signal: AbortSignal): Promise<ApiResource> {
     this.#served ??= waitUntilServed({ ...this.kind.resource, versions: this.kind.versions }, this.#options);
-    this.#served.catch(() => {}); // the user who waits for it may be gone
+    this.#served.catch(() => {}); // the caller that started the wait may have left
     return await raceAbort(this.#served, signal);
   }
 
-  /** The version was removed, or the kind was: the next one who needs it looks again. */
+  /** The version was removed, or the kind was: the next caller discovers it again. */
   lose(): void {
     this.#served = undefined;
   }
 }
 
-/** An object or, where each user has a view, the view of the one user or the views of all in their order. */
+/** An object or, where each user has a view, the view of the only user or the views of all in their order. */
 type Cached<T> = T | NonNullable<unknown> | readonly unknown[];
 
 /** The informer of one kind in one namespace, or in all. */
@@ -205,23 +212,26 @@ class Scope<T, Needs> {
         },
         lose: () => kind.lose(),
       },
-      transform: (value) => this.#keep(value),
+      transform: (value) => this.#reduce(value),
     });
   }
 
-  /** @returns what the user sees of what is cached; @throws once it has started */
+  /**
+   * @returns the user's view of a cached object;
+   * @throws once it has started
+   */
   declare(use: InformerUse<T, Needs, unknown>): (cached: Cached<T> | undefined) => unknown {
     const { plural } = this.#kind.kind.resource;
-    if (this.#hasStarted) throw new Error(`Cannot add a user of ${plural}: the informer runs already`);
+    if (this.#hasStarted) throw new Error(`Cannot add user of ${plural}: the informer is running`);
     const position = this.#uses.push(use) - 1;
-    const see = (cached: Cached<T> | undefined) => this.#seen(cached, position);
+    const see = (cached: Cached<T> | undefined) => this.#viewed(cached, position);
     for (const index of Object.values(use.indexes ?? {})) {
       if (this.#indexes.has(index)) continue;
       const name = `${this.#indexes.size}`;
       this.#indexes.set(index, name);
       this.informer.addIndex(name, (cached) => {
-        const seen = see(cached);
-        return seen === undefined ? [] : index(seen);
+        const viewed = see(cached);
+        return viewed === undefined ? [] : index(viewed);
       });
     }
     const periods = this.#uses.flatMap(({ relistMs }) => relistMs ?? []);
@@ -234,16 +244,16 @@ class Scope<T, Needs> {
     this.informer.start();
   }
 
-  findBy(index: IndexFunction<never>, word: string): readonly Cached<T>[] {
-    return this.informer.findBy(this.#indexes.get(index) ?? '', word);
+  findBy(index: IndexFunction<never>, indexKey: string): readonly Cached<T>[] {
+    return this.informer.findBy(this.#indexes.get(index) ?? '', indexKey);
   }
 
-  /** Whether some user sees objects as they are decoded, or a budget counts them. */
+  /** Whether a user sees decoded objects, or a budget counts them. */
   get #cachesObjects(): boolean {
     return this.#kind.kind.budget !== undefined || this.#uses.some(({ view }) => !view);
   }
 
-  #keep(value: unknown): Cached<T> | undefined {
+  #reduce(value: unknown): Cached<T> | undefined {
     const object = this.#decode(value);
     if (object === undefined || this.#cachesObjects) return object;
     const [first, ...others] = this.#uses.map(({ view }) => view?.(object));
@@ -251,7 +261,7 @@ class Scope<T, Needs> {
     return [first, ...others].some((view) => view !== undefined) ? [first, ...others] : undefined;
   }
 
-  #seen(cached: Cached<T> | undefined, position: number): unknown {
+  #viewed(cached: Cached<T> | undefined, position: number): unknown {
     if (cached === undefined) return undefined;
     if (!this.#cachesObjects)
       return this.#uses.length === 1 ? cached : (cached as readonly unknown[])[position];
@@ -323,19 +333,19 @@ class Share<T, Needs, View> implements SharedInformer<View> {
     return undefined;
   }
 
-  findBy(name: string, word: string): readonly View[] {
+  findBy(name: string, indexKey: string): readonly View[] {
     const index = this.#indexes.get(name);
-    if (!index) throw new Error(`Cannot look up "${word}": there is no index ${name}`);
+    if (!index) throw new Error(`Cannot look up "${indexKey}": index ${name} not found`);
     return this.#parts.flatMap(({ scope, see }) =>
-      scope.findBy(index, word).flatMap((cached) => see(cached) ?? []),
+      scope.findBy(index, indexKey).flatMap((cached) => see(cached) ?? []),
     );
   }
 
   *values(): Iterable<View> {
     for (const { scope, see } of this.#parts)
       for (const cached of scope.informer.values()) {
-        const seen = see(cached);
-        if (seen !== undefined) yield seen;
+        const viewed = see(cached);
+        if (viewed !== undefined) yield viewed;
       }
   }
 

@@ -4,15 +4,14 @@ import type { Clock } from '#lib/time/clock.ts';
 import { type ApiResource, formatApiVersion } from '../client/api-resource.ts';
 import type { RestMapper } from '../client/rest-mapper.ts';
 
-/** A kind of objects, and the versions of its group in which it can be read. */
+/** A kind of objects, and the supported versions of its group. */
 interface VersionedKind {
   readonly group: string;
   readonly kind: string;
-  /** The preferred one first. */
+  /** In order of preference. */
   readonly versions: readonly string[];
 }
 
-/** What {@link waitUntilServed} works with. */
 interface WaitUntilServedOptions {
   readonly mapper: Pick<RestMapper, 'findExact'>;
   readonly clock: Clock;
@@ -23,10 +22,10 @@ interface WaitUntilServedOptions {
 const DISCOVERY_POLL_MS = 10_000;
 
 /**
- * Waits until the API server serves a kind, and logs once that it waits: a definition that is missing may be installed at
- * any time.
+ * Waits until the API server serves a kind, and logs once that it waits: a missing definition may be installed at any
+ * time.
  *
- * @returns where the kind is served, in the first of its versions that is
+ * @returns the resource, in the first supported version that is served
  * @throws the signal's reason when it aborts first
  */
 export async function waitUntilServed(
@@ -37,7 +36,7 @@ export async function waitUntilServed(
   const fields = { kind, apiVersion: apiVersions.join(', ') };
   const failures = new FailureLog({
     logger,
-    failing: 'Cannot discover which kinds the API server serves; it is tried again',
+    failing: 'Cannot discover kinds of the API server; retrying',
     recovered: 'The API server serves the kind now',
     causeOf: (error) => (error === NOT_SERVED ? 'absent' : 'failing'),
     lineOf: (error) => (error === NOT_SERVED ? WAITING_FOR_KIND : undefined),

@@ -15,16 +15,16 @@ import { getOwn } from '../get-own.ts';
 import { parseNanos } from '../quantity.ts';
 import type { Wire } from '../wire.ts';
 
-/** An `autoscaling/v2` HorizontalPodAutoscaler as far as deciding needs it, in Kubernetes' own JSON. */
+/** The fields of an `autoscaling/v2` HorizontalPodAutoscaler that decisions need, in Kubernetes' own JSON. */
 export interface HorizontalPodAutoscaler {
   readonly metadata: { readonly name: string; readonly namespace: string };
-  /** With its defaults filled in (`defaultedSpec`), as the API serves it. */
+  /** With its defaults (`defaultedSpec`), as the API serves it. */
   readonly spec: HpaSpec;
-  /** Absent where none was ever written. */
+  /** Absent if it was never written. */
   readonly status?: HpaStatus;
 }
 
-/** What errors call the target: `Deployment/default/web`. */
+/** The target in messages: `Deployment/default/web`. */
 export function targetOf({ metadata, spec }: HorizontalPodAutoscaler): string {
   return `${spec.scaleTargetRef.kind}/${metadata.namespace}/${spec.scaleTargetRef.name}`;
 }
@@ -37,7 +37,7 @@ export interface HpaSpec {
   readonly behavior?: HpaBehavior;
 }
 
-/** One metric that an HPA follows; the field that `type` names is the one that is set. */
+/** One metric of an HPA; the field that `type` names is set. */
 export type MetricSpec =
   | { readonly type: 'Resource'; readonly resource: ResourceMetricSpec }
   | { readonly type: 'ContainerResource'; readonly containerResource: ContainerResourceMetricSpec }
@@ -58,12 +58,12 @@ export interface ObjectMetricSpec extends NamedMetricSpec {
   readonly describedObject: ObjectReference;
 }
 
-/** What a metric is to be; quantities are Kubernetes' texts, utilization is percent of the request. */
+/** The target of a metric; quantities are strings, utilization is per cent of the request. */
 export type MetricTarget = Wire<V2MetricTarget>;
 export type HpaBehavior = Wire<V2HorizontalPodAutoscalerBehavior>;
-/** Its tolerance is a quantity: a part of the target, `50m` is 5 %. */
+/** Its tolerance is a quantity relative to the target: `50m` is 5 %. */
 export type ScalingRules = Wire<V2HPAScalingRules>;
-/** Its type is `Pods` or `Percent`, which says what its value counts. */
+/** Its type is `Pods` or `Percent`, the unit of its value. */
 export type ScalingPolicy = Wire<V2HPAScalingPolicy>;
 
 /** The status of an `autoscaling/v2` HorizontalPodAutoscaler, in Kubernetes' own JSON. */
@@ -77,11 +77,11 @@ export interface HpaStatus {
 
 /** Its time is RFC 3339, whole seconds. */
 export type HpaCondition = Wire<V2HorizontalPodAutoscalerCondition>;
-/** The current value of one metric; a metric that failed leaves `FAILED_METRIC_STATUS` in its place. */
+/** The current value of one metric; `FAILED_METRIC_STATUS` for a metric that failed. */
 export type MetricStatus = Wire<V2MetricStatus>;
 export type MetricValueStatus = Wire<V2MetricValueStatus>;
 
-/** What Kubernetes' controller writes for a metric that it could not read. */
+/** Written by Kubernetes' controller for a metric that it could not read. */
 export const FAILED_METRIC_STATUS: MetricStatus = { type: '' };
 
 /** An object in the HPA's namespace. */
@@ -89,9 +89,9 @@ type ObjectReference = Wire<V2CrossVersionObjectReference>;
 export type MetricIdentifier = Wire<V2MetricIdentifier>;
 
 /**
- * Fills in what the API server fills in for a submitted HPA of `autoscaling/v2`.
+ * Sets the defaults that the API server sets for an HPA of `autoscaling/v2`.
  *
- * The window of scaling down stays open: it is the controller's flag that fills it.
+ * The scale-down window remains unset: it is a flag of the controller.
  */
 export function defaultedSpec(submitted: Readonly<HpaSpec>): HpaSpec {
   const { minReplicas = 1, metrics = [], behavior, ...others } = submitted;
@@ -103,12 +103,12 @@ export function defaultedSpec(submitted: Readonly<HpaSpec>): HpaSpec {
   };
 }
 
-/** Nothing is filled in where there is no behavior at all: such an HPA follows other rules. */
+/** An HPA without any behavior gets no defaults: other rules apply to it. */
 function defaultedBehavior({ scaleUp, scaleDown }: HpaBehavior): HpaBehavior {
   return { scaleUp: { ...SCALE_UP, ...given(scaleUp) }, scaleDown: { ...SCALE_DOWN, ...given(scaleDown) } };
 }
 
-/** What the user wrote: a field that is null was not written. */
+/** Rules without null fields, which count as absent. */
 function given(rules: ScalingRules | undefined): ScalingRules {
   return Object.fromEntries(
     Object.entries(rules ?? {}).filter(([, value]) => value !== null && value !== undefined),
@@ -135,18 +135,18 @@ const SCALE_DOWN: ScalingRules = {
 };
 
 /**
- * Whether two statuses mean the same, so that nothing needs to be written.
+ * Whether two statuses are equivalent, so that nothing needs to be written.
  *
- * An empty list is as good as none, and quantities are compared by what they amount to.
+ * An empty list equals an absent one, and quantities are compared by value.
  */
 export function isSameStatus(one: HpaStatus | undefined, other: HpaStatus): boolean {
   return isSame(one ?? UNWRITTEN, other);
 }
 
-/** The status that the API server shows of an HPA that nobody has reconciled. */
+/** The status in the API of an HPA that no controller has reconciled. */
 const UNWRITTEN: HpaStatus = { currentReplicas: 0, desiredReplicas: 0 };
 
-/** @param name of the field, and `parent` of what it is in */
+/** @param name of the field, and `parent` of the field that contains it */
 function isSame(one: unknown, other: unknown, name = '', parent = ''): boolean {
   if (one === other || (isEmpty(one) && isEmpty(other))) return true;
   if (typeof one === 'string' && typeof other === 'string') return isSameText(one, other, name, parent);
@@ -175,11 +175,11 @@ function isSameText(one: string, other: string, name: string, parent: string): b
   try {
     return parseNanos(one) === parseNanos(other);
   } catch {
-    return false; // written by somebody who does not write quantities
+    return false; // written by a client that does not write quantities
   }
 }
 
-/** What a load calls a metric. */
+/** The name of a metric in a simulated load. */
 export function nameOf(spec: MetricSpec): string {
   if (spec.type === 'Resource') return spec.resource.name;
   if (spec.type === 'ContainerResource') return spec.containerResource.name;
@@ -187,10 +187,9 @@ export function nameOf(spec: MetricSpec): string {
   return spec.type === 'Object' ? spec.object.metric.name : spec.external.metric.name;
 }
 
-/** The fewest replicas that an HPA may ask for. */
 export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
   return spec.minReplicas ?? 1;
 }
 
-/** The largest replica count that there is. */
+/** Maximum of the API's int32. */
 export const MAX_REPLICAS = 2 ** 31 - 1;

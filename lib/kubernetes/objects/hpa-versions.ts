@@ -22,45 +22,45 @@ import {
 import { type KubernetesObject, type ObjectMeta, readBoundedObject } from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
-/** Versions of the group `autoscaling` that are understood, the preferred one first. */
+/** Supported versions of the group `autoscaling`, in order of preference. */
 export const HPA_VERSIONS = ['v2', 'v2beta2', 'v1'] as const;
 export type HpaVersion = (typeof HPA_VERSIONS)[number];
 
-/** What users of HPAs may need beside the target and the bounds of replicas, which each has. */
+/** Fields that users of HPAs may need beside the target and the bounds of replicas, which all have. */
 type HpaField =
-  /** All of it but `managedFields`: of an HPA that is sent back, what is left out would be deleted. */
+  /** All of it but `managedFields`: an update without some metadata would delete that. */
   | 'metadata'
   | 'resourceVersion'
   | 'creationTimestamp'
   | 'ownerReferences'
   /** With its defaults. */
   | 'spec'
-  /** Of the spec, metrics that are neither of resources nor of containers. */
+  /** Metrics of the spec other than those of resources and containers. */
   | 'customMetrics'
   | 'status'
-  /** Of the status, the two counts. */
+  /** The two replica counts of the status. */
   | 'replicas'
   | 'conditions'
   | 'statusWriters';
 
-/** What one user of HPAs needs. */
+/** Requirements of one user of HPAs. */
 export interface HpaNeeds {
   readonly fields: readonly HpaField[];
-  /** Which annotations it needs where it does not need all metadata; by default none. */
+  /** Which annotations it needs if it does not need all metadata; none by default. */
   readonly annotations?: (key: string) => boolean;
-  /** Which entries of `managedFields` it needs; by default none. */
+  /** Which entries of `managedFields` it needs; none by default. */
   readonly managedFields?: (entry: unknown) => boolean;
 }
 
-/** An HPA in the terms of `autoscaling/v2`, whatever it was read as. What no user needs is absent. */
+/** An HPA in the form of `autoscaling/v2`, whatever version it was read in. Fields that no user needs are absent. */
 export interface Hpa extends HorizontalPodAutoscaler {
   readonly metadata: ObjectMeta & {
     readonly namespace: string;
     readonly uid: string;
-    /** Those entries that users need. An update must not send them: the others would be deleted. */
+    /** The entries that users need. An update must not send them: the others would be deleted. */
     readonly managedFields?: readonly unknown[];
   };
-  /** Who has written its status, as far as the API server reports. */
+  /** Managers of its status, by `managedFields`. */
   readonly statusWriters: readonly StatusManager[];
 }
 
@@ -84,8 +84,8 @@ export const HPAS = {
 } as const;
 
 /**
- * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same fields
- * as v2.
+ * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same
+ * fields as v2.
  *
  * @throws an Error that names the field which has not the type that the API gives it, and for one with too many values
  */
@@ -185,8 +185,8 @@ function neededStatus(status: HpaStatus, fields: ReadonlySet<HpaField>): Pick<Hp
 }
 
 /**
- * An HPA with another status, as it is sent to the API server's status subresource, which takes nothing of its spec: in
- * `autoscaling/v1` without what of that would be in annotations.
+ * An HPA with another status, for an update of the status subresource, which ignores the spec: in `autoscaling/v1`
+ * without the annotations that are part of the spec.
  */
 export function sentHpa(
   hpa: Pick<Hpa, 'metadata' | 'spec'>,
@@ -202,12 +202,12 @@ export function sentHpa(
   return { metadata: { ...metadata, annotations }, spec: specOfV1, status: v1.status };
 }
 
-/** What is null was not written. */
+/** Fields that are null count as absent. */
 function withoutNulls(spec: HpaSpec): HpaSpec {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null)) as unknown as HpaSpec;
 }
 
-// What autoscaling/v1 has no field for, the API server shows in annotations.
+// The API server serves fields that autoscaling/v1 does not have as annotations.
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const METRICS = `${PREFIX}metrics`;
 const BEHAVIOR = `${PREFIX}behavior`;
@@ -216,7 +216,7 @@ const CONDITIONS = `${PREFIX}conditions`;
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** A spec of `autoscaling/v1` in the terms of v2. An annotation that cannot be read says nothing. */
+/** A spec of `autoscaling/v1` in the form of v2. An annotation that cannot be parsed is ignored. */
 function specFromV1(spec: unknown, annotations: Annotations): unknown {
   if (!isFields(spec)) return spec;
   const { targetCPUUtilizationPercentage: cpu, ...common } = spec;
@@ -229,7 +229,7 @@ function specFromV1(spec: unknown, annotations: Annotations): unknown {
   };
 }
 
-/** A status of `autoscaling/v1` in the terms of v2. */
+/** A status of `autoscaling/v1` in the form of v2. */
 function statusFromV1(status: unknown, annotations: Annotations): unknown {
   if (!isFields(status)) return status;
   const { currentCPUUtilizationPercentage: _, ...common } = status;
@@ -238,7 +238,7 @@ function statusFromV1(status: unknown, annotations: Annotations): unknown {
   return { ...common, currentMetrics: currentMetrics ?? null, ...(conditions && { conditions }) };
 }
 
-/** A status as `autoscaling/v1` has it, with the annotations that hold the rest of it. */
+/** A status in the form of `autoscaling/v1`, with annotations for the rest of it. */
 function statusToV1({ currentMetrics, conditions, ...status }: HpaStatus): {
   readonly status: object;
   readonly annotations: Annotations;
@@ -255,7 +255,7 @@ function statusToV1({ currentMetrics, conditions, ...status }: HpaStatus): {
   };
 }
 
-/** The annotations that are users' own. */
+/** The annotations of users. */
 function withoutV1Annotations(annotations: Annotations): Annotations {
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OURS.has(name)));
 }
@@ -281,25 +281,25 @@ function annotated(annotations: Annotations, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // written by somebody else
+    return undefined; // written by another client
   }
 }
 
-/** Deeper is no behavior. */
-const DEEPEST = 4;
+/** Deeper values are not a behavior. */
+const MAX_BEHAVIOR_DEPTH = 4;
 
 /**
- * The behavior of an annotation of autoscaling/v1 in the terms of v2: the API server writes the names of its own fields
- * there, as in `ScaleUp`, and null for what was not written.
+ * The behavior in an annotation of autoscaling/v1, in the form of v2: the API server writes the names of its Go fields,
+ * such as `ScaleUp`, and null for absent ones.
  *
- * @returns `undefined` for what is none
+ * @returns `undefined` for an invalid one
  */
 function behaviorFromV1(value: unknown): HpaBehavior | undefined {
-  const read = withOurNames(value, DEEPEST);
+  const read = withOurNames(value, MAX_BEHAVIOR_DEPTH);
   return BEHAVIOR_SCHEMA.safeParse(read).success ? (read as HpaBehavior) : undefined;
 }
 
-/** Names that begin with a small letter, and nothing that is null. */
+/** Converts names to lower camel case and drops null values. */
 function withOurNames(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return undefined;
@@ -313,8 +313,8 @@ function withOurNames(value: unknown, depth: number): unknown {
   );
 }
 
-// In annotations of autoscaling/v1 a metric has other fields than in v2: what its target is, the field's name tells, and
-// metrics of objects and external ones have a value always, which is 0 where only the average is meant.
+// In annotations of autoscaling/v1 a metric has other fields than in v2: the name of a field implies the type of the
+// target, and object and external metrics always have a value, which is 0 where only the average counts.
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -337,7 +337,7 @@ function specOfSource(type: string, source: Fields): object {
   return { type, [fieldOf(type)]: { ...identityFromV1(type, source), target } };
 }
 
-/** The current value of a metric in an annotation, in the terms of v2. */
+/** The current value of a metric in an annotation, in the form of v2. */
 function metricStatusFromV1(entry: unknown): MetricStatus {
   const { type, source } = parts(entry);
   const status = source ? statusOfSource(type, source) : { type };
@@ -353,7 +353,7 @@ function statusOfSource(type: string, source: Fields): object {
   return { type, [fieldOf(type)]: { ...identityFromV1(type, source), current } };
 }
 
-/** The current value of a metric as an annotation has it. */
+/** The current value of a metric in the form of an annotation. */
 function metricStatusToV1(status: MetricStatus): object {
   const { type, resource, containerResource, pods, object, external } = status;
   const inResource = resource ?? containerResource;
@@ -391,7 +391,7 @@ function metricStatusToV1(status: MetricStatus): object {
   return { type };
 }
 
-/** What a metric is of: a resource, a metric of pods, of an object, or of nothing in the cluster. */
+/** The identity of a metric: a resource, a metric of pods, of an object, or an external one. */
 function identityFromV1(type: string, source: Fields): object {
   const { name, container, metricName, target } = source;
   if (type === 'Resource') return { name };
@@ -410,7 +410,7 @@ function parts(entry: unknown): { readonly type: string; readonly source: Fields
 
 const TYPES: ReadonlySet<string> = new Set(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']);
 
-/** Whether it names what it is of: without, there is nothing to ask for. */
+/** Whether the metric has an identity; without one it cannot be requested. */
 function isComplete(type: string, { name, metricName, target }: Fields): boolean {
   if (type === 'Resource' || type === 'ContainerResource') return typeof name === 'string';
   return typeof metricName === 'string' && (type !== 'Object' || isFields(target));

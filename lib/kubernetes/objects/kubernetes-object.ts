@@ -1,26 +1,25 @@
 import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node';
 import type { Wire } from '../wire.ts';
-/** Whose an object is. */
 export type OwnerReference = Wire<V1OwnerReference>;
 
-/** The metadata of an object that has a name; `deletionTimestamp` is set when it is to go and waits for its finalizers. */
+/** Metadata of an object with a name; `deletionTimestamp` is set while a deleted object waits for its finalizers. */
 export type ObjectMeta = Wire<V1ObjectMeta> & { readonly name: string };
 
-/** Any object of the Kubernetes API. Items of lists need not tell their version and kind. */
+/** Any object of the Kubernetes API. Items of lists may lack version and kind. */
 export interface KubernetesObject {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ObjectMeta;
 }
 
-/** Which object of a resource is meant. */
+/** Identifies an object of a resource. */
 export interface ObjectName {
   /** Empty or absent where the resource is not namespaced. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** An object as others refer to it. */
+/** A reference to an object. */
 export interface ObjectReference extends ObjectName {
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,15 +28,15 @@ export interface ObjectReference extends ObjectName {
 }
 
 /**
- * Reads an object of the Kubernetes API: its metadata is checked, by hand since every cached object passes here; what else
- * it has is its reader's to check. As in Go, a field of its metadata that is null counts as absent.
+ * Checks the metadata of a Kubernetes object, by hand since every cached object passes here; its reader must check the
+ * other fields. As in Go, a field of its metadata that is null counts as absent.
  *
- * @throws an Error that names the field which has not the type that Kubernetes gives it, or when it has no name
+ * @throws an Error with the name of the field that has the wrong type, or when the object has no name
  */
 export function readObject<T extends KubernetesObject = KubernetesObject>(value: unknown): T {
   const metadata = isRecord(value) ? value.metadata : undefined;
   if (!isRecord(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
-    throw new Error('Cannot read an object: it has no name');
+    throw new Error('Cannot read object: no name');
   let hasNull = false;
   for (const field in metadata) {
     const given = metadata[field];
@@ -47,7 +46,7 @@ export function readObject<T extends KubernetesObject = KubernetesObject>(value:
       continue;
     }
     const wrong = METADATA_FIELDS.get(field)?.(given);
-    if (wrong !== undefined) throw new Error(`Cannot read an object: metadata.${field}${wrong}`);
+    if (wrong !== undefined) throw new Error(`Cannot read object: metadata.${field}${wrong}`);
   }
   if (!hasNull) return value as T;
   const given = Object.entries(metadata).filter(([, field]) => field !== null);
@@ -110,16 +109,16 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Pod templates, the deepest that objects hold, have 15 levels. */
+/** Pod templates, the deepest structures of objects, have 15 levels. */
 const MAX_DEPTH = 64;
-/** An empty list takes 20 times its text in memory: an object of etcd's greatest size would take 30 MB. */
+/** An empty list takes 20 times its text in memory: an object of etcd's maximum size would take 30 MB. */
 const MAX_VALUES = 20_000;
 /** Of one value, beside its text. */
 const VALUE_BYTES = 32;
 
 /**
- * Reads an object that is cached as it is, so that its size counts: definitions that preserve unknown fields let through
- * whatever fits into etcd, and a few such objects would take all memory.
+ * Checks an object that is cached as a whole, so that its size matters: definitions that preserve unknown fields accept
+ * whatever fits into etcd, and a few such objects would exhaust the memory.
  *
  * @throws when it has no name, is nested too deep, or has too many values
  */
@@ -130,7 +129,7 @@ export function readBoundedObject<T extends KubernetesObject = KubernetesObject>
 }
 
 /**
- * About how many bytes of memory an object takes.
+ * Approximate memory of an object in bytes.
  *
  * @throws when it is nested too deep, or has too many values
  */
@@ -141,10 +140,8 @@ export function measureObject(value: unknown): number {
 }
 
 function measure(value: unknown, depth: number, measured: { values: number; bytes: number }): void {
-  if (depth > MAX_DEPTH)
-    throw new Error(`Cannot read an object: it is nested deeper than ${MAX_DEPTH} levels`);
-  if (measured.values >= MAX_VALUES)
-    throw new Error(`Cannot read an object: it has more than ${MAX_VALUES} values`);
+  if (depth > MAX_DEPTH) throw new Error(`Cannot read object: more than ${MAX_DEPTH} levels of nesting`);
+  if (measured.values >= MAX_VALUES) throw new Error(`Cannot read object: more than ${MAX_VALUES} values`);
   measured.values++;
   if (typeof value === 'string') measured.bytes += value.length;
   if (typeof value !== 'object' || value === null) return;
@@ -158,26 +155,26 @@ function measure(value: unknown, depth: number, measured: { values: number; byte
   }
 }
 
-/** `namespace/name`, or the name alone where there is no namespace: as informers and work queues know the object. */
+/** `namespace/name`, or the name alone without a namespace: the key of informers and work queues. */
 export function keyOf({ namespace, name }: ObjectName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** The object that a key of {@link keyOf} means. */
+/** The inverse of {@link keyOf}. */
 export function nameOfKey(key: string): ObjectName {
   const slash = key.indexOf('/');
   return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** What every Kubernetes object tells of itself, as far as caches need it. */
+/** The part of an object's metadata that caches need. */
 interface ObjectMetadata {
-  /** `namespace/name`, or the name alone where there is no namespace. */
+  /** `namespace/name`, or the name alone without a namespace. */
   readonly key: string;
-  /** Rises with every change; NaN where it is no number that a double holds exactly. */
+  /** Increases with every change; NaN where it is not a number that a double represents exactly. */
   readonly version: number;
 }
 
-/** Reads an object's metadata; `undefined` for anything that is no named object. */
+/** Reads an object's metadata; `undefined` for anything but a named object. */
 export function objectMetadata(object: unknown): ObjectMetadata | undefined {
   const metadata = propertyOf(object, 'metadata');
   const name = propertyOf(metadata, 'name');
@@ -187,13 +184,13 @@ export function objectMetadata(object: unknown): ObjectMetadata | undefined {
   return { key, version: versionOf(propertyOf(metadata, 'resourceVersion')) };
 }
 
-/** The resource version of a list or a bookmark, to go on from. */
+/** The resource version of a list or a bookmark, to continue from. */
 export function resourceVersionOf(object: unknown): string | undefined {
   const resourceVersion = propertyOf(propertyOf(object, 'metadata'), 'resourceVersion');
   return typeof resourceVersion === 'string' && resourceVersion !== '' ? resourceVersion : undefined;
 }
 
-/** An own property of anything; `undefined` where there is none. */
+/** An own property of any value; `undefined` where there is none. */
 export function propertyOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, unknown>)[key];
@@ -205,7 +202,7 @@ function versionOf(resourceVersion: unknown): number {
   return Number.isSafeInteger(version) ? version : Number.NaN;
 }
 
-/** What JSON text holds; `undefined` for a text that is none. */
+/** Parses JSON; `undefined` for invalid text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -216,7 +213,7 @@ export function parseJson(text: string): unknown {
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Whether a text is a DNS label (RFC 1123) of 63 characters at most, as names of namespaces and Services are. */
+/** Whether a text is a DNS label (RFC 1123) of at most 63 characters, as names of namespaces and Services are. */
 export function isDnsLabel(text: string): boolean {
   return LABEL.test(text);
 }

@@ -1,10 +1,10 @@
 import { type KubernetesObject, propertyOf } from './kubernetes-object.ts';
 
 /**
- * What of an object's status a field manager has applied, as it is now: neither what others added, nor what others
- * have set to something else.
+ * The part of an object's status that a field manager has applied, with current values; without fields that others
+ * added or have changed since.
  *
- * @returns `undefined` where the object does not tell whose its fields are
+ * @returns `undefined` where the object has no managed fields
  */
 export function appliedStatus(object: KubernetesObject, fieldManager: string): unknown {
   const entries = propertyOf(object.metadata, 'managedFields');
@@ -15,9 +15,9 @@ export function appliedStatus(object: KubernetesObject, fieldManager: string): u
 }
 
 /**
- * The same of an object without its subresources: what a field manager has applied, as it is now.
+ * The same for an object without its subresources.
  *
- * @returns `undefined` where the object does not tell whose its fields are
+ * @returns `undefined` where the object has no managed fields
  */
 export function appliedFields(object: KubernetesObject, fieldManager: string): unknown {
   const entries = propertyOf(object.metadata, 'managedFields');
@@ -40,7 +40,7 @@ function fieldsOf(
   return propertyOf(ours, 'fieldsV1');
 }
 
-/** @param fields as `fieldsV1` has them: without any below, all of the value is meant */
+/** @param fields as in `fieldsV1`: a leaf means the whole value */
 function extract(value: unknown, fields: unknown): unknown {
   const names = Object.keys(fields ?? {}).filter((name) => name !== '.');
   if (names.length === 0) return value;
@@ -60,35 +60,35 @@ interface Among {
   readonly names: readonly string[];
 }
 
-/** The item, as far as it is one of those that are named: by its keys, its value or its index. */
+/** The part of an item that the names select by its keys, its value or its index. */
 function extractItem(item: unknown, { index, fields, names }: Among): unknown[] {
   const name = names.find((one) => isNamed(item, index, one));
   return name === undefined ? [] : [extract(item, propertyOf(fields, name))];
 }
 
 function isNamed(item: unknown, index: number, name: string): boolean {
-  const told: unknown = JSON.parse(name.slice(2));
+  const parsed: unknown = JSON.parse(name.slice(2));
   if (name.startsWith('k:')) {
-    return Object.entries(told ?? {}).every(([key, value]) => propertyOf(item, key) === value);
+    return Object.entries(parsed ?? {}).every(([key, value]) => propertyOf(item, key) === value);
   }
-  return name.startsWith('v:') ? item === told : index === told;
+  return name.startsWith('v:') ? item === parsed : index === parsed;
 }
 
-/** Somebody whose fields are in a status. */
+/** A manager of fields in a status. */
 export interface StatusManager {
-  /** As in `kube-controller-manager`. */
+  /** Such as `kube-controller-manager`. */
   readonly manager: string;
   readonly writtenAtMs: number;
 }
 
-/** Who has written the status of an object, as far as its `managedFields` tell. */
+/** Managers of an object's status, by its `managedFields`. */
 export function statusManagers(managedFields: unknown): readonly StatusManager[] {
   if (!Array.isArray(managedFields)) return [];
   return managedFields.flatMap((entry: unknown) => {
     const manager = propertyOf(entry, 'manager');
     const time = propertyOf(entry, 'time');
     const subresource = propertyOf(entry, 'subresource');
-    // Before 1.22 entries do not tell the subresource.
+    // Before 1.22 entries do not have the subresource.
     const isOfStatus =
       subresource === 'status' || propertyOf(propertyOf(entry, 'fieldsV1'), 'f:status') !== undefined;
     if (!isOfStatus || typeof manager !== 'string' || typeof time !== 'string') return [];
@@ -98,8 +98,8 @@ export function statusManagers(managedFields: unknown): readonly StatusManager[]
 }
 
 /**
- * What {@link appliedStatus} of one field manager and {@link statusManagers} read of `managedFields`, which are often longer
- * than all else of an object.
+ * The entries of `managedFields` that {@link appliedStatus} of one field manager and {@link statusManagers} read; all
+ * entries are often longer than the rest of an object.
  */
 export function statusFieldsOnly(
   managedFields: unknown,
@@ -126,7 +126,7 @@ export function statusFieldsOnly(
   });
 }
 
-/** What of an object's metadata tells when it was changed, as the API server sent it. */
+/** Times of changes in an object's metadata, as the API server sent them. */
 interface ChangeTimes {
   readonly generation?: number | undefined;
   readonly creationTimestamp?: string | undefined;
@@ -134,10 +134,10 @@ interface ChangeTimes {
 }
 
 /**
- * When an object's spec became what it is, by the API server's clock: when it was last changed by anybody, in whole seconds, but not
- * before the object was created, as in what was restored from a backup.
+ * When an object's spec was last changed, by the API server's clock, in whole seconds, but not before the object was
+ * created, as for one that was restored from a backup.
  *
- * @returns `undefined` where the server does not tell
+ * @returns `undefined` where the metadata does not imply it
  */
 export function specChangedAt({
   generation,
@@ -148,7 +148,7 @@ export function specChangedAt({
   const times = (Array.isArray(managedFields) ? managedFields : [])
     .filter((entry) => propertyOf(propertyOf(entry, 'fieldsV1'), 'f:spec') !== undefined)
     .map((entry) => Date.parse(String(propertyOf(entry, 'time'))));
-  if (times.length === 0 && generation !== 1) return undefined; // changed since, and nobody knows when
+  if (times.length === 0 && generation !== 1) return undefined; // changed since, at an unknown time
   const changedAtMs = times.reduce((latestMs, ms) => Math.max(latestMs, ms), createdAtMs);
   return Number.isNaN(changedAtMs) ? undefined : changedAtMs;
 }

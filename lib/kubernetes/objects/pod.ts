@@ -9,7 +9,7 @@ export interface Pod extends ScaledPod {
   readonly ip: string | undefined;
 }
 
-/** What one user of pods needs beside their labels and whether they are ready. */
+/** Requirements of one user of pods, beside labels and readiness. */
 export interface PodNeeds {
   /** `requests` are those of containers and of the pod, with its start time; `address` is its identity and its IP. */
   readonly fields: readonly ('requests' | 'address')[];
@@ -31,7 +31,7 @@ export const PODS = {
       const metadata = readMetadata(pod);
       const status = readStatus(pod);
       const requests = needsRequests ? readRequests(pod) : NO_REQUESTS;
-      // Spelt out: objects that are made by spreading take more memory.
+      // Spelled out: objects that are created by spreading take more memory.
       return {
         namespace: texts.intern(textIn(metadata.namespace, 'metadata.namespace')),
         name: metadata.name,
@@ -54,19 +54,19 @@ export const PODS = {
 const LABELS = 'labels';
 const NAMESPACE = 'namespace';
 
-/** By what pods are found: by namespace, and by that with each of their labels. */
+/** Indexes of pods: by namespace, and by namespace with each label. */
 export const POD_INDEXES = {
   [NAMESPACE]: ({ namespace }: Pick<Pod, 'namespace'>) => [namespace],
   [LABELS]: ({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>) =>
-    Object.entries(labels).map(([key, value]) => labelWord(namespace, key, value)),
+    Object.entries(labels).map(([key, value]) => labelIndexKey(namespace, key, value)),
 };
 
-/** Pods, as an informer that has {@link POD_INDEXES} finds them. */
+/** An informer of pods with {@link POD_INDEXES}. */
 export interface IndexedPods<T> {
-  findBy(index: keyof typeof POD_INDEXES, word: string): readonly T[];
+  findBy(index: keyof typeof POD_INDEXES, indexKey: string): readonly T[];
 }
 
-/** The pods of a namespace that a selector selects; only those with one of its labels are looked at. */
+/** The pods of a namespace that match a selector; evaluates only those with one of its labels. */
 export function selectPods<T extends Pick<Pod, 'labels'>>(
   pods: IndexedPods<T>,
   namespace: string,
@@ -74,24 +74,24 @@ export function selectPods<T extends Pick<Pod, 'labels'>>(
 ): readonly T[] {
   const equality = equalityOf(selector);
   const candidates = equality
-    ? pods.findBy(LABELS, labelWord(namespace, equality.key, equality.value))
+    ? pods.findBy(LABELS, labelIndexKey(namespace, equality.key, equality.value))
     : pods.findBy(NAMESPACE, namespace);
   return candidates.filter(({ labels }) => selector.matches(labels));
 }
 
-/** A label of pods of a namespace, as the index has it. */
-function labelWord(namespace: string, key: string, value: string): string {
+/** Index key of a label in a namespace. */
+function labelIndexKey(namespace: string, key: string, value: string): string {
   return `${namespace}\n${key}=${value}`;
 }
 
-/** A pod of a scaled workload, reduced to what deciding needs: what an informer keeps of each. */
+/** A pod of a scaled workload, reduced to the fields that decisions need. */
 export interface ScaledPod {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly phase: string;
   /** Has a deletionTimestamp. */
   readonly isDeleting: boolean;
-  /** `status.startTime`; `undefined` before a kubelet has taken the pod up. */
+  /** `status.startTime`; `undefined` before a kubelet has accepted the pod. */
   readonly startedAtMs: number | undefined;
   /** The condition Ready; `undefined` where the pod has none. */
   readonly ready: { readonly status: string; readonly changedAtMs: number } | undefined;
@@ -102,7 +102,7 @@ export interface ScaledPod {
   readonly overhead: Requests;
 }
 
-/** Quantities by resource; a resource that is absent has no request, which differs from `0`. */
+/** Quantities by resource; an absent resource has no request, which differs from `0`. */
 export type Requests = Readonly<Record<string, string>>;
 
 export interface ContainerRequests {
@@ -111,7 +111,7 @@ export interface ContainerRequests {
 }
 
 interface InitContainerRequests extends ContainerRequests {
-  /** Restarts always and so runs beside the containers. */
+  /** Has the restart policy Always and so runs beside the containers. */
   readonly isSidecar: boolean;
 }
 
@@ -163,7 +163,7 @@ function readReady(conditions: readonly unknown[]): ScaledPod['ready'] {
     if (type !== 'Ready' || ready) continue;
     if (typeof status !== 'string') throw wrong('the status of condition Ready', 'a string');
     const changedAt = textIn(lastTransitionTime, 'the time of condition Ready');
-    // A time that was never set is Go's zero time, which lies before everything.
+    // A time that was never set is Go's zero time, which precedes everything.
     ready = { status, changedAtMs: changedAt === '' ? Number.NEGATIVE_INFINITY : Date.parse(changedAt) };
   }
   return ready;

@@ -9,7 +9,7 @@ export interface CachedWorkload {
   readonly workload?: Workload;
 }
 
-/** What the scale subresource of a workload would respond. */
+/** What the scale subresource of a workload would return. */
 export interface WorkloadScale {
   readonly uid: string | undefined;
   readonly resourceVersion: string;
@@ -18,15 +18,15 @@ export interface WorkloadScale {
   readonly selector: string;
 }
 
-/** How many pods of a workload there are, and what their containers request. */
+/** Replicas of a workload, and resources of its containers. */
 export interface Workload {
   readonly replicas: number;
   readonly readyReplicas: number;
-  /** Of its containers, what each requests or is limited to. */
+  /** Of its containers: names of resources with a request or limit. */
   readonly containers: readonly { readonly name: string; readonly resources: readonly string[] }[];
 }
 
-/** Which parts one user of workloads needs. */
+/** Parts that one user of workloads needs. */
 interface WorkloadNeeds {
   readonly parts: readonly (keyof CachedWorkload)[];
 }
@@ -69,13 +69,17 @@ const WORKLOAD = z.object({
   status: z.object({ replicas: COUNT }).nullish(),
 });
 
-/** Reduces a Deployment, ReplicaSet or StatefulSet to its scale. @throws for what is none */
+/**
+ * Reduces a Deployment, ReplicaSet or StatefulSet to its scale.
+ *
+ * @throws for anything else
+ */
 export function readWorkloadScale(value: unknown): WorkloadScale {
   const { metadata, spec, status } = readAs(WORKLOAD, 'a workload', readObject(value));
   return {
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    specReplicas: spec.replicas ?? 1, // as the API server completes it
+    specReplicas: spec.replicas ?? 1, // the API server's default
     statusReplicas: status?.replicas ?? 0,
     selector: spec.selector ? metricSelector(spec.selector as Parameters<typeof metricSelector>[0]) : '',
   };
@@ -99,7 +103,7 @@ export function readWorkload(value: unknown): Workload {
   };
 }
 
-/** Names of resources of which there is more than nothing. */
+/** Names of resources with an amount above zero. */
 function amountsIn(resources: unknown): readonly string[] {
   return Object.entries(resources ?? {})
     .filter(([, amount]) => /[1-9]/.test(String(amount)))

@@ -2,7 +2,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { goQuote } from './go-quote.ts';
 import { SelectorError } from './label-selector.ts';
 
-/** One condition of a field selector; all of them must hold. */
+/** One requirement of a field selector. */
 export interface FieldRequirement {
   /** A path like `metadata.name`. */
   readonly field: string;
@@ -10,7 +10,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Conditions on an object's fields, all of which must hold; one without conditions matches everything. */
+/** Requirements for an object's fields, all of which must be satisfied; one without requirements matches everything. */
 export class FieldSelector {
   readonly requirements: readonly FieldRequirement[];
 
@@ -18,7 +18,7 @@ export class FieldSelector {
     this.requirements = requirements;
   }
 
-  /** @param fields the object's fields by path; one that is missing counts as empty */
+  /** @param fields the object's fields by path; a missing one counts as empty */
   matches(fields: Readonly<Record<string, string>>): boolean {
     return this.requirements.every(({ field, operator, value }) => {
       const actual = getOwn(fields, field) ?? '';
@@ -26,7 +26,7 @@ export class FieldSelector {
     });
   }
 
-  /** The one value that the selector admits for a field; `undefined` when it admits several. */
+  /** The only value that the selector admits for a field; `undefined` when it admits several. */
   exactValue(field: string): string | undefined {
     return this.requirements.find((one) => one.field === field && one.operator === '=')?.value;
   }
@@ -39,14 +39,14 @@ export class FieldSelector {
   }
 }
 
-/** The fields that Kubernetes lets every kind be selected by. */
+/** The fields that every kind can be selected by in Kubernetes. */
 const METADATA_FIELDS = ['metadata.name', 'metadata.namespace'];
 
 /**
- * Reads a field selector by the grammar of Kubernetes (`fields.ParseSelector`): `metadata.name=a,metadata.namespace!=b`,
- * with `\,`, `\=` and `\\` for those characters in values.
+ * Parses a field selector by the grammar of Kubernetes (`fields.ParseSelector`):
+ * `metadata.name=a,metadata.namespace!=b`, with `\,`, `\=` and `\\` for those characters in values.
  *
- * @param supportedFields what may be selected by; by default name and namespace
+ * @param supportedFields by default name and namespace
  * @throws {SelectorError} with Kubernetes' message
  */
 export function parseFieldSelector(
@@ -65,7 +65,7 @@ export function parseFieldSelector(
   return new FieldSelector(requirements);
 }
 
-/** Splits at the commas that no backslash precedes; empty terms count for nothing. */
+/** Splits at the commas without a preceding backslash; empty terms are ignored. */
 function splitTerms(text: string): string[] {
   return text.match(/(?:\\.|[^,\\]|\\$)+/gsu) ?? [];
 }

@@ -12,7 +12,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** Quotes a text as Go's `%q` does, which is how Kubernetes' error messages show what they refuse. */
+/** Quotes a text as Go's `%q` does, as Kubernetes' error messages do. */
 export function goQuote(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeCharacter)}"`;
 }

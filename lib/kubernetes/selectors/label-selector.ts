@@ -1,7 +1,7 @@
 import { getOwn } from '../get-own.ts';
 import { goQuote } from './go-quote.ts';
 
-/** Conditions on labels, all of which must hold; one without conditions matches everything. */
+/** Requirements for labels, all of which must be satisfied; one without requirements matches everything. */
 export class LabelSelector {
   /** Sorted by key. */
   readonly requirements: readonly LabelRequirement[];
@@ -22,7 +22,7 @@ export class LabelSelector {
 }
 
 /**
- * Reads a label selector by the whole grammar of Kubernetes (`labels.Parse`): `a=b,c!=d,e in (f,g),h,!i,j>1`.
+ * Parses a label selector by the whole grammar of Kubernetes (`labels.Parse`): `a=b,c!=d,e in (f,g),h,!i,j>1`.
  *
  * @throws {SelectorError} with Kubernetes' message
  */
@@ -31,7 +31,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return new LabelSelector(requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)));
 }
 
-/** Descends the grammar once; `in` and `notin` are words everywhere but where an operator is due. */
+/** A recursive descent parser; `in` and `notin` are identifiers except where an operator is expected. */
 class Parser {
   readonly #tokens: readonly LabelToken[];
   #position = 0;
@@ -78,7 +78,7 @@ class Parser {
     return operator;
   }
 
-  /** `(a,b)`; nothing before or after a comma, and nothing at all, is the empty value. */
+  /** `(a,b)`; nothing before or after a comma, and an empty list, is the empty value. */
   #values(): readonly string[] {
     if (!this.#at('(')) throw this.#unexpected(" expected: '('");
     this.#take();
@@ -96,7 +96,7 @@ class Parser {
     return [...values].sort();
   }
 
-  /** Kubernetes reads two commas at once, which is why it refuses a bracket behind a pair of them. */
+  /** Kubernetes reads two commas at once, so it refuses a bracket after two of them. */
   #comma(values: Set<string>): void {
     this.#take();
     if (values.size === 0 || this.#at(',', ')')) values.add('');
@@ -143,13 +143,13 @@ const OPERATORS: Partial<Record<LabelToken['kind'], LabelOperator>> = {
   '<': 'lt',
 };
 
-/** A piece of a label selector: an operator or bracket is its own kind, anything else is a word. */
+/** A token of a label selector: an operator or bracket is a kind of its own, anything else is a word. */
 interface LabelToken {
   readonly kind: '(' | ')' | ',' | '!' | '!=' | '=' | '==' | '>' | '<' | 'in' | 'notin' | 'word' | 'end';
   readonly text: string;
 }
 
-// A NUL ends the text when a token is expected and is swallowed behind one, as in Kubernetes' lexer.
+// As in Kubernetes' lexer, a NUL ends the text where a token is expected and is skipped after one.
 const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),<>])\0?|([^=!(),<> \t\r\n\0]+)\0?)/gy;
 
 /** Splits a label selector into its tokens; the last one is always the end. */
@@ -168,22 +168,22 @@ function wordToken(text: string): LabelToken {
   return { kind: text === 'in' || text === 'notin' ? text : 'word', text };
 }
 
-/** How a requirement relates its key to its values, as Kubernetes' `selection.Operator` names them. */
+/** Operators of a requirement, as Kubernetes' `selection.Operator` names them. */
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
-/** One condition of a label selector; all of them must hold. */
+/** One requirement of a label selector. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Distinct and sorted; one for the equalities and comparisons, none for existence. */
+  /** Distinct and sorted; one for equalities and comparisons, none for existence. */
   readonly values: readonly string[];
 }
 
 /**
  * Makes a requirement of its parsed parts.
  *
- * @throws {SelectorError} when the key is no label key, a value is no label value, or is compared and is no integer, or
- *   there are values where there may be none, or none where there must be some
+ * @throws {SelectorError} for an invalid key or value, a compared value that is not an integer, and a wrong number of
+ * values
  */
 export function labelRequirement(
   key: string,
@@ -215,13 +215,13 @@ export function labelRequirement(
   return { key, operator, values: [...new Set(values)].sort() };
 }
 
-/** @throws {SelectorError} when the key is no label key */
+/** @throws {SelectorError} for an invalid label key */
 function requireLabelKey(key: string): void {
   const errors = labelKeyErrors(key);
   if (errors.length > 0) throw new SelectorError(invalid('<nil>', goQuote(key), errors.join('; ')));
 }
 
-/** Whether labels satisfy a requirement; a label whose key is missing satisfies only the negative ones. */
+/** Whether labels satisfy a requirement; an absent label satisfies only negative ones. */
 export function satisfies(labels: Readonly<Record<string, string>>, requirement: LabelRequirement): boolean {
   const { key, operator, values } = requirement;
   const value = getOwn(labels, key);
@@ -255,7 +255,7 @@ function isAmong(values: readonly string[], wanted: string): boolean {
   return false;
 }
 
-/** Writes a requirement as Kubernetes does, which is what is sent to its API server. */
+/** Formats a requirement as Kubernetes does, which is what is sent to its API server. */
 export function formatRequirement({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
     case 'exists':
@@ -279,14 +279,14 @@ function compares(value: bigint | undefined, operator: 'gt' | 'lt', bound: bigin
   return operator === 'gt' ? value > bound : value < bound;
 }
 
-/** Reads an integer as Go's `strconv.ParseInt(text, 10, 64)` does. */
+/** Parses an integer as Go's `strconv.ParseInt(text, 10, 64)` does. */
 function toInt64(text: string): bigint | undefined {
   if (!/^[+-]?\d+$/.test(text)) return undefined;
   const value = BigInt(text.replace('+', ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** One `field.Invalid` of Kubernetes, of a value as that prints it. */
+/** One `field.Invalid` of Kubernetes, with the value as it formats it. */
 function invalid(path: string, value: string, reason: string): string {
   return `${path}: Invalid value: ${value}: ${reason}`;
 }
@@ -311,10 +311,10 @@ const MAX_NAME_BYTES = 63;
 const MAX_SUBDOMAIN_BYTES = 253;
 
 /**
- * What is wrong with a label key (`[DNS subdomain "/"] name`), in the words of Kubernetes' `IsQualifiedName`.
+ * Errors of a label key (`[DNS subdomain "/"] name`), in the words of Kubernetes' `IsQualifiedName`.
  *
- * @param what the key is to be: `a valid label key` in newer releases of Kubernetes
- * @returns one sentence a broken rule; empty when the key is valid
+ * @param what the expected type: `a valid label key` in newer releases of Kubernetes
+ * @returns one sentence for each broken rule; empty when the key is valid
  */
 function labelKeyErrors(key: string, what = 'a qualified name'): readonly string[] {
   const parts = key.split('/');
@@ -325,7 +325,7 @@ function labelKeyErrors(key: string, what = 'a qualified name'): readonly string
   return [...(parts.length === 2 ? prefixErrors(parts[0] ?? '') : []), ...nameErrors(name)];
 }
 
-/** What is wrong with a label value, in the words of Kubernetes' `IsValidLabelValue`; empty when it is valid. */
+/** Errors of a label value, in the words of Kubernetes' `IsValidLabelValue`; empty when it is valid. */
 function labelValueErrors(value: string): readonly string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > MAX_NAME_BYTES) errors.push(tooLong(MAX_NAME_BYTES));
@@ -357,18 +357,18 @@ function tooLong(bytes: number): string {
   return `must be no more than ${bytes} bytes`;
 }
 
-/** A selector that Kubernetes would refuse; the message is the one that its API server gives. */
+/** A selector that Kubernetes would refuse, with the message of its API server. */
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';
 }
 
-/** One label that everything has which a selector selects. */
+/** A label that all objects of a selector have. */
 interface LabelEquality {
   readonly key: string;
   readonly value: string;
 }
 
-/** A label that a selector asks for by one value; `undefined` for a selector that has no such condition. */
+/** A label for which a selector requires one value; `undefined` for a selector without such a requirement. */
 export function equalityOf(selector: LabelSelector): LabelEquality | undefined {
   for (const { key, operator, values } of selector.requirements) {
     const [value] = values;

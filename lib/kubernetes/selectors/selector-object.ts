@@ -25,9 +25,9 @@ const SELECTOR = z.object({
 });
 
 /**
- * Writes the selector of a workload as one text, as the API server takes it.
+ * Formats the selector of a workload for requests to the API server.
  *
- * @returns `undefined` for what is none, and for one that would select every pod
+ * @returns `undefined` for an invalid one, and for one that would select every pod
  */
 export function selectorText(value: unknown): string | undefined {
   const read = SELECTOR.safeParse(value);
@@ -45,9 +45,9 @@ export function selectorText(value: unknown): string | undefined {
 }
 
 /**
- * Writes a selector of a metric as requests carry it: sorted by key; empty where there is none.
+ * Formats a selector of a metric for requests: sorted by key; empty where there is none.
  *
- * @throws {SelectorError} when it is no selector, with the message of Kubernetes
+ * @throws {SelectorError} for an invalid one, with the message of Kubernetes
  */
 export function metricSelector(selector: LabelSelectorObject | undefined): string {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
@@ -73,5 +73,5 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ['DoesNotExist', '!'],
 ]);
 
-/** A label selector as objects hold it. */
+/** A label selector in objects. */
 export type LabelSelectorObject = Wire<V1LabelSelector>;

@@ -77,7 +77,7 @@ describe('hpaSchema', () => {
     ],
     [
       { behavior: { scaleUp: { tolerance: 'much' } } },
-      'spec.behavior.scaleUp.tolerance: "much" is no quantity',
+      'spec.behavior.scaleUp.tolerance: "much" is not a quantity',
     ],
     [
       {

@@ -42,7 +42,7 @@ describe('parseScenario', () => {
       'Cannot read web.yaml: replicas: Too small: expected number to be >=0; duration: "long" is not a duration such as 1m30s',
     );
     expect(said(SCENARIO.replace('200m', 'much'))).to.equal(
-      'Cannot read load of web.yaml: load: 0.cpu: "much" is no quantity',
+      'Cannot read load of web.yaml: load: 0.cpu: "much" is not a quantity',
     );
   });
 
@@ -50,7 +50,7 @@ describe('parseScenario', () => {
     ['a field that it does not know', 'replicas: 4', 'replicas: 4\nreplica: 5', ': replica: unknown field'],
     ['a duration that is none', '15m', 'long', '"long" is not a duration such as 1m30s'],
     ['a duration without a unit', '15m', '15', 'duration: 15 is not a duration such as 1m30s'],
-    ['a quantity that is none', '200m', 'much', '"much" is no quantity'],
+    ['a quantity that is none', '200m', 'much', '"much" is not a quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
     ['a metric of no type', 'type: Resource', 'type: Resources', 'type: must be Resource,'],
     ['points out of order', 'at: 5m', 'at: 1m', 'not later than the previous one'],
@@ -155,7 +155,7 @@ describe('parseScenario', () => {
     expect(complaint(beside('startup: 0s'))).to.equal(4);
     expect(complaint(beside('syncPeriod: 1s'))).to.equal(4);
     expect(complaint(beside('syncPeriod: 999ms'))).to.equal('syncPeriod: must be at least 1s');
-    expect(complaint(['cpu: 100m', 'memory: much'])).to.match(/^requests\.memory: "much" is no quantity/);
+    expect(complaint(['cpu: 100m', 'memory: much'])).to.match(/^requests\.memory: "much" is not a quantity/);
     // A decision a second for 10,000 s, of 1,000 replicas.
     const long = [['15m', '10000s'], beside('syncPeriod: 1s')] as const;
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1000'])).to.equal(4);
@@ -274,7 +274,7 @@ describe('parseLoadCsv', () => {
     ['at\n0s', 'line 1 is no heading'],
     ['at,cpu\nsoon,1', 'line 2 does not start with a duration'],
     ['at,cpu\n0s,1,2', 'line 2 has too many cells'],
-    ['at,cpu\n0s,1\n1s,many', 'line 3, cpu: "many" is no quantity'],
+    ['at,cpu\n0s,1\n1s,many', 'line 3, cpu: "many" is not a quantity'],
     ['at,cpu\n1m,1\n1m,2', 'point 2 is not later than the previous one'],
     ['\n'.repeat(200_000), 'more than 100000 lines'],
   ];

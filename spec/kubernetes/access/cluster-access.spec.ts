@@ -99,8 +99,6 @@ describe('ClusterAccess', () => {
     const asking = access.authorization();
     await clock.advance(10_000);
     expect(await asking).to.equal('Bearer 1');
-    expect(logger.lines.map(({ fields }) => fields.err)).to.deep.equal([
-      'credentials were not there within 10s',
-    ]);
+    expect(logger.lines.map(({ fields }) => fields.err)).to.deep.equal(['no credentials within 10s']);
   });
 });

@@ -84,7 +84,7 @@ describe('loadClusterAccess', () => {
         expect(await access.authorization()).to.equal('Bearer first');
       }
       expect(logger.lines.map(({ message }) => message)).to.deep.equal([
-        'Keeping the last credentials for the API server',
+        'Cannot read credentials for the API server; keeping the previous ones',
       ]);
       await elsewhere[Symbol.asyncDispose]();
     });
@@ -97,9 +97,9 @@ describe('loadClusterAccess', () => {
         expect(await access.authorization()).to.equal('Bearer first');
         expect(access.tls.ca).to.equal(authority.certificatePem);
         expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(
-          / from \S+: the file \S+ is empty$/,
+          / from \S+: file \S+ is empty$/,
         );
-        await expectFailure(inCluster(), /: the file \S+ is empty$/);
+        await expectFailure(inCluster(), /: file \S+ is empty$/);
       });
     }
 
@@ -112,7 +112,7 @@ describe('loadClusterAccess', () => {
         await clock.advance(10_000);
         await access.authorization();
         expect(access.tls.ca, `cut off at ${end}`).to.equal(authority.certificatePem);
-        await expectFailure(inCluster(), /: the file \S+ ends in the middle of a certificate or key$/);
+        await expectFailure(inCluster(), /: file \S+ is truncated: it ends within a certificate or key$/);
       }
       await directory.write('ca.crt', both);
       await clock.advance(10_000);
@@ -142,9 +142,7 @@ describe('loadClusterAccess', () => {
           await clock.advance(1);
           expect(given).to.equal('Bearer first');
         }
-        expect(String(logger.lines.map(({ fields }) => fields.err))).to.include(
-          'credentials were not there within 10s',
-        );
+        expect(String(logger.lines.map(({ fields }) => fields.err))).to.include('no credentials within 10s');
       } finally {
         await writeFile(token, 'second'); // ends what reads it
         await reading;
@@ -167,12 +165,9 @@ describe('loadClusterAccess', () => {
   });
 
   it('says what it lacks when there is neither a kubeconfig nor a pod', async () => {
-    await expectFailure(
-      loadClusterAccess({ clock, logger }),
-      /^Cannot find an API server: no kubeconfig is given/,
-    );
+    await expectFailure(loadClusterAccess({ clock, logger }), /^Cannot find API server: no kubeconfig, and/);
     for (const half of [{ serviceHost: '10.0.0.1' }, { servicePort: '443' }])
-      await expectFailure(loadClusterAccess({ clock, logger, ...half }), /^Cannot find an API server: /);
+      await expectFailure(loadClusterAccess({ clock, logger, ...half }), /^Cannot find API server: /);
   });
 
   describe('with a kubeconfig', () => {
@@ -256,7 +251,7 @@ describe('loadClusterAccess', () => {
         expect(access.tls.ca).to.equal(authority.certificatePem);
         await directory.write(name, text);
       }
-      expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(/: the file \S+token is empty/);
+      expect(String(logger.lines.map(({ fields }) => fields.err))).to.match(/: file \S+token is empty/);
     });
 
     it('runs an exec plugin', async () => {
@@ -298,7 +293,7 @@ describe('loadClusterAccess', () => {
     });
 
     for (const [what, exec, complaint] of [
-      ['names no command', {}, /: the credential plugin failed: it names no command$/],
+      ['names no command', {}, /: the credential plugin failed: exec has no command$/],
       [
         'has arguments of another type',
         { command: 'a', args: 'b' },
@@ -339,10 +334,10 @@ describe('loadClusterAccess', () => {
         load(await plugin('echo "log in\n first" >&2; exit 1')),
         /: the credential plugin failed: log in first$/,
       );
-      await expectFailure(load(await plugin('exit 1')), /: the credential plugin failed: it says nothing$/);
+      await expectFailure(load(await plugin('exit 1')), /: the credential plugin failed: no error output$/);
       await expectFailure(
         load(await plugin('echo SECRET')),
-        /: what the credential plugin writes is no JSON$/,
+        /: output of the credential plugin is not JSON$/,
       );
     });
 
@@ -357,7 +352,7 @@ describe('loadClusterAccess', () => {
         }
       };
       const hanging = await plugin(`echo $$ >${pidFile}; exec sleep 100`);
-      const late = expectFailure(load(hanging), /: credentials were not there within 1m0s$/);
+      const late = expectFailure(load(hanging), /: no credentials within 1m0s$/);
       await eventually(isRunning);
       await clock.advance(60_000);
       await late;
@@ -384,7 +379,7 @@ describe('loadClusterAccess', () => {
       await clock.advance(10_000);
       expect(await authorization).to.equal('Bearer first');
       expect(logger.lines.map(({ message }) => message)).to.deep.equal([
-        'Keeping the last credentials for the API server',
+        'Cannot read credentials for the API server; keeping the previous ones',
       ]);
       await clock.advance(10_000);
       ending.abort(new Error('interrupted'));
@@ -393,22 +388,22 @@ describe('loadClusterAccess', () => {
     });
 
     for (const [what, script, complaint] of [
-      ['no status', "echo '{}'", 'what the credential plugin writes has no status'],
+      ['no status', "echo '{}'", 'output of the credential plugin has no status'],
       [
         'nothing',
         'echo null',
-        'the credential plugin failed: it gives neither a token nor a client certificate',
+        'the credential plugin failed: output of the credential plugin has neither a token nor a client certificate',
       ],
       [
         'an empty status',
         responding({}),
-        'the credential plugin failed: it gives neither a token nor a client certificate',
+        'the credential plugin failed: output of the credential plugin has neither a token nor a client certificate',
       ],
-      ['output without end', 'exec yes', 'the credential plugin failed: it writes more than 1048576 bytes'],
+      ['output without end', 'exec yes', 'the credential plugin failed: output has more than 1048576 bytes'],
       [
         'complaints without end',
         'exec yes >&2',
-        'the credential plugin failed: it writes more than 1048576 bytes',
+        'the credential plugin failed: output has more than 1048576 bytes',
       ],
     ] as const) {
       it(`keeps the last credentials when a plugin gives ${what}, and takes the next good ones`, async () => {
@@ -468,42 +463,38 @@ describe('loadClusterAccess', () => {
     });
 
     const broken: readonly [string, object, RegExp][] = [
-      [
-        'has no current context',
-        { ...configOf({}, {}), 'current-context': '' },
-        /: it has no current-context$/,
-      ],
+      ['has no current context', { ...configOf({}, {}), 'current-context': '' }, /: no current-context$/],
       [
         'names a context that is not there',
         { ...configOf({}, {}), 'current-context': 'y' },
-        /: its current-context "y" is not among its contexts$/,
+        /: current-context "y" not found in contexts$/,
       ],
       [
         'names a cluster that is not there',
         { ...configOf({}, {}), clusters: [] },
-        /: context "x" names cluster "c", which is not there$/,
+        /: cluster "c" of context "x" not found$/,
       ],
       [
         'names a user that is not there',
         { ...configOf({}, {}), users: [] },
-        /: context "x" names user "u", which is not there$/,
+        /: user "u" of context "x" not found$/,
       ],
-      ['impersonates', configOf({}, { as: 'b' }), /: user "u" impersonates another, which is not supported$/],
-      ['has no URL for a server', configOf({ server: 'a b' }, {}), /: the server of cluster "c" is no URL$/],
+      ['impersonates', configOf({}, { as: 'b' }), /: impersonation, as of user "u", is not supported$/],
+      ['has no URL for a server', configOf({ server: 'a b' }, {}), /: server of cluster "c" is not a URL$/],
       [
         'has a server of another protocol',
         configOf({ server: 'xhttp://a' }, {}),
-        /: the server of cluster "c" must be http or https, not xhttp$/,
+        /: server of cluster "c" must be http or https, not xhttp$/,
       ],
       [
         'has a proxy that is none',
         configOf({ 'proxy-url': 'socks5://u:secret@p:1' }, {}),
-        /: the proxy-url of cluster "c" must be http or https, not socks5$/,
+        /: proxy-url of cluster "c" must be http or https, not socks5$/,
       ],
       [
         'has a broken certificate',
         configOf({}, { 'client-certificate-data': base64('nonsense') }),
-        /: the authorities or the client certificate and key of user "u" are no valid PEM: .+/,
+        /: the authorities or the client certificate and key of user "u" are not valid PEM: .+/,
       ],
       [
         'has a cluster without a server',
@@ -514,7 +505,7 @@ describe('loadClusterAccess', () => {
             { name: 'c', cluster: {} },
           ],
         },
-        /: its clusters\[1\]\.cluster\.server is missing or of another type than it must be$/,
+        /: clusters\[1\]\.cluster\.server is missing or has the wrong type$/,
       ],
       ['names a file that is not there', configOf({ 'certificate-authority': 'gone' }, {}), /: ENOENT.*gone/],
     ];
@@ -528,8 +519,8 @@ describe('loadClusterAccess', () => {
     it('refuses one that cannot be read or is no mapping', async () => {
       const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
       await expectFailure(read('/nowhere/at/all'), /^Cannot use kubeconfig \/nowhere\/at\/all: ENOENT/);
-      await expectFailure(read(await directory.write('empty', '')), /empty: it is no YAML mapping$/);
-      await expectFailure(read(await directory.write('text', 'text')), /text: it is no YAML mapping$/);
+      await expectFailure(read(await directory.write('empty', '')), /empty: not a YAML mapping$/);
+      await expectFailure(read(await directory.write('text', 'text')), /text: not a YAML mapping$/);
     });
 
     it('tells where one is no YAML, and not what stands there', async () => {
@@ -541,7 +532,7 @@ describe('loadClusterAccess', () => {
       for (const text of texts) {
         const kubeconfig = await directory.write('kubeconfig', text);
         const failure = loadClusterAccess({ kubeconfig, clock, logger });
-        await expectFailure(failure, /^Cannot use kubeconfig \S+: it is no YAML: [a-z ]+ in line \d$/);
+        await expectFailure(failure, /^Cannot use kubeconfig \S+: invalid YAML: [a-z ]+ in line \d$/);
       }
     });
   });

@@ -28,8 +28,8 @@ describe('ReloadingFiles', () => {
     await set.write('2', '2');
     await set.tick(() => set.files.current === '2+2');
     expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'Keeping the pair as it was'],
-      ['info', 'Using the pair as it is now'],
+      ['error', 'Cannot reload the pair; keeping the previous version'],
+      ['info', 'Reloaded the pair'],
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('ReloadingFiles', () => {
     expect(set.files.current).to.equal('2+2');
     expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'Listener failed; other listeners continue'],
-      ['info', 'Using the pair as it is now'],
+      ['info', 'Reloaded the pair'],
     ]);
   });
 

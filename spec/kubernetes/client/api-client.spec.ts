@@ -233,9 +233,9 @@ describe('ApiClient', () => {
       );
       const client = await clientOf(server.url, undefined, { maxResponseBytes: 10 });
       const tooLong = await failureOf(client.getJson('/long'));
-      expect(describeError(tooLong)).to.match(/the response is longer than 10 bytes$/);
+      expect(describeError(tooLong)).to.match(/response has more than 10 bytes$/);
       expect(tooLong).to.be.instanceOf(TooLongResponse);
-      expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: the response is no JSON$/);
+      expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: response is not JSON$/);
     });
 
     it('fails once it is disposed, and ends what is under way', async () => {
@@ -246,7 +246,7 @@ describe('ApiClient', () => {
       await asked.promise;
       await client[Symbol.asyncDispose]();
       expect(await failure).to.be.instanceOf(Error);
-      expect(describeError(await failureOf(client.getJson('/api')))).to.match(/: the client is closed$/);
+      expect(describeError(await failureOf(client.getJson('/api')))).to.match(/: client is closed$/);
     });
   });
 
@@ -459,7 +459,7 @@ describe('ApiClient', () => {
       const server = await serve((_, response) => void response.end('{"n":1}\n{"n"'));
       const lines = await (await clientOf(server.url)).streamLines('/watch');
       await lines.next();
-      expect(describeError(await failureOf(lines.next()))).to.match(/: the stream ended within a line$/);
+      expect(describeError(await failureOf(lines.next()))).to.match(/: stream ended within a line$/);
     });
 
     it('ends when the signal aborts, and leaves no connection', async () => {
@@ -541,13 +541,13 @@ describe('splitLines', () => {
   it('refuses a line that is too long, complete or not', async () => {
     for (const text of ['12345\n', '12345']) {
       const error = await read([Buffer.from(text)], 4).catch((reason: unknown) => reason);
-      expect(error).to.have.property('message', 'a line is longer than 4 bytes');
+      expect(error).to.have.property('message', 'line has more than 4 bytes');
     }
   });
 
   it('refuses to end within a line', async () => {
     const error = await read([Buffer.from('1\n2')], 4).catch((reason: unknown) => reason);
-    expect(error).to.have.property('message', 'the stream ended within a line');
+    expect(error).to.have.property('message', 'stream ended within a line');
   });
 });
 

@@ -45,11 +45,11 @@ describe('objectPath', () => {
 
   it('leads nowhere else, whatever a reference says', () => {
     for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../secrets']) {
-      expect(() => objectPath(PODS, { namespace: 'a', name }), name).to.throw('it is no name in a path');
+      expect(() => objectPath(PODS, { namespace: 'a', name }), name).to.throw('is not a path segment');
       expect(() => objectPath({ ...PODS, plural: name }, { namespace: 'a', name: 'b' }), name).to.throw(
-        'Cannot address',
+        'Cannot build path',
       );
     }
-    expect(() => objectPath(PODS, { name: 'a' })).to.throw('Cannot address pods "a": it needs a namespace');
+    expect(() => objectPath(PODS, { name: 'a' })).to.throw('Cannot build path of pods "a": no namespace');
   });
 });

@@ -29,7 +29,7 @@ describe('listCollection', () => {
   });
 
   it('lists shorter pages where one is too long, and longer ones again behind it', async () => {
-    const long = new TooLongResponse('the response is longer than 16777216 bytes');
+    const long = new TooLongResponse('response has more than 16777216 bytes');
     const { list, asked } = setUp(
       long,
       long,
@@ -49,7 +49,7 @@ describe('listCollection', () => {
   });
 
   it('fails where one object alone is too long', async () => {
-    const long = new TooLongResponse('the response is longer than 16777216 bytes');
+    const long = new TooLongResponse('response has more than 16777216 bytes');
     const { list, asked } = setUp(long, long, long, long);
     expect(await list().catch((reason: unknown) => reason)).to.equal(long);
     expect(asked.at(-1)?.query).to.include({ limit: '1' });

@@ -132,7 +132,7 @@ describe('ResourceClient', () => {
   it('refuses what the server sent if it is no object', async () => {
     await serve(() => ({ metadata: {} }));
     expect(await client.get(WEB).catch(describeError)).to.equal(
-      'Cannot use what the API server sent of /apis/apps/v1/namespaces/default/deployments/web: Cannot read an object: it has no name',
+      'Cannot read response of the API server for /apis/apps/v1/namespaces/default/deployments/web: Cannot read object: no name',
     );
   });
 
@@ -141,7 +141,7 @@ describe('ResourceClient', () => {
     const items = [item('api', { app: 'api' }), item('web', { app: 1 })];
     await serve(() => ({ metadata: { resourceVersion: '1' }, items }));
     expect(await client.list().catch(describeError)).to.equal(
-      'Cannot use what the API server sent of /apis/apps/v1/deployments, default/web: Cannot read an object: metadata.labels.app is not a string',
+      'Cannot read response of the API server for /apis/apps/v1/deployments, default/web: Cannot read object: metadata.labels.app is not a string',
     );
   });
 

@@ -117,13 +117,11 @@ describe('RestMapper', () => {
 
   it('throws rather than to call a kind unknown when discovery cannot be asked', async () => {
     responses = { '/apis': { kind: 'APIGroupList' }, '/api': { kind: 'APIVersions', versions: ['v1'] } };
-    expect(await mapper.find(DEPLOYMENT).catch(describeError)).to.match(
-      /^Cannot use the discovery at \/apis/,
-    );
+    expect(await mapper.find(DEPLOYMENT).catch(describeError)).to.match(/^Cannot read discovery at \/apis/);
     responses = { ...AGGREGATED, '/apis': withGroup('example.com', { freshness: 'Stale', resources: [] }) };
     const missing = mapper.find({ apiVersion: 'example.com/v1', kind: 'Widget' });
     expect(await missing.catch(describeError)).to.equal(
-      'Cannot find kind Widget in example.com/v1: what serves the group is not available',
+      'Cannot find kind Widget in example.com/v1: the server of the group is not available',
     );
   });
 

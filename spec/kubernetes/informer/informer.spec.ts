@@ -237,8 +237,8 @@ describe('Informer', () => {
     await informer.synced();
     await eventually(() => logger.lines.length === 2);
     expect(messages()).to.deep.equal([
-      'warning: The API server does not serve this resource; it is waited for',
-      'info: Following the API server again',
+      'warning: Waiting for a resource that the API server does not serve',
+      'info: Listing and watching objects again',
     ]);
   });
 
@@ -310,8 +310,8 @@ describe('Informer', () => {
     send(event('ADDED', 'b', 6));
     await eventually(() => informer.size === 2);
     expect(messages()).to.deep.equal([
-      'error: Cannot follow the API server; what is known stays, and it is tried again',
-      'info: Following the API server again',
+      'error: Cannot list or watch objects; keeping cached ones and retrying',
+      'info: Listing and watching objects again',
     ]);
     expect(queries().filter(({ watch }) => !watch)).to.have.length(1);
   });
@@ -409,8 +409,8 @@ describe('Informer', () => {
       ['true', '9'],
     ]);
     expect(messages()).to.deep.equal([
-      'error: Cannot follow the API server; what is known stays, and it is tried again',
-      'info: Following the API server again',
+      'error: Cannot list or watch objects; keeping cached ones and retrying',
+      'info: Listing and watching objects again',
     ]);
   });
 
@@ -472,7 +472,7 @@ describe('Informer', () => {
     const informer = await informerOf();
     await retry(2);
     await eventually(() => informer.size === 1);
-    expect(logger.lines[0]?.fields.err).to.equal('Cannot watch /api/v1/pods: a line is no event');
+    expect(logger.lines[0]?.fields.err).to.equal('Cannot watch /api/v1/pods: invalid event');
   });
 
   it('opens a watch again that has fallen silent, where it was, and without a word', async () => {
@@ -499,9 +499,9 @@ describe('Informer', () => {
     await eventually(() => informer.get('ns', 'b') !== undefined);
     expect(informer.size).to.equal(2);
     expect(messages()).to.deep.equal([
-      'warning: Cannot read an object; what was cached of it before stays',
-      'warning: Passing over objects without a name',
-      'warning: Passing over events of type FUTURE',
+      'warning: Cannot read object; keeping the cached version',
+      'warning: Ignoring objects without a name',
+      'warning: Ignoring events of type FUTURE',
     ]);
     expect(logger.lines.map(({ fields }) => fields)).to.deep.equal([
       { resource: 'pods', object: 'ns/broken', error: 'it is broken' },
@@ -526,7 +526,7 @@ describe('Informer', () => {
     expect(cached()).to.equal('a x,b y');
     send(event('MODIFIED', 'a', 10, 'z'), event('DELETED', 'b', 11, 'broken'));
     await eventually(() => cached() === 'a z');
-    const read = logger.lines.filter(({ message }) => message.startsWith('Cannot read an object'));
+    const read = logger.lines.filter(({ message }) => message.startsWith('Cannot read object'));
     expect(read.map(({ fields }) => fields.object)).to.deep.equal(['ns/a', 'ns/a', 'ns/b', 'ns/d', 'ns/b']);
   });
 
@@ -568,7 +568,7 @@ describe('Informer', () => {
     await eventually(() => watches.length === 1);
     const closed = new Promise((resolve) => watches[0]?.once('close', resolve));
     await informer[Symbol.asyncDispose]();
-    expect(await waiting).to.equal('the informer is closed');
+    expect(await waiting).to.equal('informer is closed');
     await closed;
   });
 
@@ -595,7 +595,7 @@ describe('Informer', () => {
     const informer = await informerOf({ relistMs: 30_000 });
     await eventually(() => server.requests.length === 2 && clock.sleeperCount === 1);
     expect(informer.size).to.equal(2);
-    expect(messages()).to.deep.equal(['info: Listing again and again what may not be watched']);
+    expect(messages()).to.deep.equal(['info: Watch is forbidden; falling back to polling']);
     await clock.advance(29_999);
     expect(server.requests).to.have.length(2);
     await clock.advance(1);
@@ -603,7 +603,7 @@ describe('Informer', () => {
     expect([...informer.values()].map(({ name }) => name)).to.deep.equal(['b']);
     await clock.advance(30_000);
     await eventually(() => watches.length === 1);
-    expect(messages()).to.deep.equal(['info: Listing again and again what may not be watched']);
+    expect(messages()).to.deep.equal(['info: Watch is forbidden; falling back to polling']);
   });
 
   /** Lets the pause after the given number of requests pass. */

@@ -39,9 +39,9 @@ describe('ObjectStore', () => {
     changes.length = 0;
     store.replace(
       new Map([
-        ['a', { version: 5, value: store.keep('a', item('a')) }],
-        ['b', { version: 5, value: store.keep('b', item('x')) }],
-        ['d', { version: 5, value: store.keep('d', item('d')) }],
+        ['a', { version: 5, value: store.reuse('a', item('a')) }],
+        ['b', { version: 5, value: store.reuse('b', item('x')) }],
+        ['d', { version: 5, value: store.reuse('d', item('d')) }],
       ]),
     );
     expect(changes).to.deep.equal([
@@ -122,7 +122,7 @@ describe('ObjectStore', () => {
       ['c', 2, 0],
       ['a', 2, 0],
     ]);
-    expect(() => [...indexed.find('none', 'x')]).to.throw('Cannot look up "x": there is no index none');
+    expect(() => [...indexed.find('none', 'x')]).to.throw('Cannot look up "x": index none');
   });
 
   it('finds an object under no word about which an index throws', () => {

@@ -69,13 +69,13 @@ describe('SharedInformers', () => {
     expect([...colours.values()].map(({ key }) => key)).to.deep.equal(['default/a', 'default/b']);
     expect(requests).to.deep.equal(['list', 'watch']);
     const tooLate = () => informers.get(KIND, { needs: ['weight'] });
-    expect(tooLate).to.throw('Cannot add a user of widgets: the informer runs already');
+    expect(tooLate).to.throw('Cannot add user of widgets: the informer is running');
   });
 
   it('refuses a second kind of one resource', () => {
     informers.get(KIND, { needs: [] });
     expect(() => informers.get(widgetKind(), { needs: [] })).to.throw(
-      'Cannot cache widgets.spec.example.com: it is cached as another kind already',
+      'Cannot cache widgets.spec.example.com: already cached as another kind',
     );
   });
 
@@ -134,7 +134,7 @@ describe('SharedInformers', () => {
       ]);
       expect(reds).to.deep.equal(['default/b true', 'default/a true']);
       expect(large.findBy('size', '1')).to.deep.equal([]);
-      expect(() => large.findBy('colour', 'red')).to.throw('Cannot look up "red": there is no index colour');
+      expect(() => large.findBy('colour', 'red')).to.throw('Cannot look up "red": index colour');
       await change('b', { size: 6, colour: 'red' });
       await eventually(() => large.findBy('size', '6').length === 1);
       leave();
@@ -214,7 +214,7 @@ describe('SharedInformers', () => {
     const [served, synced] = [widgets.served(new AbortController().signal), widgets.synced()];
     const ended = Promise.all([served, synced].map((one) => one.catch(String)));
     await informers[Symbol.asyncDispose]();
-    expect(await ended).to.deep.equal(['Error: the informers are closed', 'Error: the informer is closed']);
+    expect(await ended).to.deep.equal(['Error: informers are closed', 'Error: informer is closed']);
   });
 
   function setFaults(...more: readonly ApiFault[]): void {

@@ -52,9 +52,7 @@ describe('waitUntilServed', () => {
     served = new Error('unreachable');
     const waiting = wait();
     await clock.advance(30_000);
-    expect(messages()).to.deep.equal([
-      'Cannot discover which kinds the API server serves; it is tried again',
-    ]);
+    expect(messages()).to.deep.equal(['Cannot discover kinds of the API server; retrying']);
     serve();
     await clock.advance(30_000);
     expect(messages()).to.have.length(2);

@@ -81,8 +81,8 @@ describe('readObject', () => {
   });
 
   for (const [metadata, message] of [
-    [undefined, 'it has no name'],
-    [{ name: '' }, 'it has no name'],
+    [undefined, 'no name'],
+    [{ name: '' }, 'no name'],
     [{ name: 'a', labels: { app: 1 } }, 'metadata.labels.app is not a string'],
     [{ name: 'a', labels: { ['k'.repeat(64)]: 1 } }, `metadata.labels.${'k'.repeat(63)} is not a string`],
     [{ name: 'a', annotations: [] }, 'metadata.annotations is not an object'],
@@ -95,7 +95,7 @@ describe('readObject', () => {
     ],
   ] as const)
     it(`refuses an object where ${message}`, () => {
-      expect(() => readObject({ metadata })).to.throw(`Cannot read an object: ${message}`);
+      expect(() => readObject({ metadata })).to.throw(`Cannot read object: ${message}`);
     });
 });
 

@@ -56,7 +56,7 @@ describe('readScaledObject', () => {
     const spec = { ...SPEC, triggers: [{ type: 'cron', metadata: values }] };
     const status = { conditions: [{ type: 'Ready', status: 'False' }] };
     const { generation: _, ...named } = METADATA;
-    const omitted = 'Cannot read an object: it has more than 20000 values';
+    const omitted = 'Cannot read object: more than 20000 values';
     const object = readScaledObject({ metadata, spec, status });
     expect(object.omitted).to.equal(omitted);
     expect(object.metadata).to.deep.equal({
@@ -245,7 +245,7 @@ describe('a ScaledJob that is too large', () => {
     const path = `${PATHS.scaledJobs}/work`;
     await cluster.holds(async () => {
       const { conditions = [] } = (await cluster.get(path)).status ?? {};
-      const message = 'Cannot read ScaledJob: Cannot read an object: it has more than 20000 values';
+      const message = 'Cannot read ScaledJob: Cannot read object: more than 20000 values';
       return conditions.some((one: { message?: string }) => one.message === message);
     });
     await cluster.api.delete(path);

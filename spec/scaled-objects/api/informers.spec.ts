@@ -60,8 +60,8 @@ describe('declareInformers', () => {
     await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
     const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => followed.scaledJobs.find(key));
     expect(found.map((object) => [object?.metadata.name, object?.omitted])).to.deep.equal([
-      ['deep', 'Cannot read an object: it is nested deeper than 64 levels'],
-      ['wide', 'Cannot read an object: it has more than 20000 values'],
+      ['deep', 'Cannot read object: more than 64 levels of nesting'],
+      ['wide', 'Cannot read object: more than 20000 values'],
       ['good', undefined],
     ]);
     expect(found.map((object) => object?.spec.triggers)).to.deep.equal([[], [], []]);
