@@ -39,6 +39,8 @@ interface TriggerEnvironmentOptions {
   /** By default none. */
   readonly sharedServiceNamespaces?: readonly string[];
   readonly timeoutMs: number;
+  /** By default 16 long ones at once. */
+  readonly longResponses?: LongResponses;
   readonly listPods: ListPods;
   readonly listEndpoints: ListEndpoints;
 }
@@ -54,7 +56,8 @@ export function openTriggerEnvironment(options: TriggerEnvironmentOptions): Open
   const share = new FairShare(clock);
   const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses, share };
   const stack = new AsyncDisposableStack();
-  const http = { clock, userAgent, ...network, longResponses: new LongResponses() };
+  const { longResponses = new LongResponses() } = options;
+  const http = { clock, userAgent, ...network, longResponses };
   const durations = requestDurations(clock);
   const clients = stack.use(
     new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), { clock, durations }),

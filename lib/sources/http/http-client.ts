@@ -90,7 +90,11 @@ export class HttpClient implements AsyncDisposable {
    */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { url, timeoutMs, maxBytes = MAX_BYTES, isSlowToParse = false } = request;
-    using buffered = this.#options.longResponses?.begin(currentTenant() ?? url.host);
+    const tenant = currentTenant();
+    using buffered =
+      tenant === undefined
+        ? this.#options.longResponses?.begin(url.host)
+        : this.#options.longResponses?.begin(tenant, url.host);
     const { onLength = buffered?.onLength } = request;
     const expired = () => new Error(`no response within ${formatDuration(timeoutMs ?? 0)}`);
     using deadline = timeoutMs

@@ -25,11 +25,12 @@ export class HttpClients implements AsyncDisposable {
     max: MAX_CONNECTED,
     onEvict: (client) => client.releaseConnections(),
   });
-  readonly #longResponses = new LongResponses();
+  readonly #longResponses: LongResponses;
   #isClosed = false;
 
-  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse' | 'longResponses'>) {
+  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse'>) {
     this.#options = options;
+    this.#longResponses = options.longResponses ?? new LongResponses();
   }
 
   /** Returns the same client for equal choices while it is cached. */

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
-import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import {
   ClusterAccess,
@@ -16,6 +15,7 @@ import { ApiError, isExpired, TooLongResponse } from '#lib/kubernetes/client/api
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
+import { AdmittedResponses } from '#spec/support/admitted-responses.ts';
 import { LoopbackServer, type ReceivedRequest } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
@@ -258,9 +258,8 @@ describe('ApiClient', () => {
         response.write(long);
         if (url.pathname === '/whole') response.end();
       });
-      const client = await clientOf(server.url, undefined, {
-        longResponses: new LongResponses({ maxConcurrent: 4 }),
-      });
+      const longResponses = new AdmittedResponses({ maxConcurrent: 4 });
+      const client = await clientOf(server.url, undefined, { longResponses });
       const leaving = new AbortController();
       const { signal } = leaving;
       const get = (tenant: string, path: string) =>
@@ -269,18 +268,12 @@ describe('ApiClient', () => {
         one.catch(describeError),
       );
       await until(clock, () => server.requests.length === 2);
-      await new Promise((resolve) => setTimeout(resolve, 100)); // until both are long here, too
-      let isRead = false;
+      await until(clock, () => longResponses.admitted.length === 2);
       const third = get('greedy', '/whole');
-      third.then(
-        () => {
-          isRead = true;
-        },
-        () => {},
-      );
+      await until(clock, () => longResponses.waitingCount === 1);
       expect(await get('other', '/whole')).to.have.property('text');
-      await new Promise((resolve) => setTimeout(resolve, 100)); // in which the third would have come
-      expect(isRead).to.equal(false);
+      expect(longResponses.admitted).to.deep.equal(['greedy', 'greedy', 'other']);
+      expect(longResponses.waitingCount).to.equal(1);
       leaving.abort(new Error('gone'));
       for (const one of [...endless, third.catch(describeError)]) expect(await one).to.equal('gone');
     });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
 import { fixedCredentials } from '#lib/sources/http/http-credentials.ts';
+import { AdmittedResponses } from '#spec/support/admitted-responses.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -35,8 +36,10 @@ describe('openTriggerEnvironment', () => {
       ),
     );
     await using _servers = ended(servers);
+    const longResponses = new AdmittedResponses();
     await using sources = openTriggerEnvironment({
       ...{ clock: new ManualClock(), userAgent: 'spec', timeoutMs: 1000, findAddresses: undefined },
+      longResponses,
       ...{ allowedHosts: ['127.0.0.1'], listPods: async () => [], listEndpoints: async () => [] },
     });
     const leaving = new AbortController();
@@ -46,16 +49,12 @@ describe('openTriggerEnvironment', () => {
         return await http.read({ url: new URL(path, servers[index]?.url) }, leaving.signal);
       });
     const endless = Array.from({ length: 8 }, (_, index) => read('greedy', index, '/').catch(() => {}));
-    await eventually(() => servers.flatMap(({ requests }) => requests).length === 8);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // until all of them are long here, too
-    let isRead = false;
+    await eventually(() => longResponses.admitted.length === 8);
     const ninth = read('greedy', 8, '/whole').catch(() => {});
-    ninth.then(() => {
-      isRead = true;
-    });
+    await eventually(() => longResponses.waitingCount === 1);
     expect(await read('other', 9, '/whole')).to.have.length(LONG.length);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // in which the ninth would have come
-    expect(isRead).to.equal(false);
+    expect(longResponses.admitted.at(-1)).to.equal('other');
+    expect(longResponses.waitingCount).to.equal(1);
     leaving.abort(new Error('gone'));
     await Promise.all([...endless, ninth]);
   });

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
+import { AdmittedResponses } from '#spec/support/admitted-responses.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
@@ -18,27 +20,19 @@ describe('HttpClients, asked for long responses', () => {
     await using server = await LoopbackServer.start(serve);
     await using other = await LoopbackServer.start(serve);
     const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
-    await using clients = new HttpClients({ ...environment, userAgent: 'spec' });
+    const longResponses = new AdmittedResponses();
+    await using clients = new HttpClients({ ...environment, longResponses, userAgent: 'spec' });
     const leaving = new AbortController();
     const endless = Array.from({ length: 8 }, (_, index) => {
       const http = clients.find({ connectTimeoutMs: 1_000 + (index % 2) });
       return http.read({ url: server.url }, leaving.signal).catch(() => {});
     });
-    while (server.requests.length < 8) await new Promise(setImmediate);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // until all of them are long here, too
-    let isRead = false;
+    await eventually(() => longResponses.admitted.length === 8);
     const whole = clients.find().read({ url: new URL('/whole', server.url) }, signal);
-    whole.then(
-      () => {
-        isRead = true;
-      },
-      () => {},
-    );
-    while (server.requests.length < 9) await new Promise(setImmediate);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // in which it would have come
-    expect(isRead).to.equal(false);
+    await eventually(() => longResponses.waitingCount === 1);
     const ofOther = await clients.find().read({ url: new URL('/whole', other.url) }, signal);
     expect(ofOther).to.have.lengthOf(2 * LONG);
+    expect(longResponses.waitingCount).to.equal(1);
     leaving.abort(new Error('gone'));
     await Promise.all(endless);
     expect(await whole).to.have.lengthOf(2 * LONG);
