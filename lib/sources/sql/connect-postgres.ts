@@ -1,4 +1,8 @@
+import { pbkdf2 } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Client, QueryResult } from 'pg';
+import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
+import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { GuardedSocket } from '../network/guarded-socket.ts';
 import { SocketStream } from '../network/socket-stream.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
@@ -18,14 +22,18 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 /** Connects to PostgreSQL or a compatible server. @throws the connection error */
 export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
   const { default: pg } = await import('pg');
-  const { host, port, user, password, database, tls, limits = TABLE_LIMITS } = options;
+  const { host, port, user, password, database, tls, limits = TABLE_LIMITS, logins } = options;
   const socket = new GuardedSocket(options, limits.received);
+  await using login = new Login(logins);
   // The client connects by `connect`, which does not check the allowed hosts.
   Object.defineProperty(socket, 'connect', { value: socket.dial });
   const client = new pg.Client({
     ...{ host, port, user, database },
     // The client reads an empty password or missing TLS options from the environment or files of this process.
-    password: () => password,
+    password: async () => {
+      await login.begin();
+      return password;
+    },
     stream: () => socket,
     ssl: tls
       ? {
@@ -67,6 +75,35 @@ export async function connectPostgres(options: DatabaseOptions): Promise<SqlConn
     },
   };
 }
+
+/** The part of a login that derives a key from the password. */
+class Login implements AsyncDisposable {
+  readonly #logins: FairSemaphore | undefined;
+  readonly #tenant = currentTenant() ?? '';
+  readonly #ended = new AbortController();
+  #permit: Promise<Disposable> | undefined;
+
+  constructor(logins: FairSemaphore | undefined) {
+    this.#logins = logins;
+  }
+
+  /** Waits until the tenant may log in. */
+  async begin(): Promise<void> {
+    this.#permit ??= this.#logins?.acquire(this.#tenant, this.#ended.signal);
+    await this.#permit;
+  }
+
+  /** The key is derived even after the connection is closed; the permit is released once a thread is free again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort(new Error('the login has ended'));
+    const permit = await this.#permit?.catch(() => undefined); // it was not acquired
+    if (!permit) return;
+    await deriveKey('', '', 1, 1, 'sha256'); // begins after the key of this login
+    permit[Symbol.dispose]();
+  }
+}
+
+const deriveKey = promisify(pbkdf2);
 
 /** Counts all messages: notices, parameters and notifications take as much time as rows, and may arrive at any time. */
 function countMessages({ connection }: Client, socket: GuardedSocket): void {

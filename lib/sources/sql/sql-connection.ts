@@ -1,3 +1,4 @@
+import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { type GuardedSocket, type ReceiveLimits, STATEMENT_LIMITS } from '../network/guarded-socket.ts';
 import type { SqlTls } from '../network/tls.ts';
@@ -13,6 +14,8 @@ export interface DatabaseOptions extends NetworkOptions {
   readonly tls: SqlTls | undefined;
   /** By default {@link TABLE_LIMITS}. */
   readonly limits?: ResultLimits | undefined;
+  /** Limits the logins by password that are under way; by default they are not limited. */
+  readonly logins?: FairSemaphore | undefined;
 }
 
 /** How much one statement may return. */

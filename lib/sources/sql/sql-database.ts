@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LruMap } from '#lib/cache/lru-map.ts';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { type Query, shorten } from '../query.ts';
@@ -152,6 +153,8 @@ function parseValue(text: string | null | undefined, column: string): number {
 
 /** The least recently used databases close their connections, and open new ones when they are used again. */
 const MAX_DATABASES = 1000;
+/** Deriving a key takes up to 30 ms of one of four threads, which also read files such as `/etc/hosts`. */
+const MAX_LOGINS = 4;
 
 /** A database, connected or not. */
 type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
@@ -159,6 +162,7 @@ type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 /** Databases that tenants choose, shared by equal options; each query reads one number. */
 export class SqlDatabases implements Disposable {
   readonly #clock: Clock;
+  readonly #logins = new FairSemaphore(MAX_LOGINS);
   readonly #databases = new LruMap<string, SqlDatabase>({
     max: MAX_DATABASES,
     onEvict: (database) => database[Symbol.dispose](),
@@ -169,8 +173,8 @@ export class SqlDatabases implements Disposable {
     this.#clock = clock;
   }
 
-  for(given: Omit<DatabaseOptions, 'limits'>): SharedDatabase {
-    const options = { ...given, limits: VALUE_LIMITS };
+  for(given: Omit<DatabaseOptions, 'limits' | 'logins'>): SharedDatabase {
+    const options = { ...given, limits: VALUE_LIMITS, logins: this.#logins };
     const { key } = new SqlDatabase(options, { clock: this.#clock });
     return { key, rows: async (text, signal) => await this.#use(key, options).rows(text, signal) };
   }

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { IDLE_LIMITS } from '#lib/sources/network/guarded-socket.ts';
 import { connectPostgres } from '#lib/sources/sql/connect-postgres.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { eventually } from '#spec/support/eventually.ts';
 
 const CLEARTEXT = 3;
 const MD5 = 5;
@@ -39,6 +42,38 @@ describe('connectPostgres', () => {
     }
     expect(received.join('')).to.not.contain('of the operator');
     expect(received).to.have.length.below(2);
+  });
+
+  it('derives keys of few passwords at once, even if servers close the connections', async () => {
+    let derivations = 0;
+    const closing = new Set<Socket>();
+    await using server = await start((socket) => {
+      socket.write(authentication(SASL, 'SCRAM-SHA-256\0\0'));
+      socket.once('data', () => {
+        derivations++;
+        closing.add(socket);
+      });
+    });
+    const logins = new FairSemaphore(4);
+    const outcomes = Array.from({ length: 10 }, () =>
+      runForTenant('shop', () => server.failure('secret', logins)),
+    );
+    await eventually(() => derivations === 2); // as many as it leaves to other tenants
+    const other = runForTenant('other', () => server.failure('secret', logins));
+    await eventually(() => derivations === 3);
+    const all = [...outcomes, other];
+    let settled = 0;
+    for (const outcome of all) void outcome.then(() => settled++);
+    while (settled < all.length) {
+      expect(closing.size).to.be.within(1, 3);
+      for (const socket of [...closing].slice(0, 1)) {
+        closing.delete(socket);
+        socket.destroy();
+      }
+      await eventually(() => closing.size > 0 || settled === all.length);
+    }
+    expect(derivations).to.equal(all.length);
+    expect(logins.isIdle).to.equal(true);
   });
 
   it('proves its password once, however often a server asks for that', async () => {
@@ -100,15 +135,17 @@ async function start(respond: (socket: Socket) => void) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const open = (password = 'secret') =>
+  const open = (password = 'secret', logins?: FairSemaphore) =>
     connectPostgres({
+      logins,
       ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
       ...{ user: 'reader', password, database: 'shop' },
       allowedHosts: new AllowedHosts(['127.0.0.1']),
     });
   return {
     connect: () => open(),
-    failure: (password = 'secret') => open(password).then(() => 'none', describeError),
+    failure: (password = 'secret', logins?: FairSemaphore) =>
+      open(password, logins).then(() => 'none', describeError),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
