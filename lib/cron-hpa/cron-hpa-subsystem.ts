@@ -6,7 +6,7 @@ import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts
 import type { PinnedTarget } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { HPAS, readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf } from './cron-hpa.ts';
@@ -100,7 +100,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       clock,
       newJobId,
       statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
-      hpaClient: new ResourceClient({ api: client, resource }),
+      hpaClient: new ResourceClient({ api: client, resource, read: readPlainHpa }),
     });
   };
   return {

@@ -3,6 +3,7 @@ import { createStringInterner } from '#lib/cache/interner.ts';
 import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts';
+import { findWrongField } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
 
@@ -304,7 +305,13 @@ export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   versions: [CRON_HPA.version],
   decoder() {
     const texts = createStringInterner(SHARED_TEXTS);
-    return (value) => readCronHpa(value, (text) => texts.intern(text));
+    const share: Share = (text) => texts.intern(text);
+    return (value) => {
+      const object = readCronHpa(value, share);
+      if (object) return object;
+      const wrong = findWrongField(METADATA, 'metadata', propertyOf(value, 'metadata'));
+      throw new Error(`Cannot read a CronHorizontalPodAutoscaler: ${wrong}`);
+    };
   },
 };
 

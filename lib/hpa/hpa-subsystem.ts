@@ -23,7 +23,7 @@ import { debugHpa } from './observability/debug-hpa.ts';
 import { DecisionLog } from './observability/decision-log.ts';
 import { HpaSeries } from './observability/hpa-series.ts';
 import { hpaUi } from './observability/hpa-ui.ts';
-import type { ConfigMap } from './state/config-map-parts.ts';
+import { readConfigMap } from './state/config-map-parts.ts';
 import { ConfigMapStore } from './state/config-map-store.ts';
 import { ScalingStates } from './state/scaling-states.ts';
 
@@ -85,7 +85,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     const hpaClient = hpaResourceClient(client, resource);
     const store = new ConfigMapStore({
       clock,
-      configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
+      configMaps: new ResourceClient({ api: client, resource: CONFIG_MAPS, read: readConfigMap }),
       isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
     });
     const { options, pins } = environment;

@@ -14,14 +14,20 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { waitUntilServed } from '#lib/kubernetes/informer/wait-until-served.ts';
-import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { HPAS, readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { UiPart } from '#lib/ui/page.ts';
 import { readScaledJob, readScaledObject, readTriggerAuthentication } from './api/cached-objects.ts';
-import { declareInformers, findOverlapping, findOverlappingHpas, findOwners } from './api/informers.ts';
+import {
+  declareInformers,
+  findOverlapping,
+  findOverlappingHpas,
+  findOwners,
+  type ManagedHpa,
+} from './api/informers.ts';
 import {
   CLUSTER_TRIGGER_AUTHENTICATIONS,
   SCALED_JOBS,
@@ -222,7 +228,9 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       await informed.start(signal);
       const kind = { ...HPAS.resource, versions: HPA_VERSIONS };
       const resource = await waitUntilServed(kind, { mapper, clock, logger, signal });
-      hpaClient = new HpaClient(new ResourceClient({ api: client, resource }));
+      hpaClient = new HpaClient(
+        new ResourceClient({ api: client, resource, read: readPlainHpa<ManagedHpa> }),
+      );
     },
     get isWaiting() {
       return informed.isWaiting || hpaClient === undefined;

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type * as z from 'zod';
+import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
+import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
 /** What decoders trip over where another type is expected. */
 const TRIPWIRES: readonly unknown[] = [
@@ -77,12 +79,47 @@ export function expectSameAsSchema(
   );
 }
 
+/**
+ * Has a reader read changed objects, each of which it may refuse by an Error of no other class; what it returns for others
+ * is used by `use`, which must not throw.
+ *
+ * @param seeds real objects, with each field that is read; none of them is refused
+ */
+export async function expectReadOrRefused<T>(
+  {
+    read,
+    use = () => {},
+  }: { readonly read: (value: unknown) => T; readonly use?: (read: Awaited<T>) => unknown },
+  seeds: readonly unknown[],
+): Promise<void> {
+  for (const seed of seeds) use(await read(seed));
+  await fc.assert(
+    fc.asyncProperty(mutatedObjects(seeds), async (value) => {
+      let result: Awaited<T>;
+      try {
+        result = await read(value);
+      } catch (error) {
+        if (isRefusal(error)) return;
+        throw error;
+      }
+      use(result);
+    }),
+    { numRuns: 1_000, seed: 1 },
+  );
+}
+
+/** Errors of our own, and not the language's. */
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof MalformedResponse || error instanceof SelectorError) return true;
+  return error instanceof Error && error.constructor === Error;
+}
+
 function refusalOf(decode: (value: unknown) => unknown, value: unknown): string | undefined {
   try {
     decode(value);
     return undefined;
   } catch (error) {
-    if (error instanceof Error && error.constructor === Error) return error.message;
+    if (isRefusal(error)) return error.message;
     throw error;
   }
 }

@@ -1,9 +1,24 @@
+import * as z from 'zod';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject, ObjectMeta } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import {
+  type KubernetesObject,
+  type ObjectMeta,
+  readObject,
+} from '#lib/kubernetes/objects/kubernetes-object.ts';
 
 export interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
+}
+
+const CONFIG_MAP = z.object({ data: z.record(z.string(), z.string()).nullish() });
+
+/** Reads a ConfigMap. @throws an Error with the name of the field that has the wrong type */
+export function readConfigMap(value: unknown): ConfigMap {
+  const { metadata } = readObject(value);
+  const { data } = readAs(CONFIG_MAP, 'a ConfigMap', value);
+  return { metadata, ...(data && { data }) };
 }
 
 /** ConfigMaps in each namespace with HPA state; the next one is used when one is full. */

@@ -19,7 +19,12 @@ import {
   METRIC_SPEC_SCHEMA,
   METRIC_STATUS_SCHEMA,
 } from './hpa-schema.ts';
-import { type KubernetesObject, type ObjectMeta, readBoundedObject } from './kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  type ObjectMeta,
+  readBoundedObject,
+  readObject,
+} from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
 /** Supported versions of the group `autoscaling`, in order of preference. */
@@ -87,10 +92,22 @@ export const HPAS = {
  * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same
  * fields as v2.
  *
- * @throws an Error that names the field which has not the type that the API gives it, and for one with too many values
+ * @throws an Error with the name of the field that has the wrong type, and for one with too many values
  */
 export function readHpa(value: unknown, version: string): Hpa {
   return decode(value, version, ALL);
+}
+
+/**
+ * Reads an HPA of the API server as it is, in any version.
+ *
+ * @throws an Error with the name of the field that has the wrong type
+ */
+export function readPlainHpa<T extends KubernetesObject>(value: unknown): T {
+  const object = readObject<T & { readonly spec?: unknown; readonly status?: unknown }>(value);
+  readSpec(object.spec);
+  readStatus(object.status);
+  return object;
 }
 
 interface UnitedNeeds {

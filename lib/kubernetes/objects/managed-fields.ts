@@ -1,4 +1,4 @@
-import { type KubernetesObject, propertyOf } from './kubernetes-object.ts';
+import { type KubernetesObject, parseJson, propertyOf } from './kubernetes-object.ts';
 
 /**
  * The part of an object's status that a field manager has applied, with current values; without fields that others
@@ -67,7 +67,7 @@ function extractItem(item: unknown, { index, fields, names }: Among): unknown[] 
 }
 
 function isNamed(item: unknown, index: number, name: string): boolean {
-  const parsed: unknown = JSON.parse(name.slice(2));
+  const parsed = parseJson(name.slice(2));
   if (name.startsWith('k:')) {
     return Object.entries(parsed ?? {}).every(([key, value]) => propertyOf(item, key) === value);
   }

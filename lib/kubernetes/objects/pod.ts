@@ -115,7 +115,7 @@ interface InitContainerRequests extends ContainerRequests {
   readonly isSidecar: boolean;
 }
 
-/** Reduces a pod of the API server. @throws an Error that names the field which has not the type that Kubernetes gives it */
+/** Reduces a pod of the API server. @throws an Error with the name of the field that has the wrong type */
 export function scaledPod(value: unknown): ScaledPod {
   const pod = recordIn(value, 'it');
   const { name, labels, isDeleting } = readMetadata(pod);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { metricSelector } from '../selectors/selector-object.ts';
 import { readAs } from './find-wrong-field.ts';
-import { propertyOf, readObject } from './kubernetes-object.ts';
+import { readObject } from './kubernetes-object.ts';
 
 /** A workload as informers cache it: the parts that its users need. */
 export interface CachedWorkload {
@@ -85,27 +85,39 @@ export function readWorkloadScale(value: unknown): WorkloadScale {
   };
 }
 
-/** Reduces a Deployment or StatefulSet to its replicas and containers. */
+const AMOUNTS = z.record(z.string(), z.union([z.string(), z.number()])).nullish();
+const CONTAINER = z.object({
+  name: z.string(),
+  resources: z.object({ requests: AMOUNTS, limits: AMOUNTS }).nullish(),
+});
+const REPLICATED = z.object({
+  spec: z
+    .object({
+      replicas: COUNT,
+      template: z
+        .object({ spec: z.object({ containers: z.array(CONTAINER).nullish() }).nullish() })
+        .nullish(),
+    })
+    .nullish(),
+  status: z.object({ readyReplicas: COUNT }).nullish(),
+});
+
+/** Reduces a Deployment or StatefulSet to its replicas and containers. @throws for what is none */
 export function readWorkload(value: unknown): Workload {
-  const spec = propertyOf(value, 'spec');
-  const replicas = propertyOf(spec, 'replicas');
-  const ready = propertyOf(propertyOf(value, 'status'), 'readyReplicas');
-  const containers = propertyOf(propertyOf(propertyOf(spec, 'template'), 'spec'), 'containers');
+  const { spec, status } = readAs(REPLICATED, 'a workload', value);
   return {
-    replicas: typeof replicas === 'number' ? replicas : 1,
-    readyReplicas: typeof ready === 'number' ? ready : 0,
-    containers: (Array.isArray(containers) ? containers : []).map((container) => ({
-      name: String(propertyOf(container, 'name') ?? ''),
-      resources: ['requests', 'limits'].flatMap((kind) =>
-        amountsIn(propertyOf(propertyOf(container, 'resources'), kind)),
-      ),
+    replicas: spec?.replicas ?? 1,
+    readyReplicas: status?.readyReplicas ?? 0,
+    containers: (spec?.template?.spec?.containers ?? []).map(({ name, resources }) => ({
+      name,
+      resources: [resources?.requests, resources?.limits].flatMap(nonZeroResources),
     })),
   };
 }
 
 /** Names of resources with an amount above zero. */
-function amountsIn(resources: unknown): readonly string[] {
-  return Object.entries(resources ?? {})
-    .filter(([, amount]) => /[1-9]/.test(String(amount)))
+function nonZeroResources(amounts: z.output<typeof AMOUNTS>): readonly string[] {
+  return Object.entries(amounts ?? {})
+    .filter(([, amount]) => /[1-9]/.test(`${amount}`))
     .map(([name]) => name);
 }

@@ -1,7 +1,7 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readScaledJob, readScaledObject } from '../api/cached-objects.ts';
 import { SCALED_JOBS, SCALED_OBJECTS, WATCHED_KINDS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
@@ -73,12 +73,15 @@ export class ExaminedObjects {
   }
 
   async #list(context: ApiContext): Promise<FoundObjects> {
-    const list = async <T>(resource: typeof SCALED_OBJECTS) =>
+    const list = async <T>(resource: typeof SCALED_OBJECTS, read: (value: unknown) => T) =>
       await context.list(
         `${resource.plural}.${resource.group}`,
         { path: collectionPath(resource, this.#namespace) },
-        (value) => readObject(value) as T,
+        read,
       );
-    return { objects: await list<ScaledObject>(SCALED_OBJECTS), jobs: await list<ScaledJob>(SCALED_JOBS) };
+    return {
+      objects: await list(SCALED_OBJECTS, readScaledObject),
+      jobs: await list(SCALED_JOBS, readScaledJob),
+    };
   }
 }

@@ -2,7 +2,8 @@ import { ScaleClient } from '#lib/control/scale-client.ts';
 import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, type Workload } from '#lib/kubernetes/objects/workload.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
 import { findOverlappingHpas, type ManagedHpa, targetNamesOf } from '../api/informers.ts';
@@ -13,7 +14,7 @@ import { checkScaledJob, JobCheckFailure, jobRefusal } from '../jobs/prepare-sca
 import { compileScaledObject, type PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 
 import { targetFailure } from '../scaling/scale-target.ts';
-import { CheckFailure } from '../validation/check-failure.ts';
+import { CheckFailure, STEPS } from '../validation/check-failure.ts';
 import { limitedByDefault } from '../validation/limit-ranges.ts';
 import { checkScaledObject, parsePausedReplicas } from '../validation/validate-scaled-object.ts';
 import type { ExaminedObjects } from './definitions.ts';
@@ -39,7 +40,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       const hpas = await context.list(
         'horizontalpodautoscalers.autoscaling',
         { path },
-        (value) => readObject(value) as ManagedHpa,
+        readPlainHpa<ManagedHpa>,
       );
       const prepared = new Map(found.objects.map((object) => [object, compileScaledObject(object)]));
       const checker = new ObjectChecker({ context, objects: [...prepared.values()], hpas });
@@ -96,6 +97,7 @@ class ObjectChecker {
     if (object.metadata.deletionTimestamp) return [];
     const { namespace, target, hpaKey, annotations } = prepared;
     return await this.#findingsOf('scaledobject', object, async () => {
+      if (object.omitted !== undefined) throw new CheckFailure(STEPS.size, object.omitted);
       if (annotations.isPaused) return void parsePausedReplicas(annotations);
       const workload = await this.#workload(prepared);
       const needsDefaults = object.spec.triggers.some(({ type }) => type === 'cpu' || type === 'memory');

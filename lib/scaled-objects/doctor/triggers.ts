@@ -3,10 +3,11 @@ import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ApiContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { keyOf, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
+import { readTriggerAuthentication } from '../api/cached-objects.ts';
 import { CLUSTER_TRIGGER_AUTHENTICATIONS, TRIGGER_AUTHENTICATIONS } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
@@ -58,7 +59,7 @@ export function triggers(
         for (const one of await context.list(
           `${resource.plural}.${resource.group}`,
           { path: collectionPath(resource, namespace) },
-          (value) => readObject<TriggerAuthentication>(value),
+          readTriggerAuthentication,
         ))
           authentications.set(`${resource.kind} ${keyOf(one.metadata)}`, one);
       const { client, clock } = context;

@@ -1,26 +1,35 @@
+import * as z from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly lastTransitionTime?: string;
-}
+const CONDITIONS = z
+  .array(z.object({ type: z.string(), status: z.string(), lastTransitionTime: z.string().nullish() }))
+  .nullish();
+const JOB_STATUS = z.object({ completionTime: z.string().nullish(), conditions: CONDITIONS });
+const POD_STATUS = z.object({ phase: z.string().nullish(), conditions: CONDITIONS });
+const JOB = z.object({ status: JOB_STATUS.nullish() });
+const POD = z.object({ status: POD_STATUS.nullish() });
 
 export interface FoundJob extends KubernetesObject {
-  readonly status?: { readonly conditions?: readonly Condition[]; readonly completionTime?: string };
+  readonly status?: Readonly<Partial<z.output<typeof JOB_STATUS>>>;
 }
 
 export interface FoundPod extends KubernetesObject {
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+  readonly status?: Readonly<Partial<z.output<typeof POD_STATUS>>>;
 }
 
 /** Generation of the ScaledJob that created a Job. */
 export const GENERATION_ANNOTATION = 'scaledjob.keda.sh/generation';
 
-/** Retains only the fields that are used: a pod template may have 1 MiB, and there may be thousands. @throws when it has no name */
+/**
+ * Retains only the fields that are used: a pod template may have 1 MiB, and there may be thousands.
+ *
+ * @throws an Error with the name of the field that has the wrong type
+ */
 export function readFoundJob(value: unknown): FoundJob {
-  const { metadata, status } = readObject<FoundJob>(value);
+  const { metadata } = readObject(value);
+  const { status } = readAs(JOB, 'a Job', value);
   const { namespace, name, uid, creationTimestamp, deletionTimestamp, annotations } = metadata;
   const generation = getOwn(annotations, GENERATION_ANNOTATION);
   return {
@@ -28,25 +37,22 @@ export function readFoundJob(value: unknown): FoundJob {
       ...{ namespace, name, uid, creationTimestamp, deletionTimestamp },
       ...(generation !== undefined && { annotations: { [GENERATION_ANNOTATION]: generation } }),
     },
-    ...(status && { status: { completionTime: status.completionTime, conditions: conditionsOf(status) } }),
+    ...(status && { status }),
   } as FoundJob;
 }
 
-/** Retains only the fields that are used. @throws when it has no name */
+/** Retains only the fields that are used. @throws as {@link readFoundJob} */
 export function readFoundPod(value: unknown): FoundPod {
-  const { metadata, status } = readObject<FoundPod>(value);
+  const { metadata } = readObject(value);
+  const { status } = readAs(POD, 'a pod', value);
   const job = getOwn(metadata.labels, JOB_NAME_LABEL);
   return {
     metadata: { name: metadata.name, ...(job !== undefined && { labels: { [JOB_NAME_LABEL]: job } }) },
-    ...(status && { status: { phase: status.phase, conditions: conditionsOf(status) } }),
-  } as FoundPod;
+    ...(status && { status }),
+  };
 }
 
 const JOB_NAME_LABEL = 'job-name';
-
-function conditionsOf({ conditions }: { readonly conditions?: readonly Condition[] }) {
-  return conditions?.map(({ type, status, lastTransitionTime }) => ({ type, status, lastTransitionTime }));
-}
 
 /** @returns `undefined` for a Job that has not ended */
 function endOf({ status }: FoundJob): { readonly isComplete: boolean; readonly atMs: number } | undefined {

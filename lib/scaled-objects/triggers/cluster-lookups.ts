@@ -1,20 +1,25 @@
+import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 interface ListedPod extends KubernetesObject {
-  readonly spec?: { readonly nodeName?: string };
+  readonly nodeName: string;
 }
 
-/** Takes of a pod its node alone: of all others, tenants choose how long they are. @throws when it has no name */
+const POD = z.object({ spec: z.object({ nodeName: z.string().nullish() }) });
+
+/** Takes of a pod its node alone: of all others, tenants choose how long they are. @throws when it is none */
 function readListedPod(value: unknown): ListedPod {
-  const { metadata, spec } = readObject<ListedPod>(value);
-  return { metadata: { name: metadata.name }, spec: { nodeName: spec?.nodeName ?? '' } };
+  const { metadata } = readObject(value);
+  const { spec } = readAs(POD, 'a pod', value);
+  return { metadata: { name: metadata.name }, nodeName: spec.nodeName ?? '' };
 }
 
 /** Lists pods that have neither succeeded nor failed. */
@@ -23,21 +28,28 @@ export function listPods(api: ApiClient): ListPods {
   return async (namespace, labelSelector, signal) => {
     const fieldSelector = 'status.phase!=Succeeded,status.phase!=Failed';
     const found = await pods.list({ namespace, labelSelector, fieldSelector, signal });
-    return found.map(({ spec }) => ({ nodeName: spec?.nodeName ?? '' }));
+    return found.map(({ nodeName }) => ({ nodeName }));
   };
 }
 
-interface SliceEndpoint {
-  readonly addresses?: readonly string[];
-  readonly conditions?: { readonly ready?: boolean };
+const ENDPOINT = z.object({
+  addresses: z.array(z.string()).nullish(),
+  conditions: z.object({ ready: z.boolean().nullish() }).nullish(),
   /** The pod that it is. */
-  readonly targetRef?: { readonly uid?: string };
-}
+  targetRef: z.object({ uid: z.string().optional() }).nullish(),
+});
+const SLICE = z.object({
+  addressType: z.string().optional(),
+  endpoints: z.array(ENDPOINT).nullish(),
+  ports: z.array(z.object({ port: z.int().nullish() })).nullish(),
+});
 
-interface EndpointSlice extends KubernetesObject {
-  readonly addressType?: string;
-  readonly endpoints?: readonly SliceEndpoint[];
-  readonly ports?: readonly { readonly port?: number }[] | null;
+type EndpointSlice = KubernetesObject & z.output<typeof SLICE>;
+
+/** @throws an Error with the name of the field that has the wrong type */
+function readSlice(value: unknown): EndpointSlice {
+  const { metadata } = readObject(value);
+  return { metadata, ...readAs(SLICE, 'an EndpointSlice', value) };
 }
 
 const SLICES: Omit<ApiResource, 'version'> = {
@@ -50,7 +62,7 @@ const SLICES: Omit<ApiResource, 'version'> = {
 /** Lists where a Service is ready: by EndpointSlices, which Kubernetes before 1.21 has in an earlier version alone. */
 export function listEndpoints(api: ApiClient): ListEndpoints {
   const versions = ['v1', 'v1beta1'].map(
-    (version) => new ResourceClient<EndpointSlice>({ api, resource: { ...SLICES, version } }),
+    (version) => new ResourceClient({ api, resource: { ...SLICES, version }, read: readSlice }),
   );
   return async ({ namespace, service }, signal) => {
     const labelSelector = `kubernetes.io/service-name=${service}`;
@@ -59,9 +71,9 @@ export function listEndpoints(api: ApiClient): ListEndpoints {
       if (isNotFound(error)) return earlier?.list({ namespace, labelSelector, signal });
       throw error;
     });
-    return eachPodOnce(found ?? []).map(({ endpoints = [], ports }) => ({
-      addresses: endpoints.flatMap(({ addresses = [] }) => addresses.slice(0, 1)),
-      ports: (ports ?? []).flatMap(({ port }) => (port === undefined ? [] : [port])),
+    return eachPodOnce(found ?? []).map(({ endpoints, ports }) => ({
+      addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses?.slice(0, 1) ?? []),
+      ports: (ports ?? []).flatMap(({ port }) => port ?? []),
     }));
   };
 }
@@ -83,7 +95,8 @@ function eachPodOnce(slices: readonly EndpointSlice[]): readonly EndpointSlice[]
   );
   return ready.map((slice) => {
     if (slice.addressType !== 'IPv6') return slice;
-    const isAlone = ({ targetRef }: SliceEndpoint) => !targetRef?.uid || !byIpv4.has(targetRef.uid);
+    const isAlone = ({ targetRef }: z.output<typeof ENDPOINT>) =>
+      !targetRef?.uid || !byIpv4.has(targetRef.uid);
     return { ...slice, endpoints: slice.endpoints.filter(isAlone) };
   });
 }

@@ -3,6 +3,8 @@ import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -16,30 +18,30 @@ const LIMIT_RANGES = {
   namespaced: true,
 };
 
-const amounts = z.record(z.string(), z.union([z.string(), z.number()])).optional();
-const SPEC = z.object({
+const amounts = z.record(z.string(), z.union([z.string(), z.number()])).nullish();
+const LIMIT_RANGE = z.object({
   spec: z.object({
-    limits: z.array(z.object({ type: z.string(), default: amounts, defaultRequest: amounts })),
+    limits: z.array(z.object({ type: z.string(), default: amounts, defaultRequest: amounts })).nullish(),
   }),
 });
 
+function readLimitRange(value: unknown): KubernetesObject & z.output<typeof LIMIT_RANGE> {
+  const { metadata } = readObject(value);
+  return { metadata, ...readAs(LIMIT_RANGE, 'a LimitRange', value) };
+}
+
 /** Resources for which LimitRanges of a namespace set a default or default request for containers. */
 export function limitedByDefault(client: ApiClient) {
-  const ranges = new ResourceClient({ api: client, resource: LIMIT_RANGES });
+  const ranges = new ResourceClient({ api: client, resource: LIMIT_RANGES, read: readLimitRange });
   return async (namespace: string, signal: AbortSignal): Promise<readonly string[]> => {
     const found = await ranges.list({ namespace, signal }).catch((error: unknown) => {
       if (isNotFound(error)) return []; // the API server does not serve LimitRanges
       throw error;
     });
-    return found.flatMap((range) => {
-      const limits = SPEC.safeParse(range).data?.spec.limits ?? [];
-      return limits
-        .filter(({ type }) => type === 'Container')
-        .flatMap((limit) => [
-          ...Object.keys(limit.default ?? {}),
-          ...Object.keys(limit.defaultRequest ?? {}),
-        ]);
-    });
+    return found
+      .flatMap(({ spec }) => spec.limits ?? [])
+      .filter(({ type }) => type === 'Container')
+      .flatMap((limit) => [...Object.keys(limit.default ?? {}), ...Object.keys(limit.defaultRequest ?? {})]);
   };
 }
 

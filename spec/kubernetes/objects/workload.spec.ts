@@ -28,16 +28,24 @@ describe('readWorkload', () => {
       { name: 'app', resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi', 'x/y': 1 } } },
       { name: 'none', resources: { requests: { cpu: '0' }, limits: { memory: 0 } } },
       { name: 'bare' },
-      {},
     ];
     const spec = { replicas: 0, template: { spec: { containers } } };
     expect(readWorkload({ spec, status: { readyReplicas: 3 } })).to.deep.equal({
       ...{ replicas: 0, readyReplicas: 3 },
       containers: [
         { name: 'app', resources: ['cpu', 'memory', 'x/y'] },
-        ...['none', 'bare', ''].map((name) => ({ name, resources: [] })),
+        ...['none', 'bare'].map((name) => ({ name, resources: [] })),
       ],
     });
+  });
+
+  it('refuses containers and amounts of other types', () => {
+    const wrong = (containers: unknown) => () =>
+      readWorkload({ spec: { template: { spec: { containers } } } });
+    expect(wrong([{}])).to.throw('Cannot read a workload: spec.template.spec.containers.0.name: ');
+    expect(wrong([{ name: 'a', resources: { limits: { cpu: { toString: 1 } } } }])).to.throw(
+      'Cannot read a workload: spec.template.spec.containers.0.resources.limits.cpu: ',
+    );
   });
 
   it('has one replica where nothing is said, of which none is ready', () => {
