@@ -166,7 +166,7 @@ export function metricsAdapter(
       {
         name: 'metrics-adapter-collectors',
         endpoints: ['readyz'],
-        check: () => (collection.isWarm ? undefined : 'some sources have not been asked yet'),
+        check: () => (collection.isWarm ? undefined : 'some sources have not been queried yet'),
       },
     ],
     endpoints: new Map([['/debug/metrics', debugMetrics({ collectors: hpaCollectors, collection, clock })]]),

@@ -15,7 +15,7 @@ const settings = z.object({
   ),
   weight: numberIn(0, 100)
     .optional()
-    .describe('Which share of the requests counts, in per cent; 100 unless given.'),
+    .describe('Share of the requests that counts, in per cent; by default 100.'),
 });
 
 /** Requests a second to host names, as Prometheus knows them, for an External metric. */

@@ -10,7 +10,7 @@ import {
 } from './metric-collector.ts';
 
 const settings = z.object({
-  endpoint: sourceUrl.describe('URL of the document; user and password in it become credentials.'),
+  endpoint: sourceUrl.describe('URL of the document; it may have user and password.'),
   ...jsonSettings,
 });
 

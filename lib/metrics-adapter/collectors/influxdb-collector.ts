@@ -35,14 +35,14 @@ const settings = z.object({
   query: text
     .optional()
     .describe('The query in Flux; the first row counts, by its column `metricvalue` or `_value`.'),
-  'query-name': text.optional().describe('Name of the setting that holds the query, where `query` does not.'),
-  address: sourceUrl.optional().describe('URL of the server; then `token` and `org` are needed, too.'),
+  'query-name': text.optional().describe('Name of the setting that has the query, instead of `query`.'),
+  address: sourceUrl.optional().describe('URL of the server; requires `token` and `org`.'),
   token: z
     .string()
     .regex(TOKEN, { error: 'must be one word of printable ASCII' })
     .optional()
-    .describe('The token that it is shown; that of `--influxdb-token` is shown to no other server.'),
-  org: text.optional().describe('Its organization.'),
+    .describe('Token for this server; that of `--influxdb-token` is not sent to it.'),
+  org: text.optional().describe('Organization in InfluxDB.'),
 });
 
 /** Queries in Flux, for an External metric. */

@@ -167,7 +167,7 @@ export const jsonSettings = {
     .describe('Expression over the document, as in `$.busy / $.workers * 100`; this or `json-key`.'),
   aggregator: choice(['avg', 'min', 'max', 'sum'])
     .optional()
-    .describe('Makes one number of several: `avg`, `min`, `max` or `sum`.'),
+    .describe('Combines several numbers: `avg`, `min`, `max` or `sum`.'),
 };
 
 const schema = z.object(jsonSettings);

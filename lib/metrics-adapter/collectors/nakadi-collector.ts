@@ -15,12 +15,12 @@ const settings = z.object({
   'metric-type': choice(['consumer-lag-seconds', 'unconsumed-events']).describe(
     '`consumer-lag-seconds`, the most of all partitions, or `unconsumed-events`, their sum.',
   ),
-  'subscription-id': text.optional().describe('The subscription; or the three that follow.'),
-  'owning-application': text.optional().describe('Whose subscriptions.'),
+  'subscription-id': text.optional().describe('The subscription; or the following three settings.'),
+  'owning-application': text.optional().describe('Application that owns the subscriptions.'),
   'event-types': list(/^[\w.-]{1,255}$/, 'names of event types separated by commas')
     .optional()
-    .describe('To which event types, separated by commas.'),
-  'consumer-group': text.optional().describe('Of which group.'),
+    .describe('Event types of the subscriptions, separated by commas.'),
+  'consumer-group': text.optional().describe('Consumer group of the subscriptions.'),
 });
 
 /** How far consumers of Nakadi's events lag behind, for an External metric. */

@@ -35,35 +35,35 @@ const DAY_MS = 86_400_000;
 
 const settings = z.object({
   ...jsonSettings,
-  port: wholeNumber(1, 65_535).describe('Port of each pod that is asked.'),
+  port: wholeNumber(1, 65_535).describe('Port of each pod.'),
   path: z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x3e\x40-\x7e]*$/.test(value), {
       error: 'must be a path of at most 1024 characters, with what is unusual percent-encoded',
     })
     .default('')
-    .describe('Path of the document; `/` unless given.'),
+    .describe('Path of the document; by default `/`.'),
   scheme: choice(['http', 'https'])
     .default('http')
-    .describe('`http`, or `https` by certificates that the system trusts.'),
+    .describe('`http`, or `https` with certificates that the system trusts.'),
   'raw-query': z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x7e]*$/.test(value), {
       error: 'must be a query of at most 1024 characters, with what is unusual percent-encoded',
     })
     .default('')
-    .describe('What stands behind the `?`.'),
+    .describe('Query of the URL, without the `?`.'),
   'request-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
     .describe(
-      'How long a pod may take, unless given 15s, or two intervals where that is less; 0 is the longest, 60s.',
+      'Timeout of a pod; by default 15s, or two intervals if that is shorter. 0 is the maximum, 60s.',
     ),
   'connect-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
-    .describe('How long connecting to it may take, 15s unless given; 0 is the longest, 60s.'),
+    .describe('Timeout of connecting to a pod; by default 15s. 0 is the maximum, 60s.'),
   'min-pod-ready-age': duration(0, DAY_MS)
     .optional()
-    .describe('A pod that has not been ready for so long is not asked.'),
+    .describe('Pods that have been ready for a shorter time are not queried.'),
 });
 
 /** A number in the JSON of each ready pod of an HPA's target, for a Pods metric. */

@@ -26,13 +26,13 @@ interface PrometheusCollectorOptions {
 
 const settings = z.object({
   query: text.optional().describe('The query in PromQL; its first sample counts.'),
-  'query-name': text.optional().describe('Name of the setting that holds the query, where `query` does not.'),
+  'query-name': text.optional().describe('Name of the setting that has the query, instead of `query`.'),
   'prometheus-server': sourceUrl
     .optional()
-    .describe('URL of the server, with user and password where it wants them.'),
+    .describe('URL of the server, with user and password if it needs them.'),
   'prometheus-server-alias': text
     .optional()
-    .describe('Name of a server that the administrator gives by `--additional-prometheus-server`.'),
+    .describe('Name of a server of `--additional-prometheus-server`.'),
 });
 
 type Settings = ReadSettings<typeof settings>;

@@ -29,7 +29,7 @@ const settings = z.object({
   backend: text
     .optional()
     .describe(
-      'Which backend, where requests are shared out among several; also behind a comma of the metric’s name.',
+      'The backend, if requests are distributed to several; also possible after a comma in the name of the metric.',
     ),
 });
 

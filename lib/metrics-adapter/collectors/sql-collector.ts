@@ -18,7 +18,7 @@ export interface SqlCollectorOptions {
 }
 
 const settings = z.object({
-  source: text.describe('Name of a database that the administrator gives by `--sql-source`.'),
+  source: text.describe('Name of a database of `--sql-source`.'),
   query: text.describe('The query: one number, or rows of labels and a number, all of which are served.'),
 });
 

@@ -19,16 +19,14 @@ const MAX_AGGREGATORS = 10;
 
 const settings = z.object({
   'check-id': wholeNumber(1, 2 ** 31).describe('Number of the check.'),
-  key: text.optional().describe('Which value of a check that gives several.'),
+  key: text.optional().describe('Key of the value, if the check has several.'),
   duration: duration(1_000, MAX_DURATION_MS)
     .optional()
-    .describe('How far back data counts, 10m unless given.'),
+    .describe('Age of the oldest data point that counts; by default 10m.'),
   aggregators: list(AGGREGATOR, `some of ${ZMON_AGGREGATORS.join(', ')}`)
     .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be no more than ${MAX_AGGREGATORS}` })
     .optional()
-    .describe(
-      'What makes one number of the data, one after the other, separated by commas; `last` unless given.',
-    ),
+    .describe('Functions that combine the data, applied in order, separated by commas; by default `last`.'),
 });
 
 /** The data of a check of ZMON, for an External metric; `tag-NAME` settings say of which entities. */

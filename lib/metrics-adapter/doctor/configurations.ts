@@ -10,7 +10,7 @@ import {
 } from './examined-metrics.ts';
 
 const NONE = 'no HPA has a metric that is collected here';
-const NONE_CAN_BE = 'HPAs ask for metrics that are collected here, but none of these can be';
+const NONE_CAN_BE = 'HPAs use metrics that are collected here, but none of them can be collected';
 
 /** Whether the annotations of HPAs can be read that say how their metrics are collected. */
 export function configurations(examined: ExaminedMetrics): Check {

@@ -160,42 +160,42 @@ export const METRICS_DIAGNOSES = {
   'metric-not-configured': {
     title: 'A metric of an HPA cannot be collected as it is configured',
     remedy:
-      'Mend what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector.',
+      'Fix what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector.',
   },
   'prometheus-server-missing': {
     title: 'There is no Prometheus to query for a metric of an HPA',
     remedy:
-      'Give the autoscaler the flag --prometheus-server, which is for all HPAs, or HPA NAME a server of its own by the annotation that the finding names: `kubectl -n NAMESPACE edit hpa NAME`.',
+      'Set --prometheus-server of the autoscaler, for all HPAs, or the annotation that the finding names, for HPA NAME only: `kubectl -n NAMESPACE edit hpa NAME`.',
   },
   'metric-misnamed': {
     title: 'The annotations and the metrics of an HPA name a metric differently',
     remedy:
-      'Give both the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. CONFIGURED, which the annotations configure, is asked for by none of its metrics, and nothing collects ASKED; if another provider serves that, take the annotations away.',
+      'Use the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. The annotations configure CONFIGURED, which no metric uses, and nothing collects ASKED; if another provider serves ASKED, remove the annotations.',
   },
   'metrics-api-unregistered': {
-    title: 'Nothing serves a metrics API that is collected for',
+    title: 'A metrics API with collected metrics is not registered',
     remedy:
       'Add the component COMPONENT to the kustomization, or set the values metricsApis of the chart, so that the APIService of GROUP leads to the autoscaler.',
   },
   'metrics-api-unavailable': {
     title: 'An APIService of collected metrics is not available',
     remedy:
-      'See that pods of SERVICE are ready and what their logs say, and let the API server open TCP connections to the port of --secure-port on them; `kubectl get apiservice NAME -o yaml` has its words.',
+      'Check that pods of SERVICE are ready, check their logs, and allow TCP connections from the API server to the port of --secure-port on them. `kubectl get apiservice NAME -o yaml` has the error.',
   },
   'metrics-api-of-another': {
-    title: 'Another provider serves a metrics API that is collected for',
+    title: 'Another provider serves a metrics API with collected metrics',
     remedy:
-      'Decide who serves GROUP: have its APIServices lead to the autoscaler by the component COMPONENT, or leave it to SERVICE by --enable-FLAG-metrics-api=false and take the annotations metric-config away.',
+      'Choose one provider of GROUP: to use the autoscaler, apply the component COMPONENT; to use SERVICE, set --enable-FLAG-metrics-api=false and remove the annotations metric-config.',
   },
   'metric-source-silent': {
-    title: 'The source of a metric gives no result',
+    title: 'The source of a metric returns no result',
     remedy:
-      'Ask the source by hand what the finding names, from a pod of the same namespace as the autoscaler: its address may be wrong, its credentials refused, the host not among --allowed-hosts, or the query without a result.',
+      'Run the query of the finding by hand, from a pod in the namespace of the autoscaler. The address or the credentials may be wrong, --allowed-hosts may not include the host, or the query may have no result.',
   },
   'metric-not-served': {
-    title: 'A metric that its source knows is not served',
+    title: 'A metric with a value is not served',
     remedy:
-      'See what /debug/metrics of each replica says of HPA NAME in NAMESPACE: a replica that cannot reach the source, or does not see the HPA, serves nothing of it.',
+      'Query /debug/metrics of each replica for HPA NAME in NAMESPACE: a replica that cannot reach the source, or has not observed the HPA, does not serve the metric.',
   },
 } as const satisfies Diagnoses;
 

@@ -38,7 +38,7 @@ export function servedValues(examined: ExaminedMetrics): Check {
           });
           found.push(...(await Promise.all(asked)));
         }
-        return found.length > 0 ? found : [note('values', 'nothing can be asked for')];
+        return found.length > 0 ? found : [note('values', 'no collected metric to request')];
       });
     },
   };

@@ -32,10 +32,7 @@ export function sources(examined: ExaminedMetrics): Check {
           }),
         );
         const left = byQuery.size - asked.length;
-        return [
-          ...found.flat(),
-          ...(left > 0 ? [note('sources', `${left} more queries were not asked`)] : []),
-        ];
+        return [...found.flat(), ...(left > 0 ? [note('sources', `${left} more queries were not run`)] : [])];
       });
     },
   };
@@ -53,7 +50,7 @@ async function examineQuery(
   try {
     const samples = await runQuery(query, context, (text) => notes.push(text));
     if (samples.length === 0)
-      return same.map((one) => note(subjectOf(one), `${query.description}: nobody is there to be asked`));
+      return same.map((one) => note(subjectOf(one), `${query.description}: the target has no pods to query`));
     const ofAll = samples.length === 1 ? '1 value' : `${samples.length} values`;
     return [
       ...same.map((one) => ok(subjectOf(one), `${query.description}: ${ofAll}`)),

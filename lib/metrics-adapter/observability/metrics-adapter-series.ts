@@ -98,7 +98,7 @@ export function metricsAdapterSeries({
   );
   gauge(
     'autoscaler_collected_metrics_failing',
-    'Metrics of HPAs whose source failed when it was asked last.',
+    'Metrics of HPAs whose last query failed.',
     countOf(({ error }) => error !== undefined),
   );
   gauge(

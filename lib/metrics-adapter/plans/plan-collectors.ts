@@ -70,15 +70,13 @@ function unasked(
     .filter(([name]) => !asked.has(name))
     .slice(0, MAX_NOTES)
     .map(([name, type]) => {
-      const configured = `Annotations configure ${name}, which the HPA does not ask for`;
+      const configured = `Annotations configure ${name}, which no metric of the HPA uses`;
       const meant = someOf(unclaimed.filter((metric) => metric.type === type).map(nameOfMetric));
       if (meant) {
-        const error = new Error(`${configured}, while nothing collects ${meant}, which it asks for`);
+        const error = new Error(`${configured}; nothing collects ${meant}, which it uses`);
         return { metric: shown(name), error, meant };
       }
-      const error = new Error(
-        `${configured}; it asks for ${someOf([...asked]) || 'no metric but of resources'}`,
-      );
+      const error = new Error(`${configured}; it uses ${someOf([...asked]) || 'no metric but of resources'}`);
       return { metric: shown(name), error, isQuiet: true };
     });
 }

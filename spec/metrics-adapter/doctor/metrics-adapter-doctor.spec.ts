@@ -102,12 +102,12 @@ describe('metricsAdapterDoctor', () => {
     expect(diagnoses).to.deep.equal(['prometheus-server-missing']);
     const failed = findings.find(({ status }) => status === 'failed');
     expect(failed?.seen).to.include('annotation metric-config.external.queue.prometheus/prometheus-server');
-    expect(failed).to.have.property('remedy').which.includes('the flag --prometheus-server');
+    expect(failed).to.have.property('remedy').which.includes('Set --prometheus-server');
     const notes = findings.filter(
       ({ subject }) => subject === 'metrics' || subject.endsWith('metrics.k8s.io'),
     );
     expect(notes.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
-      ['metrics', 'HPAs ask for metrics that are collected here, but none of these can be'],
+      ['metrics', 'HPAs use metrics that are collected here, but none of them can be collected'],
       ['custom.metrics.k8s.io', 'no HPA needs it of the autoscaler'],
       [
         'external.metrics.k8s.io',
@@ -143,7 +143,7 @@ describe('metricsAdapterDoctor', () => {
       .to.include({ subject: 'hpa default/web External/queue-dpth' })
       .and.to.have.property('remedy')
       .which.includes(
-        'External/queue-dpth, which the annotations configure, is asked for by none of its metrics, and nothing collects External/of-somebody-else;',
+        'The annotations configure External/queue-dpth, which no metric uses, and nothing collects External/of-somebody-else;',
       );
   });
 
@@ -172,7 +172,7 @@ describe('metricsAdapterDoctor', () => {
     expect(diagnoses).to.deep.equal(['metrics-api-of-another', 'metrics-api-of-another']);
     expect(findings.find(({ subject, status }) => subject === BOTH[1] && status === 'failed'))
       .to.have.property('remedy')
-      .which.includes('leave it to kube-system/metrics by --enable-external-metrics-api=false');
+      .which.includes('to use kube-system/metrics, set --enable-external-metrics-api=false');
   });
 
   it('tells which source gives no result, and of what', async () => {

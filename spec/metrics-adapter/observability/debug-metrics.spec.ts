@@ -48,7 +48,9 @@ describe('debugMetrics', () => {
     await using page = await servePage(debugMetrics(metricsSource({})));
     const { status, body } = await page.get('?namespce=default');
     expect(status).to.equal(400);
-    expect(JSON.parse(body).message).to.equal('unknown query parameter "namespce": it takes namespace, name');
+    expect(JSON.parse(body).message).to.equal(
+      'unknown query parameter "namespce": supported: namespace, name',
+    );
   });
 
   it('is read alone', async () => {
