@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isConflict } from '#lib/kubernetes/client/api-error.ts';
+import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -24,7 +25,7 @@ interface LeaseSpec {
 }
 
 /** Where leases are served. */
-export const LEASES: ResourceClient['resource'] = {
+export const LEASES: ApiResource = {
   group: 'coordination.k8s.io',
   version: 'v1',
   kind: 'Lease',

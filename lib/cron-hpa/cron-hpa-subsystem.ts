@@ -87,7 +87,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
   const isWaiting = () => cronHpaInformer.state === 'idle' || cronHpaInformer.state === 'waiting';
   const isSynced = () => cronHpaInformer.isSynced && hpas.isSynced;
   const controller = async (signal: AbortSignal) => {
-    const resource = await hpas.served(signal);
+    await hpas.served(signal);
     return cronHpaController({
       ...environment,
       cronHpas,
@@ -100,7 +100,10 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       clock,
       newJobId,
       statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
-      hpaClient: new ResourceClient({ api: client, resource, read: readPlainHpa }),
+      hpaClient: new ResourceClient({
+        ...{ api: client, read: readPlainHpa },
+        resource: (signal) => hpas.served(signal),
+      }),
     });
   };
   return {

@@ -1,8 +1,8 @@
 import { MutationCache } from '#lib/control/mutation-cache.ts';
 import { StatusWriter } from '#lib/control/status-writer.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
-import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import { type HpaStatus, isSameStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { type Hpa, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -49,13 +49,15 @@ export class HpaStatusWriter {
 /** The status of an HPA that was never reconciled. */
 const UNWRITTEN: HpaStatus = { desiredReplicas: 0 };
 
-/** A client of HPAs in the served version. */
-export function hpaResourceClient(api: ApiClient, resource: ApiResource): ResourceClient<Hpa> {
-  const { version } = resource;
+/** A client of HPAs in the version that is served at each request. */
+export function hpaResourceClient(
+  api: ApiClient,
+  hpas: Pick<SharedInformer<Hpa>, 'served'>,
+): ResourceClient<Hpa> {
   return new ResourceClient<Hpa>({
     api,
-    resource,
-    read: (value) => readHpa(value, version),
-    format: (hpa) => sentHpa(hpa, hpa.status ?? UNWRITTEN, version),
+    resource: (signal) => hpas.served(signal),
+    read: readHpa,
+    format: (hpa, version) => sentHpa(hpa, hpa.status ?? UNWRITTEN, version),
   });
 }

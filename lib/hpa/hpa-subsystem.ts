@@ -81,8 +81,8 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const isSynced = () => hpas.isSynced && pods.isSynced;
 
   async function controller(signal: AbortSignal): Promise<Controller & AsyncDisposable> {
-    const resource = await hpas.served(signal);
-    const hpaClient = hpaResourceClient(client, resource);
+    await hpas.served(signal);
+    const hpaClient = hpaResourceClient(client, hpas);
     const store = new ConfigMapStore({
       clock,
       configMaps: new ResourceClient({ api: client, resource: CONFIG_MAPS, read: readConfigMap }),

@@ -227,9 +227,10 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     async cacheObjects(signal) {
       await informed.start(signal);
       const kind = { ...HPAS.resource, versions: HPA_VERSIONS };
-      const resource = await waitUntilServed(kind, { mapper, clock, logger, signal });
+      const locate = (signal: AbortSignal) => waitUntilServed(kind, { mapper, clock, logger, signal });
+      await locate(signal);
       hpaClient = new HpaClient(
-        new ResourceClient({ api: client, resource, read: readPlainHpa<ManagedHpa> }),
+        new ResourceClient({ api: client, resource: locate, read: readPlainHpa<ManagedHpa> }),
       );
     },
     get isWaiting() {

@@ -5,7 +5,7 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { systemClock } from '#lib/time/clock.ts';
-import { type SimulatedApi, startSimulatedApi, type Widget } from '#spec/support/simulated-api.ts';
+import { type SimulatedApi, startSimulatedApi, WIDGETS, type Widget } from '#spec/support/simulated-api.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 import { WIDGETS as DEFINITION } from '#spec/support/widget-definition.ts';
 
@@ -110,7 +110,7 @@ describe('StatusWriter', () => {
     const scenario = { nodes: 0, kubernetesMinor: 20 };
     await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
     await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
-    const resource = { ...served.widgets.resource, group: 'example.com' };
+    const resource = { ...WIDGETS, group: 'example.com' };
     const client = new ResourceClient<Widget>({ api, resource });
     const made = await client.create({ metadata: NAME, spec: { colour: 'red' } });
     const conditions = [{ type: 'Ready', status: 'True', reason: '' }];
@@ -130,7 +130,7 @@ describe('StatusWriter', () => {
     const scenario = { nodes: 0, kubernetesMinor: 20 };
     await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
     await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
-    const resource = { ...served.widgets.resource, group: 'example.com' };
+    const resource = { ...WIDGETS, group: 'example.com' };
     const client = new ResourceClient<Widget>({ api, resource });
     const made = await client.create({ metadata: NAME, spec: { colour: 'red' } });
     const over = new StatusWriter<object, Widget>({ client, fieldManager: 'spec', clock: systemClock });

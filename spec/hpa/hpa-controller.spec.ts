@@ -265,6 +265,19 @@ describe('hpaController', () => {
     });
   }
 
+  it('writes in the version that is served, also when the one of before is removed', async () => {
+    cluster = await startHpaCluster({ kubernetesMinor: 24 });
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '20');
+    await cluster.lead({}, { version: 'v2beta2' });
+    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 2, 100);
+    await cluster.upgrade('v2');
+    cluster.queue('web', '40');
+    await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4, 500);
+    expect(await cluster.replicas('web')).to.equal(4);
+  });
+
   // What these hold is what the specs find out.
   function condition(hpa: ReturnType<typeof JSON.parse>, wanted: string) {
     return hpa.status?.conditions?.find(({ type }: { type: string }) => type === wanted);

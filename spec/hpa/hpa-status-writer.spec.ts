@@ -19,7 +19,7 @@ describe('HpaStatusWriter', () => {
     await using server = await startSimulatedApiServer();
     const { client, clock } = server;
     await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
-    const hpas = hpaResourceClient(api, RESOURCE);
+    const hpas = hpaResourceClient(api, { served: async () => RESOURCE });
     const update = hpas.update.bind(hpas);
     const sent: KubernetesObject[] = [];
     hpas.update = async (...call) => {
@@ -52,7 +52,7 @@ describe('HpaStatusWriter', () => {
       await using server = await startSimulatedApiServer();
       const { client, clock } = server;
       await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
-      const hpas = hpaResourceClient(api, RESOURCE);
+      const hpas = hpaResourceClient(api, { served: async () => RESOURCE });
       await client.post(PATHS.hpas, WEB);
       const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
       if (change === 'spec') await client.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 7 } });

@@ -13,6 +13,7 @@ import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { HpaVersion } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ApiFault } from '#simulator/api-server/faults.ts';
+import { notFound } from '#simulator/api-server/status.ts';
 import type { ScenarioInput } from '#simulator/scenario.ts';
 import { eventually } from './eventually.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -26,6 +27,8 @@ export interface HpaCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly metrics: MetricsApis;
+  /** Has the API server serve HPAs in another version alone, as an upgrade does; this ends watches. */
+  upgrade(version: HpaVersion): Promise<void>;
   /** Has the API server misbehave from now on, in place of how it did before. */
   setFaults(...faults: readonly ApiFault[]): void;
   /** What was told, as `OBJECT REASON MESSAGE`. */
@@ -64,10 +67,12 @@ export const PATHS = {
   memory: '/api/v1/namespaces/default/configmaps/autoscaler-hpa-memory',
 };
 
+const HPAS = 'horizontalpodautoscalers';
+
 /** Discovery of an API server that serves HPAs in one version alone. */
-function servingOnly(version: HpaVersion, mapper: RestMapper): Pick<RestMapper, 'findExact'> {
+function servingOnly(version: () => HpaVersion, mapper: RestMapper): Pick<RestMapper, 'findExact'> {
   const isHidden = ({ apiVersion }: KindReference) =>
-    apiVersion.startsWith('autoscaling/') && apiVersion !== `autoscaling/${version}`;
+    apiVersion.startsWith('autoscaling/') && apiVersion !== `autoscaling/${version()}`;
   return {
     findExact: async (kind, signal) => (isHidden(kind) ? undefined : await mapper.findExact(kind, signal)),
   };
@@ -109,21 +114,37 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
     });
   };
   let active = 0;
+  let servedVersion: HpaVersion = 'v2';
   const stack = starting.move();
   return {
     ...{ clock, api: server.client, logger, metrics, events, stop, passes },
     setFaults: (...faults) => server.cluster.apiServer.setFaults(...faults),
+    async upgrade(version) {
+      servedVersion = version;
+      const { apiServer } = server.cluster;
+      apiServer.setFaults({
+        async serve({ target }, { next }) {
+          if (target.isResource && target.resource === HPAS && target.version !== version)
+            throw notFound(target, target.name ?? '');
+          await next();
+        },
+      });
+      await apiServer.stop();
+      await apiServer.start();
+    },
     get running() {
       if (!running) throw new Error('nobody leads');
       return running;
     },
     async lead(options = {}, { version = 'v2', queryPrometheus } = {}) {
+      servedVersion = version;
       const registry = new Registry();
       const dryRun = options.isDryRun ? new DryRun({ clock, logger }) : undefined;
       const scaleLog = new ScaleLog({ logger, dryRun });
       const client = new ApiClient({ access, clock, userAgent: 'spec/1', dryRun });
       const mapper = new RestMapper({ api: client, clock });
-      const informers = new SharedInformers({ client, mapper: servingOnly(version, mapper), clock, logger });
+      const served = servingOnly(() => servedVersion, mapper);
+      const informers = new SharedInformers({ client, mapper: served, clock, logger });
       const subsystem = hpaSubsystem({
         ...{ client, mapper, informers, registry, clock, logger, queryPrometheus },
         scaleLog,

@@ -12,11 +12,12 @@ import { listCollection } from './list-watch.ts';
 
 interface ResourceClientOptions<T> {
   readonly api: ApiClient;
-  readonly resource: ApiResource;
+  /** Where the objects are served. A function is called for each request: an upgrade of the API server may change the version. */
+  readonly resource: ApiResource | ((signal: AbortSignal) => Promise<ApiResource>);
   /** Decodes an object; throws when it is invalid. By default, only its metadata is checked. */
-  readonly read?: (value: unknown) => T;
+  readonly read?: (value: unknown, version: string) => T;
   /** Encodes an object for `update`; by default the object itself. */
-  readonly format?: (object: T) => KubernetesObject;
+  readonly format?: (object: T, version: string) => KubernetesObject;
 }
 
 /** Options of a request for one object. */
@@ -68,22 +69,23 @@ const PATCH_TYPES = {
 
 /** Reads and writes the objects of one resource. Failures are those of {@link ApiClient}. */
 export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
-  readonly resource: ApiResource;
   readonly #api: ApiClient;
-  readonly #read: (value: unknown) => T;
-  readonly #format: (object: T) => KubernetesObject;
+  readonly #resource: ResourceClientOptions<T>['resource'];
+  readonly #read: (value: unknown, version: string) => T;
+  readonly #format: (object: T, version: string) => KubernetesObject;
 
   constructor(options: ResourceClientOptions<T>) {
     const { api, resource, read = readObject<T>, format = (object: T) => object } = options;
-    this.resource = resource;
+    this.#resource = resource;
     this.#api = api;
     this.#read = read;
     this.#format = format;
   }
 
   async get(object: ObjectName, options: ObjectRequestOptions = {}): Promise<T> {
-    const path = objectPath(this.resource, object, options.subresource);
-    return this.#take(path, await this.#api.getJson(path, options));
+    const resource = await this.#locate(options);
+    const path = objectPath(resource, object, options.subresource);
+    return this.#take(path, await this.#api.getJson(path, options), resource);
   }
 
   /** The object, or `undefined` where it does not exist. */
@@ -103,11 +105,12 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
    * wrong
    */
   async list({ namespace, labelSelector, fieldSelector, ...options }: ListOptions = {}): Promise<T[]> {
-    const path = collectionPath(this.resource, namespace);
+    const resource = await this.#locate(options);
+    const path = collectionPath(resource, namespace);
     const objects: T[] = [];
     const visit = (value: unknown) => {
       const { key = 'an object without a name' } = objectMetadata(value) ?? {};
-      objects.push(this.#take(`${path}, ${key}`, value));
+      objects.push(this.#take(`${path}, ${key}`, value, resource));
     };
     await listCollection(this.#api, { path, labelSelector, fieldSelector }, { ...options, visit });
     return objects;
@@ -117,20 +120,24 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     object: Omit<T, 'metadata'> & { readonly metadata: object },
     options: WriteOptions = {},
   ): Promise<T> {
-    const path = collectionPath(this.resource, (object.metadata as Partial<ObjectName>).namespace);
-    return await this.#write({ method: 'POST', path, body: this.#typed(object) }, options);
+    const resource = await this.#locate(options);
+    const path = collectionPath(resource, (object.metadata as Partial<ObjectName>).namespace);
+    return await this.#write(resource, { method: 'POST', path, body: withType(object, resource) }, options);
   }
 
   /** Replaces an object; with its resource version, only if that is current. */
   async update(object: T, options: WriteOptions = {}): Promise<T> {
-    const path = objectPath(this.resource, object.metadata, options.subresource);
-    return await this.#write({ method: 'PUT', path, body: this.#typed(this.#format(object)) }, options);
+    const resource = await this.#locate(options);
+    const path = objectPath(resource, object.metadata, options.subresource);
+    const body = withType(this.#format(object, resource.version), resource);
+    return await this.#write(resource, { method: 'PUT', path, body }, options);
   }
 
   async patch(object: ObjectName, patch: Patch, options: WriteOptions = {}): Promise<T> {
-    const path = objectPath(this.resource, object, options.subresource);
+    const resource = await this.#locate(options);
+    const path = objectPath(resource, object, options.subresource);
     const contentType = PATCH_TYPES[patch.type];
-    return await this.#write({ method: 'PATCH', path, body: patch.body, contentType }, options);
+    return await this.#write(resource, { method: 'PATCH', path, body: patch.body, contentType }, options);
   }
 
   /**
@@ -142,13 +149,14 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
     object: { readonly metadata: ObjectName; readonly [field: string]: unknown },
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<T> {
-    const path = objectPath(this.resource, object.metadata, options.subresource);
+    const resource = await this.#locate(options);
+    const path = objectPath(resource, object.metadata, options.subresource);
     const contentType = 'application/apply-patch+yaml'; // a superset of JSON
     const force = options.force === true ? { force: 'true' } : {};
     return await this.#write(
-      { method: 'PATCH', path, body: this.#typed(object), contentType },
-      options,
-      force,
+      resource,
+      { method: 'PATCH', path, body: withType(object, resource), contentType },
+      { ...options, query: force },
     );
   }
 
@@ -161,33 +169,38 @@ export class ResourceClient<T extends KubernetesObject = KubernetesObject> {
       ...(preconditions && { preconditions }),
       ...(propagationPolicy && { propagationPolicy }),
     };
-    const path = objectPath(this.resource, object, options.subresource);
+    const path = objectPath(await this.#locate(options), object, options.subresource);
     await this.#api.requestJson({ method: 'DELETE', path: withQuery(path, queryOf(options)), body }, options);
   }
 
+  async #locate({ signal }: { readonly signal?: AbortSignal }): Promise<ApiResource> {
+    const resource = this.#resource;
+    return typeof resource === 'function' ? await resource(signal ?? NEVER_ABORTED) : resource;
+  }
+
   async #write(
-    {
-      path,
-      ...request
-    }: { method: 'POST' | 'PUT' | 'PATCH'; path: string; body: unknown; contentType?: string },
-    options: WriteOptions,
-    query: Readonly<Record<string, string>> = {},
+    resource: ApiResource,
+    request: { method: 'POST' | 'PUT' | 'PATCH'; path: string; body: unknown; contentType?: string },
+    { query = {}, ...options }: WriteOptions & { readonly query?: Readonly<Record<string, string>> },
   ): Promise<T> {
+    const { path } = request;
     const target = withQuery(path, { ...queryOf(options), ...query });
-    return this.#take(path, await this.#api.requestJson({ ...request, path: target }, options));
+    return this.#take(path, await this.#api.requestJson({ ...request, path: target }, options), resource);
   }
 
-  #typed(object: object): object {
-    return { ...object, apiVersion: formatApiVersion(this.resource), kind: this.resource.kind };
-  }
-
-  #take(path: string, value: unknown): T {
+  #take(path: string, value: unknown, { version }: ApiResource): T {
     try {
-      return this.#read(value);
+      return this.#read(value, version);
     } catch (cause) {
       throw new MalformedResponse(`Cannot read response of the API server for ${path}`, { cause });
     }
   }
+}
+
+const NEVER_ABORTED = new AbortController().signal;
+
+function withType(object: object, resource: ApiResource): object {
+  return { ...object, apiVersion: formatApiVersion(resource), kind: resource.kind };
 }
 
 function queryOf({ fieldManager, dryRun }: WriteOptions): Record<string, string> {
