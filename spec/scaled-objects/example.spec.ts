@@ -5,7 +5,7 @@ import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('docs/tasks/scale-by-queue.md', () => {
-  it('begins with an object that scales from zero and back, as is told of it', async () => {
+  it('starts with an object that scales from zero and back, as documented', async () => {
     const page = readFileSync('docs/tasks/scale-by-queue.md', 'utf8');
     const text = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
     expect(text.split('\n').length).to.be.within(8, 12);

@@ -14,8 +14,8 @@ const SECRET = 'do-not-tell';
 const MEBIBYTE = 1024 * 1024;
 const HEARTBEAT = Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]);
 
-describe('scaledObjectsSubsystem, among sources that hang and lie', () => {
-  it('scales by the others in time, fails by name, and tells nobody a secret', async () => {
+describe('scaledObjectsSubsystem, with sources that hang and send wrong responses', () => {
+  it('scales by the other sources in time, names the failing ones, and reveals no secret', async () => {
     await using stack = new AsyncDisposableStack();
     const cluster = stack.use(await startScaledObjectsCluster());
     const host = '127.0.0.1';
@@ -144,14 +144,16 @@ describe('scaledObjectsSubsystem, among sources that hang and lie', () => {
       .and.not.contain(SECRET);
   });
 
-  it('says which types of triggers there are to who names another', async () => {
+  it('lists the supported types of triggers for an unknown one', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 0);
     await cluster.scaledObject('web', { triggers: [{ type: 'kafka', metadata: {} }] });
     await cluster.lead();
     await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
     const told = `${await cluster.condition('web', 'Ready')} ${cluster.events.join(' ')}`;
-    expect(told).to.contain('no scaler found for type: kafka; there are aws-sqs-queue, cpu, cron, external,');
+    expect(told).to.contain(
+      'no scaler found for type: kafka; supported types are aws-sqs-queue, cpu, cron, external,',
+    );
     expect(told).to.contain('redis-sentinel-streams, redis-streams');
   });
 });

@@ -9,7 +9,7 @@ const WEB = `${PATHS.scaledObjects}/web`;
 const HPA = `${PATHS.hpas}/keda-hpa-web`;
 
 describe('scaledObjectsSubsystem, beside another operator', () => {
-  it('neither scales nor writes what another operator writes, and goes on a while after that', async () => {
+  it('neither scales nor writes objects of another operator, and continues a while afterwards', async () => {
     await using cluster = await startScaledObjectsCluster();
     await using _ = await lead(cluster);
     await writtenByKeda(cluster, WEB);
@@ -49,7 +49,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     await cluster.holds(async () => (await version()) === '1.2.3');
   });
 
-  it('makes no Jobs of a ScaledJob while another operator writes its status', async () => {
+  it('creates no Jobs of a ScaledJob while another operator writes its status', async () => {
     await using cluster = await startScaledObjectsCluster();
     const work = `${PATHS.scaledJobs}/work`;
     cluster.source.set('/jobs', 0);

@@ -43,7 +43,7 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     await cluster.holds(async () => (await cluster.replicas('web')) === 1);
   });
 
-  it('wakes by whichever of several scalers pushes, says which, and loses none with another', async () => {
+  it('activates by any of several scalers that push, names it, and loses no push', async () => {
     await using stack = new AsyncDisposableStack();
     const scalers = [1, 2].map(async () => stack.use(await ExternalScalerServer.start(idle())));
     const [first, second] = (await Promise.all(scalers)) as [ExternalScalerServer, ExternalScalerServer];

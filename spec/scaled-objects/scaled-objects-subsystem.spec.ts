@@ -3,7 +3,7 @@ import { delayWatches, forRequests, refuseRequests } from '#simulator/api-server
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('scaledObjectsSubsystem', () => {
-  it('makes an HPA, scales from zero and back, and tells of it', async () => {
+  it('applies an HPA, scales from zero and back, and reports it', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 0);
@@ -70,8 +70,8 @@ describe('scaledObjectsSubsystem', () => {
   });
 });
 
-describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
-  it('is an error to the HPA while a trigger fails, until the fallback counts, and goes back', async () => {
+describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
+  it('returns an error to the HPA while a trigger fails, until the fallback applies, and recovers', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 10);
     await cluster.deployment('web', 2);
@@ -108,7 +108,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     ]);
   });
 
-  it('scales nothing while all triggers fail without a fallback, and says so', async () => {
+  it('does not scale while all triggers fail without a fallback, and reports that', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 3);
     await cluster.scaledObject('web', { cooldownPeriod: 0, triggers: [cluster.trigger('/absent')] });
@@ -124,7 +124,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     );
   });
 
-  it('pauses: its HPA goes, its replicas are those of the annotation, and nothing is asked', async () => {
+  it('pauses: deletes its HPA, sets the replicas of the annotation, and polls nothing', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 10);
     await cluster.deployment('web', 2);
@@ -167,7 +167,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     ]);
   });
 
-  it('gives the target its first replicas back when it is deleted, and leaves nothing behind', async () => {
+  it('restores the original replicas when it is deleted, and leaves no objects behind', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 3);
@@ -211,7 +211,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.holds(async () => (await cluster.replicas('next')) === 5);
   });
 
-  it('is done with an object that is gone, though the watch has not told so yet', async () => {
+  it('handles a deleted object even before the watch reports it', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 3);
@@ -288,7 +288,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     expect((await cluster.status('web')).authenticationsTypes).to.equal('auth');
   });
 
-  it('takes a Secret that cannot be read just now for no error of its trigger, and for no value', async () => {
+  it('regards a Secret that cannot be read at the moment neither as an error of its trigger nor as a value', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/open', 4);
     cluster.source.set('/locked?api_key=a', 9);
@@ -333,7 +333,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       expect(await cluster.condition(name, 'Ready')).to.match(/^True ScaledObjectReady /);
     expect(cluster.events.slice(before)).to.deep.equal([]);
     expect(await cluster.series()).to.match(/keda_scaled_object_errors_total\{.*"web"\} 0\n/);
-    expect(JSON.stringify(cluster.logger)).to.contain('Cannot read what a trigger refers to');
+    expect(JSON.stringify(cluster.logger)).to.contain('Cannot read an object that a trigger refers to');
 
     cluster.setFaults();
     await cluster.elapse(31);
@@ -344,7 +344,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     [
       'a type that nobody knows',
       { triggers: [{ type: 'kafka', metadata: {} }] },
-      /^False ScaledObjectCheckFailed failed to ensure HPA is correctly created for ScaledObject: no scaler found for type: kafka; there are .*cpu, cron, /,
+      /^False ScaledObjectCheckFailed failed to ensure HPA is correctly created for ScaledObject: no scaler found for type: kafka; supported types are .*cpu, cron, /,
     ],
     [
       'an authentication that is not there',
@@ -387,7 +387,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       /^False ScaledObjectCheckFailed ScaledObject doesn't have correct scaleTargetRef specification: .*nobody/,
     ],
   ] as const)
-    it(`refuses ${what} by its condition`, async () => {
+    it(`rejects ${what} by its condition`, async () => {
       await using cluster = await startScaledObjectsCluster();
       await cluster.deployment('web', 1);
       await cluster.scaledObject('web', spec);
@@ -405,7 +405,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
       );
     });
 
-  it('lets the older of two have their target, and a foreign HPA, too', async () => {
+  it('leaves the target to the older of two objects, and to a foreign HPA', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -435,7 +435,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     );
   });
 
-  it('keeps its HPA in step without writing it needlessly, and makes it again', async () => {
+  it('updates its HPA only if necessary, and creates it again', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -457,7 +457,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     await cluster.holds(async () => ![undefined, uid].includes((await hpa()).metadata.uid));
   });
 
-  it('tells no next step once its term has ended', async () => {
+  it('has no next action once its term has ended', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -469,7 +469,7 @@ describe('scaledObjectsSubsystem, by what a ScaledObject says', () => {
     expect(await next()).to.equal(undefined);
   });
 
-  it('remembers across a restart when it was active', async () => {
+  it('restores the time of its last activity after a restart', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);

@@ -111,7 +111,7 @@ describe('sources that namespaces share', () => {
   });
 
   for (const [type, metadata, source, mostAtOnce] of SOURCES)
-    it(`are known by the triggers of ${type} that ask ${metadata.influxVersion ?? Object.values(metadata)[0]}`, async () => {
+    it(`are shared by the triggers of ${type} that query ${metadata.influxVersion ?? Object.values(metadata)[0]}`, async () => {
       await using opened = openTriggerEnvironment({
         ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
         ...{ listPods: async () => [], listEndpoints: async () => [], findAddresses: undefined },

@@ -35,7 +35,7 @@ const TRIGGERS: Readonly<Record<string, (host: string) => Record<string, string>
 const NAMES = Array.from({ length: 50 }, (_, index) => `n${index}.silent.test`);
 
 describe('names whose name server is silent', () => {
-  it('delay no poll of another namespace, whatever asks for them', async () => {
+  it('do not delay polls of other namespaces', async () => {
     await using stack = new AsyncDisposableStack();
     let pollCount = 0;
     const source = stack.use(

@@ -10,7 +10,7 @@ import {
 
 /** What users and dashboards match on, where something goes wrong: each condition and event by its exact text. */
 describe('failures of ScaledObjects and ScaledJobs', () => {
-  it('tell of targets that are not there, or have no scale', async () => {
+  it('report missing targets, and targets without a scale subresource', async () => {
     await using cluster = await startScaledObjectsCluster();
     const triggers = [cluster.trigger('/queue')];
     await cluster.scaledObject('absent', { triggers });
@@ -28,7 +28,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     );
   });
 
-  it('tell which permission a Secret or token takes, beside triggers that need none', async () => {
+  it('name the missing permission for a Secret or token, beside triggers that need none', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/open', 4);
     const authentication = async (name: string, spec: object) =>
@@ -50,7 +50,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     const forbidden =
       'Cannot read Secret default/x: forbidden; grant it with a Role in namespace "default" that allows get on secrets "x"';
     const noAudience =
-      'Cannot request a token of ServiceAccount default/worker: no audience is set; --bound-service-account-token-audience sets it';
+      'Cannot request a token of ServiceAccount default/worker: no audience is set by --bound-service-account-token-audience';
     for (const [name, cause] of [
       ['secret', forbidden],
       ['token', noAudience],
@@ -62,7 +62,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.holds(async () => (await cluster.condition('beside', 'Ready')).includes(forbidden));
   });
 
-  it('tell of targets that cannot be scaled', async () => {
+  it('report targets that cannot be scaled', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/filled', 0);
     cluster.source.set('/emptied', 1);
@@ -87,7 +87,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     );
   });
 
-  it('tell of pauses that cannot begin, and that nobody asks while they last', async () => {
+  it('report pauses that cannot begin, during which triggers are not polled', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -114,7 +114,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     );
   });
 
-  it('tell of pauses that cannot be written down, which then change nothing', async () => {
+  it('report pauses that cannot be written, which then change nothing', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -135,7 +135,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.holds(async () => (await conditionOfJob(cluster, 'Paused')).startsWith('True'));
   });
 
-  it('tell of statuses that cannot be written, and of sources under a formula', async () => {
+  it('report statuses that cannot be written, and failing sources of a formula', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     const scalingModifiers = { formula: 'a + 1', target: '2' };
@@ -147,7 +147,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.holds(() => cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')));
   });
 
-  it('tell of triggers of a ScaledJob that fail beside others, and of Jobs that are refused', async () => {
+  it('report failing triggers of a ScaledJob beside others, and rejected Jobs', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     const trigger = cluster.trigger('/queue', { metadata: { targetValue: '1' } });
@@ -171,7 +171,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await told(cluster, 'work KEDAScalersStopped Stopped scalers watch');
   });
 
-  it('tell of triggers of a ScaledJob that cannot be, and of old Jobs that do not go', async () => {
+  it('report invalid triggers of a ScaledJob, and old Jobs that cannot be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     const twice = cluster.trigger('/queue', { name: 'a', metadata: { targetValue: '1' } });

@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 describe('prepareTriggers, of sources that repeat a secret', () => {
-  it('tells nobody any of it, however it is written, and wherever the text is cut', async () => {
+  it('reveals no part of it, however it is encoded, and wherever the text is truncated', async () => {
     let text = '';
     await using echoing = await startEchoingSources(SECRET, () => text);
     await using opened = openTriggerEnvironment({
@@ -43,7 +43,7 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
     }
   });
 
-  it('still tells what such sources say beside', async () => {
+  it('still reports the other text of such sources', async () => {
     await using echoing = await startEchoingSources(SECRET, () => `no entry for ${SECRET} here`);
     await using opened = openTriggerEnvironment({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: ['127.0.0.0/8'], timeoutMs: 10_000 },

@@ -124,31 +124,31 @@ export class KedaDetector {
 
   /** @returns `undefined` if that cannot be determined: nothing is started or stopped */
   async #isSoleOperator(signal: AbortSignal): Promise<boolean | undefined> {
-    let look: LeaseState;
+    let state: LeaseState;
     try {
-      look = this.#lease ? await this.#lease.look(signal) : { kind: 'absent' };
+      state = this.#lease ? await this.#lease.read(signal) : { kind: 'absent' };
       this.#failures.succeed();
     } catch (error) {
       signal.throwIfAborted();
       this.#failures.fail(error);
       return undefined;
     }
-    if (look.kind === 'forbidden') {
+    if (state.kind === 'forbidden') {
       const { kedaNamespace } = this.#options;
       this.#forbidden.fail(undefined, { lease: `${kedaNamespace}/${OPERATOR_LEASE}` });
     }
-    if (look.kind === 'ended' && this.#leaseState !== 'ended') this.#writes.clear();
-    this.#leaseState = look.kind;
-    this.#report(this.#evidenceOf(look));
+    if (state.kind === 'ended' && this.#leaseState !== 'ended') this.#writes.clear();
+    this.#leaseState = state.kind;
+    this.#report(this.#evidenceOf(state));
     this.#reportPart();
     return this.#evidence === undefined;
   }
 
-  #evidenceOf(look: LeaseState): string | undefined {
-    if (look.kind === 'held')
-      return `the lease ${look.namespace}/${OPERATOR_LEASE} is held by "${shortened(look.holder)}"`;
-    if (look.kind === 'released')
-      return `the lease ${look.namespace}/${OPERATOR_LEASE} was released, and another replica may acquire it`;
+  #evidenceOf(state: LeaseState): string | undefined {
+    if (state.kind === 'held')
+      return `the lease ${state.namespace}/${OPERATOR_LEASE} is held by "${shortened(state.holder)}"`;
+    if (state.kind === 'released')
+      return `the lease ${state.namespace}/${OPERATOR_LEASE} was released, and another replica may acquire it`;
     return this.#writes.everywhere;
   }
 
@@ -163,9 +163,10 @@ export class KedaDetector {
     }
     if (before !== undefined) return;
     logger.warning('Another operator manages ScaledObjects and ScaledJobs; leaving them alone', { evidence });
-    let left = MAX_EVENTS;
+    let remainingEvents = MAX_EVENTS;
     for (const [kind, objects] of Object.entries(this.#options.kinds))
-      for (const object of objects.values()) if (left-- > 0) this.#recordEvent(kind, object, evidence);
+      for (const object of objects.values())
+        if (remainingEvents-- > 0) this.#recordEvent(kind, object, evidence);
   }
 
   /** Logs when another operator begins or ceases to manage a part of the objects. */

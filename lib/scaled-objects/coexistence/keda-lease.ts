@@ -30,7 +30,7 @@ const FORBIDDEN = 403;
 const PRECEDENCE: readonly LeaseState['kind'][] = ['held', 'released', 'ended'];
 
 /**
- * The lease of KEDA's operator. By default it counts in one namespace only: whoever may write leases in a namespace where it
+ * The lease of KEDA's operator. By default it counts in one namespace only: a client that may write leases in a namespace where it
  * counts can stop the scaling of all ScaledObjects.
  */
 export class OperatorLease {
@@ -45,7 +45,7 @@ export class OperatorLease {
   }
 
   /** @throws when a request to the API server fails, other than with 403 or 404 */
-  async look(signal: AbortSignal): Promise<LeaseState> {
+  async read(signal: AbortSignal): Promise<LeaseState> {
     const { namespace, countsEverywhere } = this.#options;
     const found = countsEverywhere ? await allowed(() => this.#listEverywhere(signal)) : undefined;
     if (found) return this.#evaluate(found);
@@ -70,13 +70,13 @@ export class OperatorLease {
       if (!this.#observed.has(namespace))
         this.#observed.set(namespace, new ObservedLease(lease, this.#options.clock));
     const states: LeaseState[] = [];
-    for (const [namespace, seen] of this.#observed) {
-      const look = seen.look(leases.get(namespace));
-      states.push({ ...look, namespace });
-      if (look.kind === 'ended' && !leases.has(namespace)) this.#observed.delete(namespace);
+    for (const [namespace, observed] of this.#observed) {
+      const state = observed.update(leases.get(namespace));
+      states.push({ ...state, namespace });
+      if (state.kind === 'ended' && !leases.has(namespace)) this.#observed.delete(namespace);
     }
     for (const kind of PRECEDENCE) {
-      const state = states.find((look) => look.kind === kind);
+      const state = states.find((one) => one.kind === kind);
       if (state) return state;
     }
     return { kind: 'absent' };
@@ -125,7 +125,7 @@ class ObservedLease {
   }
 
   /** @param lease the current state; `undefined` if it was deleted */
-  look(lease: Lease | undefined): ObservedState {
+  update(lease: Lease | undefined): ObservedState {
     const holder = lease?.spec.holderIdentity;
     const renewal = renewalOf(lease);
     // An ended lease counts again only once it has a holder.

@@ -53,8 +53,10 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
         for (const [index, check] of waiting) findings[index] = [...(await check())];
       };
       await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
-      const told = findings.flat();
-      return told.length > 0 ? told : [ok('objects', `targets and settings of ${all} objects are valid`)];
+      const problems = findings.flat();
+      return problems.length > 0
+        ? problems
+        : [ok('objects', `targets and settings of ${all} objects are valid`)];
     },
   };
 }

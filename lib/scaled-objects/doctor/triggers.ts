@@ -74,15 +74,15 @@ export function triggers(
         ...{ client, ...options },
         authentication: (kind, key) => authentications.get(`${kind} ${key}`),
       });
-      const look = { context, reader, types: new TriggerTypes(allTriggers(sources)) };
+      const examination = { context, reader, types: new TriggerTypes(allTriggers(sources)) };
       const waiting = [
         ...objects.map((object) => () => {
           const prepared = compileScaledObject(object);
-          return examine({ kind: 'ScaledObject', object, prepared }, look);
+          return examine({ kind: 'ScaledObject', object, prepared }, examination);
         }),
         ...jobs.map((object) => () => {
           const prepared = compileScaledJob(object);
-          return examine({ kind: 'ScaledJob', object, prepared }, look);
+          return examine({ kind: 'ScaledJob', object, prepared }, examination);
         }),
       ].entries();
       const findings: (readonly Finding[])[] = [];
@@ -107,9 +107,9 @@ interface Examination {
 
 async function examine(
   examined: Examined,
-  { context, types, ...look }: Examination,
+  { context, types, ...rest }: Examination,
 ): Promise<readonly Finding[]> {
-  const reader = boundedReader(look.reader);
+  const reader = boundedReader(rest.reader);
   const { kind, object, prepared } = examined;
   const { name, namespace, hasFormula, envSourceContainer } = prepared;
   const { signal } = context;

@@ -104,7 +104,7 @@ export class ScaledObjectStates {
     return this.#states.get(key)?.next;
   }
 
-  /** The replicas of an object's target over time, without beginning to remember it. */
+  /** The replicas of an object's target over time, if they are recorded. */
   replicasOf(key: string): Pick<ReplicaHistory, 'points'> | undefined {
     return this.#states.get(key)?.replicas;
   }

@@ -22,7 +22,7 @@ import { above, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
-/** It becomes a part of a host's name. */
+/** Part of a host name. */
 const REGION = /^[a-z0-9-]{1,50}$/;
 const KEY: readonly Place[] = ['authentication', 'environment', 'metadata'];
 
@@ -33,7 +33,7 @@ const parameters = z.object({
   }),
   queueLength: parameter(integer.default(5), {
     from: METADATA,
-    description: 'How many messages one replica is to have.',
+    description: 'Target number of messages per replica.',
     default: '5',
   }),
   activationQueueLength: parameter(integer.default(0), {
@@ -41,42 +41,46 @@ const parameters = z.object({
     description: 'Above this the trigger is active.',
     default: '0',
   }),
-  awsRegion: parameter(text, { from: ['metadata', 'authentication'], description: 'As in eu-central-1.' }),
+  awsRegion: parameter(text, {
+    from: ['metadata', 'authentication'],
+    description: 'Region, such as eu-central-1.',
+  }),
   awsEndpoint: parameter(text.optional(), {
     from: METADATA,
     description:
-      'Where SQS is, in place of that of the region; for operator an endpoint of SQS, or of --aws-identity-hosts.',
+      'URL of the endpoint instead of that of the region; with identityOwner operator, an endpoint of SQS or of --aws-identity-hosts.',
   }),
   scaleOnInFlight: parameter(boolean.default(true), {
     from: METADATA,
-    description: 'Whether messages count that somebody has received, but not deleted.',
+    description: 'Whether to count messages that were received, but not deleted.',
     default: 'true',
   }),
   scaleOnDelayed: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether messages count that are delayed.',
+    description: 'Whether to count delayed messages.',
     default: 'false',
   }),
   identityOwner: parameter(oneOf('pod', 'operator').default('pod'), {
     from: METADATA,
-    description: 'Who asks: pod needs the following keys; operator is who this program runs as.',
+    description:
+      'Identity of the requests: pod uses the following keys, operator the identity of the autoscaler.',
     default: 'pod',
   }),
   awsAccessKeyID: parameter(text.optional(), {
     from: KEY,
     aliases: ['awsAccessKeyId'],
-    description: 'The id of an access key.',
+    description: 'ID of the access key.',
   }),
   awsSecretAccessKey: parameter(text.optional(), {
     from: KEY,
     isSecret: true,
-    description: 'The key itself.',
+    description: 'Secret access key.',
   }),
-  awsSessionToken: secret('The token of a key that was lent.'),
-  awsRoleArn: secret('Not supported: a role to be assumed.'),
+  awsSessionToken: secret('Session token of temporary credentials.'),
+  awsRoleArn: secret('Not supported: a role to assume.'),
 });
 
-/** What triggers work with that ask SQS. */
+/** Dependencies of the trigger. */
 interface SqsTriggerOptions {
   readonly regions: SqsRegions;
   readonly clients: TriggerClients;
@@ -101,7 +105,8 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
       if (given.queueLength < 1)
         throw new Error(`parameter "queueLength" value "${given.queueLength}" must be greater than 0`);
       const awsRegion = given.awsRegion.trim();
-      if (!REGION.test(awsRegion)) throw new Error('parameter "awsRegion" must be as in eu-central-1');
+      if (!REGION.test(awsRegion))
+        throw new Error('parameter "awsRegion" must be a region such as eu-central-1');
       const { queue, name } = queueOf(given.queueURL.trim());
       const region = regions.for({
         http: clients.find(NO_CREDENTIALS),
@@ -121,7 +126,7 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
   };
 }
 
-/** What is no URL is taken for the name. */
+/** A text that is not a URL is the name of the queue. */
 function queueOf(text: string): { readonly queue: SqsQueue; readonly name: string } {
   if (!/^https?:\/\//.test(text)) return { queue: { name: text }, name: text };
   const segments = URL.canParse(text) ? new URL(text).pathname.split('/') : [];

@@ -15,7 +15,7 @@ interface ListedPod extends KubernetesObject {
 
 const POD = z.object({ spec: z.object({ nodeName: z.string().nullish() }) });
 
-/** Takes of a pod its node alone: of all others, tenants choose how long they are. @throws when it is none */
+/** Retains only the node of a pod: tenants choose the size of other fields. @throws for an object that is not a pod */
 function readListedPod(value: unknown): ListedPod {
   const { metadata } = readObject(value);
   const { spec } = readAs(POD, 'a pod', value);
@@ -35,7 +35,7 @@ export function listPods(api: ApiClient): ListPods {
 const ENDPOINT = z.object({
   addresses: z.array(z.string()).nullish(),
   conditions: z.object({ ready: z.boolean().nullish() }).nullish(),
-  /** The pod that it is. */
+  /** The pod of the endpoint. */
   targetRef: z.object({ uid: z.string().optional() }).nullish(),
 });
 const SLICE = z.object({
@@ -59,7 +59,7 @@ const SLICES: Omit<ApiResource, 'version'> = {
   namespaced: true,
 };
 
-/** Lists where a Service is ready: by EndpointSlices, which Kubernetes before 1.21 has in an earlier version alone. */
+/** Lists ready endpoints by EndpointSlices of v1, or v1beta1 before Kubernetes 1.21. */
 export function listEndpoints(api: ApiClient): ListEndpoints {
   const versions = ['v1', 'v1beta1'].map(
     (version) => new ResourceClient({ api, resource: { ...SLICES, version }, read: readSlice }),
@@ -79,9 +79,9 @@ export function listEndpoints(api: ApiClient): ListEndpoints {
 }
 
 /**
- * Slices with the endpoints that are ready, without those of IPv6 whose pod is ready by IPv4: a Service of both
- * families has a slice for each, and a pod that counted twice would double a sum. By IPv4, since what listens on
- * `0.0.0.0` is not reached by IPv6, while what listens on `::` mostly is by both.
+ * Ready endpoints, without IPv6 endpoints of pods that have an IPv4 one: a dual-stack Service has a slice for each family,
+ * and a sum must not count a pod twice. IPv4 is preferred, because a server on `0.0.0.0` is not reachable by IPv6, while one on
+ * `::` mostly is by both.
  */
 function eachPodOnce(slices: readonly EndpointSlice[]): readonly EndpointSlice[] {
   const ready = slices.map((slice) => ({
@@ -107,48 +107,45 @@ export interface ServiceName {
   readonly service: string;
 }
 
-/** Where some pods of a Service are ready. */
+/** Ready endpoints of a Service with the same ports. */
 export interface ServiceEndpoints {
   readonly addresses: readonly string[];
   readonly ports: readonly number[];
 }
 
-/** Lists the endpoints of a Service that are ready. */
 export type ListEndpoints = (
   service: ServiceName,
   signal: AbortSignal,
 ) => Promise<readonly ServiceEndpoints[]>;
 
-/** What several numbers come to. */
+/** Aggregations of the values of several endpoints. */
 export const AGGREGATIONS = ['average', 'sum', 'max', 'min'] as const;
 
-/** A missing value would make these too low, and somebody would scale down on it. */
+/** A missing value would make these too low and scale down. */
 const NEEDS_ALL: readonly (typeof AGGREGATIONS)[number][] = ['sum', 'max'];
 
 const AT_ONCE = 5;
 
-/** How endpoints are asked. */
 interface EndpointQueryOptions {
-  /** What their numbers are for. */
   readonly aggregation: (typeof AGGREGATIONS)[number];
   readonly query: (url: URL, signal: AbortSignal) => Promise<number>;
-  /** Told how many were left out. */
+  /** Called with a message if some endpoints failed. */
   readonly onPartial: (text: string) => void;
-  /** When it aborts, endpoints that have not responded count as failed, and no more are asked. */
+  /** When it aborts, endpoints without a response count as failed, and no more are queried. */
   readonly deadline: AbortSignal;
 }
 
 /**
- * What endpoints tell, five at a time; those that fail are left out of an average and a minimum.
+ * Queries endpoints, five at a time. Averages and minimums ignore those that fail.
  *
- * @throws the error of the first one where all fail; where one does, for a sum or a maximum
+ * @throws the first error if all fail; for a sum or a maximum, if any fails
  */
 export async function queryEndpoints(
   urls: readonly URL[],
   { aggregation, query, onPartial, deadline }: EndpointQueryOptions,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  if (urls.length === 0) throw new Error('the service has no endpoint that is ready');
+  if (urls.length === 0) throw new Error('the Service has no ready endpoint');
   const values: number[] = [];
   const failures: unknown[] = [];
   const waiting = urls.values();
@@ -168,12 +165,12 @@ export async function queryEndpoints(
   if (failures.length === 0) return values;
   const missing = `${failures.length} of ${urls.length} endpoints have no value`;
   if (NEEDS_ALL.includes(aggregation))
-    throw new Error(`${missing}, without which there is no ${aggregation}`, { cause: failures[0] });
+    throw new Error(`${missing}, and ${aggregation} needs all`, { cause: failures[0] });
   onPartial(missing);
   return values;
 }
 
-/** What numbers, of which there is at least one, come to. */
+/** Aggregates at least one value. */
 export function aggregated(values: readonly number[], how: (typeof AGGREGATIONS)[number]): number {
   if (how === 'max') return values.reduce((most, value) => Math.max(most, value));
   if (how === 'min') return values.reduce((least, value) => Math.min(least, value));
@@ -181,13 +178,12 @@ export function aggregated(values: readonly number[], how: (typeof AGGREGATIONS)
   return how === 'sum' ? sum : sum / values.length;
 }
 
-/** A pod, as far as it is counted. */
 interface CountedPod {
-  /** Empty while it has none. */
+  /** Empty while the pod is not scheduled. */
   readonly nodeName: string;
 }
 
-/** Lists the pods of a namespace with labels, without those that have succeeded or failed. */
+/** Lists pods by labels, without those that have succeeded or failed. */
 export type ListPods = (
   namespace: string,
   labelSelector: string,

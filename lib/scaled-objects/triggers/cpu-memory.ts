@@ -7,27 +7,26 @@ import type { Trigger } from './trigger.ts';
 const parameters = z.object({
   value: parameter(text, {
     from: METADATA,
-    description:
-      'Per cent of what is requested for Utilization, a quantity for AverageValue; trigger.metricType says which.',
+    description: 'Percentage of the requests for metricType Utilization, quantity for AverageValue.',
   }),
   containerName: parameter(text.optional(), {
     from: METADATA,
-    description: 'The container that counts. By default all of the pod do.',
+    description: 'Container whose usage counts. By default all containers of the pod.',
   }),
   type: parameter(text.optional(), {
     from: METADATA,
-    description: 'Not taken any more: use trigger.metricType.',
+    description: 'Removed: use trigger.metricType.',
   }),
 });
 
 const MAX_PERCENT = 2 ** 31 - 1;
 
-/** CPU or memory of the target's pods, which the HPA controller reads itself. */
+/** CPU or memory of the target's pods, which the HPA controller reads. */
 export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
   return {
     types: [resource],
     scalerName: () => 'cpuMemoryScaler',
-    description: `The ${resource} of the target's pods, which the HPA controller reads itself.`,
+    description: `The ${resource} of the target's pods, which the HPA controller reads.`,
     parameters,
     plan(request) {
       const { value, containerName, type } = parametersOf(parameters, request);
@@ -45,15 +44,13 @@ function targetOf(value: string, metricType: string | undefined) {
   if (metricType === 'Utilization') {
     const percent = Number(value);
     if (!/^\d{1,10}$/.test(value) || percent > MAX_PERCENT)
-      throw new Error(
-        `unable to set param "value" value "${value.slice(0, 100)}": it is no whole number of per cent`,
-      );
+      throw new Error(`unable to set param "value" value "${value.slice(0, 100)}": not a whole percentage`);
     return { type: 'Utilization', averageUtilization: percent } as const;
   }
   if (metricType === 'AverageValue') {
     const quantity = Quantity.parse(value);
     if (!quantity)
-      throw new Error(`unable to set param "value" value "${value.slice(0, 100)}": it is no quantity`);
+      throw new Error(`unable to set param "value" value "${value.slice(0, 100)}": not a quantity`);
     return { type: 'AverageValue', averageValue: quantity.toString() } as const;
   }
   throw new Error(

@@ -11,25 +11,25 @@ import { oneMetric, type Trigger } from './trigger.ts';
 const parameters = z.object({
   timezone: parameter(text, {
     from: METADATA,
-    description: 'Where the times are meant, by its name in the IANA database.',
+    description: 'Time zone of the schedules, by its IANA name.',
   }),
   start: parameter(text, {
     from: METADATA,
-    description: 'When the window begins: minute, hour, day of month, month, day of week.',
+    description: 'Start of the window: minute, hour, day of month, month, day of week.',
   }),
-  end: parameter(text, { from: METADATA, description: 'When it ends.' }),
+  end: parameter(text, { from: METADATA, description: 'End of the window.' }),
   desiredReplicas: parameter(integer, {
     from: METADATA,
-    description: 'How many replicas there are to be within it.',
+    description: 'Replicas during the window.',
   }),
 });
 
-/** A window of time: active from its start to just before its end. */
+/** A time window: active from its start to just before its end. */
 export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
   return {
     types: ['cron'],
     scalerName: () => 'cronScaler',
-    description: 'A window of time: the number of replicas that it asks for, else 0.',
+    description: 'A time window: the number of replicas during the window, otherwise 0.',
     parameters,
     plan(request) {
       const { timezone, start, end, desiredReplicas } = parametersOf(parameters, request);
@@ -57,8 +57,8 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
 }
 
 /**
- * Whether a moment is in the window: its end comes before its next start. One that never starts is never in it, and one
- * that never ends is from its start on.
+ * Whether the next end is before the next start. A window that never starts is never active, and one that never ends is active
+ * from its start on.
  */
 function isInWindow(startsAt: Schedule, endsAt: Schedule, nowMs: number): boolean {
   const startMs = startsAt.next(nowMs);

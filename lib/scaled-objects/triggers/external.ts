@@ -27,16 +27,16 @@ const parameters = z.object({
   scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
   enableTLS: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether the connection is encrypted; it is, too, where one of the certificates is given.',
+    description: 'Whether to use TLS; certificates enable it too.',
     default: 'false',
   }),
   unsafeSsl: UNSAFE_SSL,
-  caCert: secret('PEM of the authorities that the server may have its certificate of.'),
-  tlsClientCert: secret('PEM of a client certificate.'),
-  tlsClientKey: secret('PEM of its key.'),
+  caCert: secret('CA certificates of the server, in PEM.'),
+  tlsClientCert: secret('Client certificate, in PEM.'),
+  tlsClientKey: secret('Key of the client certificate, in PEM.'),
 });
 
-/** What triggers work with that have scalers of users called. */
+/** Dependencies of the trigger. */
 interface ExternalTriggerOptions {
   readonly scalers: ExternalScalers;
   readonly clock: Clock;
@@ -48,14 +48,14 @@ export function openExternalTrigger({ clock, open }: TriggerEnvironment): Trigge
   return externalTrigger({ clock, scalers: open(openScalers) });
 }
 
-/** A scaler of the user's own, called by gRPC. It is sent all metadata of the trigger, and nothing of its authentication. */
+/** An external scaler of the user, called by gRPC. It receives all metadata of the trigger, and nothing of its authentication. */
 export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
   const specs = new MetricSpecCache(scalers, { clock });
   return {
     types: ['external', 'external-push'],
     scalerName: (type) => (type === 'external-push' ? 'externalPushScaler' : 'externalScaler'),
     description:
-      "What a scaler of one's own counts, by gRPC. One that pushes is listened to besides: what it tells counts within a second.",
+      'The metrics of an external scaler, by gRPC. external-push also subscribes to its pushes, which take effect within a second.',
     parameters,
     takesAnyKey: true,
     async plan(request, signal) {
@@ -81,7 +81,7 @@ function scalerOf(given: z.output<typeof parameters>): ScalerServer {
   const { caCert: ca, tlsClientCert: cert } = given;
   const key = clientKey(given.tlsClientKey, { name: 'tlsClientKey' });
   if ((cert === undefined) !== (key === undefined))
-    throw new Error('tlsClientCert and tlsClientKey need each other');
+    throw new Error('tlsClientCert and tlsClientKey must be set together');
   const isEncrypted = given.enableTLS || ca !== undefined || cert !== undefined;
   return {
     ...hostAndPort('scalerAddress', given.scalerAddress),
@@ -91,7 +91,7 @@ function scalerOf(given: z.output<typeof parameters>): ScalerServer {
 
 const FROM_ENVIRONMENT = 'FromEnv';
 
-/** Of keys that name variables, the variables' values under the same keys; those without one are left out. */
+/** Replaces names of variables by their values, under the same keys; keys of missing variables are omitted. */
 function objectOf({ objectName, namespace, metadata, environment }: TriggerRequest): ScaledObjectRef {
   const sent = Object.entries(metadata).flatMap(([key, value]): readonly (readonly [string, string])[] => {
     if (!key.endsWith(FROM_ENVIRONMENT)) return [[key, value]];
@@ -108,7 +108,7 @@ async function specsOf(
 ): Promise<readonly ScalerMetric[]> {
   try {
     const metrics = await specs.get(server, object, signal);
-    if (metrics.length === 0) throw new Error(`${server.host}:${server.port} tells no metrics`);
+    if (metrics.length === 0) throw new Error(`${server.host}:${server.port} returned no metrics`);
     return metrics;
   } catch (cause) {
     signal.throwIfAborted();
@@ -116,7 +116,7 @@ async function specsOf(
   }
 }
 
-/** A name goes into paths and HPAs as it is. */
+/** Names are used verbatim in paths and HPAs. */
 const MAX_NAME_LENGTH = 253;
 const NAME = /^[^\s/%\p{Cc}]{1,253}$/u;
 
@@ -129,16 +129,15 @@ function plannedMetric(
     request,
   }: { scalers: ExternalScalers; server: ScalerServer; object: ScaledObjectRef; request: TriggerRequest },
 ): ExternalMetric {
-  // The scaler chooses its names, often after what it was sent: a queue's name stands in variables, too. So these are no
-  // reason to refuse one; but texts show it without them.
+  // The scaler may build names from values that it received, such as the name of a queue in a variable. They are valid names,
+  // but messages redact them.
   const redacted = new Secrets(object.secrets).redact(name, 2 * MAX_NAME_LENGTH);
   const shown = JSON.stringify(redacted.slice(0, 100));
-  if (!NAME.test(name))
-    throw new Error(`the scaler tells a metric ${shown}, which cannot be the name of one`);
-  if (target < 0) throw new Error(`the scaler tells the target ${target} for metric ${shown}`);
+  if (!NAME.test(name)) throw new Error(`the scaler returned the invalid metric name ${shown}`);
+  if (target < 0) throw new Error(`the scaler returned the negative target ${target} for metric ${shown}`);
   return {
     ...{ name, isNameVerbatim: true },
-    target: neededTarget(target, request, `the scaler tells no target for metric ${shown}`),
+    target: neededTarget(target, request, `the scaler returned no target for metric ${shown}`),
     query: {
       key: JSON.stringify(['external', serverKey(server), digest(object), name]),
       description: `metric ${redacted} of the scaler at ${server.host}:${server.port}`,
@@ -147,7 +146,7 @@ function plannedMetric(
           scalers.values(server, { object, metricName: name }, signal),
           scalers.isActive(server, object, signal),
         ]);
-        if (values.length === 0) throw new Error(`the scaler tells no value of metric ${shown}`);
+        if (values.length === 0) throw new Error(`the scaler returned no value for metric ${shown}`);
         return values.map((value): Sample => ({ value, labels: { active: `${isActive}` } }));
       },
     },

@@ -13,38 +13,38 @@ import type { TriggerClients } from './trigger-clients.ts';
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 
 const parameters = z.object({
-  serverURL: parameter(text, { from: PLACE, description: 'Where the server is.' }),
+  serverURL: parameter(text, { from: PLACE, description: 'URL of the server.' }),
   query: parameter(text, {
     from: METADATA,
     description:
-      'In Flux for version 2, of which the first row counts; for version 3 as queryType says, of which the last does.',
+      'Flux for version 2, whose first row counts; for version 3 in the language of queryType, whose last row counts.',
   }),
   influxVersion: parameter(oneOf('2', '3').default('2'), {
     from: METADATA,
-    description: 'The version of the server: 2 or 3.',
+    description: 'Version of the server: 2 or 3.',
     default: '2',
   }),
   organizationName: parameter(text.optional(), {
     from: ['metadata', 'environment', 'authentication'],
-    description: 'The organization; version 2 needs it.',
+    description: 'Organization; required for version 2.',
   }),
   authToken: parameter(text.optional(), {
     from: ['environment', 'authentication'],
-    description: 'The token that says who asks.',
+    description: 'Authentication token.',
   }),
-  database: parameter(text.optional(), { from: PLACE, description: 'The database; version 3 needs it.' }),
+  database: parameter(text.optional(), { from: PLACE, description: 'Database; required for version 3.' }),
   metricKey: parameter(text.optional(), {
     from: METADATA,
-    description: 'The column that counts; version 3 needs it.',
+    description: 'Column with the value; required for version 3.',
   }),
   queryType: parameter(text.default('InfluxQL'), {
     from: METADATA,
-    description: 'What the query of version 3 is written in: InfluxQL, or FlightSQL for SQL.',
+    description: 'Language of the query for version 3: InfluxQL, or FlightSQL for SQL.',
     default: 'InfluxQL',
   }),
   thresholdValue: parameter(float.optional(), {
     from: METADATA,
-    description: 'What one replica is to have.',
+    description: 'Target value per replica.',
   }),
   activationThresholdValue: parameter(float.default(0), {
     from: METADATA,
@@ -56,17 +56,17 @@ const parameters = z.object({
 
 const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'influxql', flightsql: 'sql' };
 
-/** What a query of InfluxDB gives. */
+/** The result of an InfluxDB query. */
 export function influxdbTrigger({ clients }: { readonly clients: TriggerClients }): Trigger {
   return {
     types: ['influxdb'],
     scalerName: () => 'influxDBScaler',
-    description: 'The number that a query of InfluxDB 2 or 3 gives.',
+    description: 'The result of a query of InfluxDB 2 or 3.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
       if (Object.hasOwn(request.metadata, 'authToken'))
-        throw new Error('authToken must not stand in the metadata of the trigger');
+        throw new Error('authToken must not be set in the metadata of the trigger');
       const read = parseSourceUrl(given.serverURL);
       if (typeof read === 'string') throw new Error(`parameter "serverURL" ${read}`);
       const { authToken, unsafeSsl: isUnverified } = given;
@@ -99,7 +99,7 @@ export function influxdbTrigger({ clients }: { readonly clients: TriggerClients 
   };
 }
 
-/** The first of the rows that a query gives. */
+/** Reduces a query to its first row. */
 function firstOf(query: Query): Query {
   return {
     ...query,

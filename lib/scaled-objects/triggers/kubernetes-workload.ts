@@ -7,10 +7,10 @@ import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  podSelector: parameter(text, { from: METADATA, description: 'The labels of the pods that count.' }),
+  podSelector: parameter(text, { from: METADATA, description: 'Label selector of the pods.' }),
   value: parameter(float.optional(), {
     from: METADATA,
-    description: 'How many of them one replica is to have.',
+    description: 'Target number of pods per replica.',
   }),
   activationValue: parameter(float.default(0), {
     from: METADATA,
@@ -19,17 +19,17 @@ const parameters = z.object({
   }),
   groupByNode: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether nodes that have such pods are counted instead.',
+    description: 'Whether to count the nodes of the pods instead.',
     default: 'false',
   }),
 });
 
-/** How many pods of the object's namespace there are with some labels. */
+/** Number of pods in the namespace of the object that match a selector. */
 export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: ListPods }): Trigger {
   return {
     types: ['kubernetes-workload'],
     scalerName: () => 'kubernetesWorkloadScaler',
-    description: 'How many pods with some labels there are in the namespace.',
+    description: 'The number of pods in the namespace that match a label selector.',
     parameters,
     plan(request) {
       const { podSelector, value, activationValue, groupByNode } = parametersOf(parameters, request);

@@ -34,13 +34,13 @@ import type { HttpTriggerOptions } from './prometheus.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  url: parameter(text, { from: METADATA, description: 'What is asked for, by GET.' }),
+  url: parameter(text, { from: METADATA, description: 'URL for GET requests.' }),
   valueLocation: parameter(text, {
     from: METADATA,
     description:
-      'Where the number is: a path as `a.b.0` of JSON or YAML, a series as `name{a="b"}` of prometheus.',
+      'Location of the number: a path such as `a.b.0` for JSON or YAML, a series such as `name{a="b"}` for prometheus.',
   }),
-  targetValue: parameter(float.optional(), { from: METADATA, description: 'What one replica is to have.' }),
+  targetValue: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationTargetValue: parameter(float.default(0), {
     from: METADATA,
     description: 'Above this the trigger is active.',
@@ -48,48 +48,47 @@ const parameters = z.object({
   }),
   format: parameter(oneOf(...VALUE_FORMATS).default('json'), {
     from: METADATA,
-    description: `What the response is, of ${VALUE_FORMATS.join(', ')}; xml cannot be read.`,
+    description: `Format of the response: ${VALUE_FORMATS.join(', ')}; xml is not supported.`,
     default: 'json',
   }),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
+  timeout: parameter(duration.optional(), { from: METADATA, description: 'Timeout of a request.' }),
   aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
     from: METADATA,
     description:
-      'Whether all endpoints that are ready of the Service are asked that the host of the URL names; what they tell is aggregated. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
+      'Whether to query all ready endpoints of the Service in the host of the URL and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
     default: 'false',
   }),
   aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
     from: METADATA,
-    description: `What several endpoints come to: ${AGGREGATIONS.join(', ')}. For sum and max all of them must respond.`,
+    description: `Aggregation of several endpoints: ${AGGREGATIONS.join(', ')}. For sum and max all must respond.`,
     default: 'average',
   }),
   ...HTTP_AUTHENTICATION,
   apiKey: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
     isSecret: true,
-    description: 'The key of apiKey; in the metadata everybody reads it who sees the object.',
+    description: 'API key for authMode apiKey. In the metadata, all readers of the object see it.',
   }),
   method: parameter(oneOf('header', 'query').default('header'), {
     from: ['metadata', 'authentication'],
-    description: 'Where the key goes: header or query.',
+    description: 'Location of the API key: header or query.',
     default: 'header',
   }),
   keyParamName: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'What it is called there. By default X-API-KEY, in the query api_key.',
+    description: 'Name of the header or query parameter. By default X-API-KEY, in the query api_key.',
   }),
 });
 
-/** What the trigger works with. */
 interface MetricsApiOptions extends HttpTriggerOptions {
   readonly listEndpoints: ListEndpoints;
   readonly sharedServiceNamespaces: readonly string[];
 }
 
-/** How long a poll of all endpoints of a Service may take. */
+/** Timeout for polling all endpoints of a Service. */
 const FLEET_TIMEOUT_MS = 15_000;
-/** After this, what was told counts: a poll that is cut off tells nothing at all. */
+/** When to aggregate the values so far: a poll that exceeds its timeout has no value. */
 const FLEET_DEADLINE_MS = 14_000;
 
 /** A number in the response of any HTTP server. */
@@ -136,7 +135,7 @@ export function metricsApiTrigger({
           ? { service: serviceFor(url, request.namespace), how: given.aggregationType, listEndpoints, clock }
           : undefined,
       });
-      // A fleet is asked within a time of its own, however many it has.
+      // The endpoints of a Service share one timeout, regardless of their number.
       const query = given.aggregateFromKubeServiceEndpoints
         ? baseQuery
         : extendTimeout(baseQuery, requestTimeoutMs);
@@ -153,14 +152,14 @@ function apiKeyOf({ apiKey }: { readonly apiKey?: string | undefined }): string 
 
 interface LocatedValueOptions {
   readonly url: URL;
-  /** Without what is secret. */
+  /** The URL without secrets, for messages. */
   readonly shown: URL;
   readonly http: HttpRequester;
   readonly headers: Readonly<Record<string, string>>;
   readonly location: string;
   readonly format: ValueFormat;
   readonly timeoutMs: number;
-  /** Where several are asked; `undefined` for the URL itself. */
+  /** The endpoints of a Service; `undefined` to query the URL itself. */
   readonly fleet:
     | {
         readonly service: ServiceName;
@@ -173,7 +172,7 @@ interface LocatedValueOptions {
 
 function locatedValueQuery(options: LocatedValueOptions): Query {
   const { url, shown, http, headers, location, format, timeoutMs, fleet } = options;
-  const identity = digest([url.href, headers, timeoutMs]); // keys are in either, and any header may say whose numbers these are
+  const identity = digest([url.href, headers, timeoutMs]); // both may contain keys, and any header may select a tenant
   const among = fleet && [fleet.service, fleet.how];
   return {
     key: JSON.stringify([
@@ -220,16 +219,16 @@ async function queryUrl(
 
 const MAX_ENDPOINTS = 1000;
 
-/** The Service that a URL names by `SERVICE.NAMESPACE`, whatever follows. @throws where it names none */
+/** The Service in a URL with the host `SERVICE.NAMESPACE` or `SERVICE.NAMESPACE.…`. @throws for any other host */
 function serviceIn({ hostname }: URL): ServiceName {
   const [service = '', namespace = ''] = isIP(hostname) === 0 ? hostname.split('.') : [];
   if (isDnsLabel(service) && isDnsLabel(namespace)) return { service, namespace };
   throw new Error(
-    `parameter "url" must have SERVICE.NAMESPACE for its host beside aggregateFromKubeServiceEndpoints`,
+    `parameter "url" must have the host SERVICE.NAMESPACE with aggregateFromKubeServiceEndpoints`,
   );
 }
 
-/** The URLs of endpoints, each address once: at the port of the URL if they have it, otherwise at that of its scheme. */
+/** The URLs of endpoints, each address once, with the port of the URL if they have it, else with the default port of the scheme. */
 export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): readonly URL[] {
   const usual = url.protocol === 'https:' ? 443 : 80;
   const port = url.port === '' ? usual : Number(url.port);
@@ -238,11 +237,11 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
     for (const address of addresses) {
       if (urls.has(address)) continue;
       if (urls.size === MAX_ENDPOINTS)
-        throw new Error(`the service has more than ${MAX_ENDPOINTS} endpoints`);
+        throw new Error(`the Service has more than ${MAX_ENDPOINTS} endpoints`);
       const host = isIP(address) === 6 ? `[${address}]` : address;
       const one = new URL(`${url.protocol}//${host}${ports.includes(port) ? `:${port}` : ''}`);
       one.pathname = url.pathname;
-      one.search = url.search; // a key may be in it
+      one.search = url.search; // may contain a key
       urls.set(address, one);
     }
   }

@@ -13,27 +13,27 @@ const PLACE: readonly Place[] = ['metadata', 'authentication'];
 const parameters = z.object({
   connectionString: parameter(text.optional(), {
     from: SECRET,
-    description: '`user:password@tcp(host:3306)/database`; instead of the following.',
+    description: '`user:password@tcp(host:3306)/database`; replaces the following parameters.',
   }),
   username: parameter(text.optional(), {
     from: ['metadata', 'authentication', 'environment'],
-    description: 'Who asks.',
+    description: 'User name.',
   }),
-  password: parameter(text.optional(), { from: SECRET, description: 'The password.' }),
-  host: parameter(text.optional(), { from: PLACE, description: 'The host.' }),
-  port: parameter(text.optional(), { from: PLACE, description: 'Its port. By default 3306.' }),
-  dbName: parameter(text.optional(), { from: PLACE, description: 'The database.' }),
+  password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
+  host: parameter(text.optional(), { from: PLACE, description: 'Host.' }),
+  port: parameter(text.optional(), { from: PLACE, description: 'Port. By default 3306.' }),
+  dbName: parameter(text.optional(), { from: PLACE, description: 'Database.' }),
   query: parameter(text, {
     from: METADATA,
-    description: 'The statement; the first column of its first row counts.',
+    description: 'SQL statement; the first column of the first row is the value.',
   }),
-  queryValue: parameter(float, { from: METADATA, description: 'What one replica is to have.' }),
+  queryValue: parameter(float, { from: METADATA, description: 'Target value per replica.' }),
   activationQueryValue: parameter(float.default(0), {
     from: METADATA,
     description: 'Above this the trigger is active.',
     default: '0',
   }),
-  metricName: parameter(text.optional(), { from: METADATA, description: 'Taken without effect.' }),
+  metricName: parameter(text.optional(), { from: METADATA, description: 'Ignored.' }),
 });
 
 const PORT = '3306';
@@ -42,12 +42,12 @@ export function openMysqlTrigger(environment: TriggerEnvironment): Trigger {
   return mysqlTrigger({ ...environment, databases: environment.open(openDatabases) });
 }
 
-/** The number that a statement of MySQL or MariaDB gives. */
+/** The result of a MySQL or MariaDB statement. */
 export function mysqlTrigger({ databases, allowedHosts, findAddresses, share }: SqlTriggerOptions): Trigger {
   return {
     types: ['mysql'],
     scalerName: () => 'mySQLScaler',
-    description: 'The number that a statement of MySQL or MariaDB reads.',
+    description: 'The result of a statement in MySQL or MariaDB.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
@@ -78,6 +78,6 @@ function partsOf({
   dbName,
 }: z.output<typeof parameters>): ConnectionText {
   if (host === undefined) throw new Error('no host given');
-  if (!/^\d{1,5}$/.test(port.trim())) throw new Error('unable to set param "port": it is no whole number');
+  if (!/^\d{1,5}$/.test(port.trim())) throw new Error('unable to set param "port": not a whole number');
   return { host: host.trim(), port: Number(port), user: username, password, database: dbName };
 }

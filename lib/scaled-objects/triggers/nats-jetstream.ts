@@ -20,19 +20,18 @@ const PLACE: readonly Place[] = ['authentication', 'metadata'];
 const parameters = z.object({
   natsServerMonitoringEndpoint: parameter(text, {
     from: PLACE,
-    description: 'host:port at which the server tells of itself by HTTP.',
+    description: 'host:port of the HTTP monitoring endpoint.',
   }),
   account: parameter(text.optional(), {
     from: PLACE,
     aliases: ['accountID'],
-    description:
-      'The account of the stream, by its name or id; `$G` where the server has none of its own. Needed.',
+    description: 'Account of the stream, by name or ID; `$G` for a server without accounts. Required.',
   }),
-  stream: parameter(text, { from: METADATA, description: 'The stream.' }),
-  consumer: parameter(text, { from: METADATA, description: 'The consumer whose lag counts.' }),
+  stream: parameter(text, { from: METADATA, description: 'Stream.' }),
+  consumer: parameter(text, { from: METADATA, description: 'Consumer whose lag is the value.' }),
   lagThreshold: parameter(integer.default(10), {
     from: METADATA,
-    description: 'How many messages one replica is to have.',
+    description: 'Target number of messages per replica.',
     default: '10',
   }),
   activationLagThreshold: parameter(integer.default(0), {
@@ -42,25 +41,24 @@ const parameters = z.object({
   }),
   useHttps: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether the endpoint is asked by HTTPS.',
+    description: 'Whether to use HTTPS.',
     default: 'false',
   }),
 });
 
-/** What waits for a consumer of a stream of NATS. */
+/** The lag of a NATS JetStream consumer. */
 export function natsJetstreamTrigger({
   clients,
   timeoutMs,
 }: {
   readonly clients: TriggerClients;
-  /** Of one request. */
   readonly timeoutMs: number;
 }): Trigger {
   return {
     types: ['nats-jetstream'],
     scalerName: () => 'natsJetStreamScaler',
     description:
-      'The lag of a consumer of a JetStream of NATS: messages that it was not sent, and those that it has not acknowledged.',
+      'The lag of a NATS JetStream consumer: messages that are not delivered yet, and those that it has not acknowledged.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);

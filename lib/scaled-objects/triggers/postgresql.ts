@@ -14,11 +14,11 @@ const part = (description: string) => parameter(text.optional(), { from: PLACE, 
 const parameters = z.object({
   query: parameter(text, {
     from: METADATA,
-    description: 'The statement; the first column of its first row counts.',
+    description: 'SQL statement; the first column of the first row is the value.',
   }),
   targetQueryValue: parameter(float.optional(), {
     from: METADATA,
-    description: 'What one replica is to have.',
+    description: 'Target value per replica.',
   }),
   activationTargetQueryValue: parameter(float.default(0), {
     from: METADATA,
@@ -27,34 +27,33 @@ const parameters = z.object({
   }),
   connection: parameter(text.optional(), {
     from: SECRET,
-    description: 'A URL, or `host=a port=5432 user=…`; instead of the following.',
+    description: 'A URL, or `host=a port=5432 user=…`; replaces the following parameters.',
   }),
-  host: part('The host.'),
-  port: part('Its port.'),
-  userName: part('Who asks.'),
-  dbName: part('The database.'),
+  host: part('Host.'),
+  port: part('Port.'),
+  userName: part('User name.'),
+  dbName: part('Database.'),
   sslmode: part('disable, require, verify-ca or verify-full.'),
-  password: parameter(text.optional(), { from: SECRET, description: 'The password.' }),
+  password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
 });
 
-/** What triggers work with that ask databases. */
 export interface SqlTriggerOptions extends NetworkOptions {
   readonly databases: SqlDatabases;
 }
 
 const PORT = 5432;
-/** Those that ask for no encryption; what the others leave unverified, they say. */
+/** Values of `sslmode` without TLS. Unlike libpq, `allow` and `prefer` never use it. */
 const PLAIN = ['disable', 'allow', 'prefer'];
 const UNVERIFIED = ['require'];
 
-/** The databases of both SQL triggers: they share the bounds of connections. */
+/** Shared by both SQL triggers, with one limit of connections. */
 export const openDatabases = ({ clock }: TriggerEnvironment) => new SqlDatabases({ clock });
 
 export function openPostgresqlTrigger(environment: TriggerEnvironment): Trigger {
   return postgresqlTrigger({ ...environment, databases: environment.open(openDatabases) });
 }
 
-/** The number that a statement of PostgreSQL gives. */
+/** The result of a PostgreSQL statement. */
 export function postgresqlTrigger({
   databases,
   allowedHosts,
@@ -64,7 +63,7 @@ export function postgresqlTrigger({
   return {
     types: ['postgresql'],
     scalerName: () => 'postgreSQLScaler',
-    description: 'The number that a statement of PostgreSQL reads.',
+    description: 'The result of a statement in PostgreSQL.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
@@ -105,7 +104,7 @@ function partsOf(given: z.output<typeof parameters>): ConnectionText {
   };
   const host = need('host', 'host');
   const port = Number(need('port', 'port'));
-  if (!Number.isInteger(port)) throw new Error('unable to set param "port": it is no whole number');
+  if (!Number.isInteger(port)) throw new Error('unable to set param "port": not a whole number');
   const user = need('userName', 'username');
   const database = need('dbName', 'dbname');
   return { host, port, user, database, sslmode: need('sslmode', 'sslmode'), password: given.password };

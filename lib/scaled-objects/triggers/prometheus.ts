@@ -28,8 +28,8 @@ const parameters = z.object({
     from: METADATA,
     description: 'URL of the server; `/api/v1/query` is appended.',
   }),
-  query: parameter(text, { from: METADATA, description: 'The query; it gives one series.' }),
-  threshold: parameter(float.optional(), { from: METADATA, description: 'What one replica is to have.' }),
+  query: parameter(text, { from: METADATA, description: 'Query with a single series as its result.' }),
+  threshold: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationThreshold: parameter(float.default(0), {
     from: METADATA,
     description: 'Above this the trigger is active.',
@@ -37,48 +37,47 @@ const parameters = z.object({
   }),
   queryParameters: parameter(keyValues.optional(), {
     from: METADATA,
-    description: 'Further parameters of the URL, as `k=v,k=v`.',
+    description: 'Additional query parameters of the URL, as `k=v,k=v`.',
   }),
   namespace: parameter(text.optional(), {
     from: METADATA,
-    description: 'A parameter of the URL that several servers of many tenants take.',
+    description: 'Query parameter `namespace` of the URL, for multi-tenant servers.',
   }),
   customHeaders: parameter(keyValues.optional(), {
     from: METADATA,
-    description: 'Further headers, as `k=v,k=v`.',
+    description: 'Additional headers, as `k=v,k=v`.',
   }),
   ignoreNullValues: parameter(boolean.default(true), {
     from: METADATA,
-    description: 'Whether no result is 0 rather than an error.',
+    description: 'Whether an empty result is 0 instead of an error.',
     default: 'true',
   }),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), { from: METADATA, description: 'How long a request may take.' }),
+  timeout: parameter(duration.optional(), { from: METADATA, description: 'Timeout of a request.' }),
   awsRegion: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'Not supported: requests are not signed for a cloud.',
+    description: 'Not supported: requests are not signed for AWS.',
   }),
   identityOwner: parameter(text.optional(), {
     from: METADATA,
-    description: 'Taken without effect: it says who signs.',
+    description: 'Ignored: requests are not signed.',
   }),
   ...HTTP_AUTHENTICATION,
 });
 
-/** What triggers that speak HTTP work with. */
 export interface HttpTriggerOptions {
   readonly clients: TriggerClients;
   readonly clock: Clock;
-  /** By default of one request. */
+  /** Default timeout of one request. */
   readonly timeoutMs: number;
 }
 
-/** Instant queries of Prometheus and what speaks like it. */
+/** Instant queries of Prometheus and compatible servers. */
 export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOptions): Trigger {
   return {
     types: ['prometheus'],
     scalerName: () => 'prometheusScaler',
-    description: 'The value of an instant query of Prometheus.',
+    description: 'The result of an instant query of Prometheus.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
@@ -136,7 +135,7 @@ function prometheusQuery({
 }: QueryOptions): Query {
   const identity = [endpoint.href, http.credentialName, isEmptyZero, timeoutMs];
   return {
-    key: JSON.stringify(['prometheus-trigger', ...identity, digest(headers)]), // which may say whose numbers these are
+    key: JSON.stringify(['prometheus-trigger', ...identity, digest(headers)]), // may select a tenant
     description: `${text.slice(0, SHOWN_LENGTH)} of Prometheus at ${endpoint.host}`,
     source: endpoint.host,
     async run(signal) {
@@ -161,22 +160,21 @@ const SCHEMA = z.object({
   }),
 });
 
-/** How a response is taken. */
 interface PrometheusValueOptions {
-  /** For errors. */
+  /** For messages. */
   readonly query: string;
-  /** Whether no result is 0. */
+  /** Whether an empty result is 0 instead of an error. */
   readonly isEmptyZero: boolean;
 }
 
-/** One series is a few; a schema makes a list of all that is wrong. */
+/** Limits parsed values; a valid response has a few. */
 const MAX_VALUES = 40_000;
 const LOST = "prometheus metrics 'prometheus' target may be lost, ";
 
 /**
- * The one number in the response to an instant query; `undefined` for none that is to be taken as 0.
+ * The value in the response to an instant query; `undefined` for an empty result that counts as 0.
  *
- * @throws {EmptyResponseError} for none otherwise; an Error where there is more than one series, or what is no number
+ * @throws {EmptyResponseError} for an empty result otherwise; an Error for several series or a value that is not a number
  */
 export function readPrometheusValue(
   body: Buffer,
@@ -193,7 +191,7 @@ export function readPrometheusValue(
   if (!value || value.length === 0) return empty('the value list is empty');
   if (value.length < 2) throw new Error(`prometheus query ${query} didn't return enough values`);
   const [, sample] = value;
-  if (sample === null) return 0; // there is one, but it says nothing
+  if (sample === null) return 0; // as in KEDA
   const number = typeof sample === 'string' ? parseDecimal(sample) : undefined;
   if (number !== undefined) return number;
   if (sample === 'NaN' || sample === '+Inf' || sample === '-Inf') return empty(`the result is ${sample}`);
@@ -202,9 +200,6 @@ export function readPrometheusValue(
 
 function parseResponse(body: Buffer): z.output<typeof SCHEMA> {
   const read = SCHEMA.safeParse(readBoundedJson(body, MAX_VALUES));
-  if (!read.success)
-    throw new Error(
-      'the response of Prometheus is no vector of an instant query; use vector() or an aggregate',
-    );
+  if (!read.success) throw new Error('the response is not an instant vector; use vector() or an aggregation');
   return read.data;
 }

@@ -39,7 +39,6 @@ const MAX_NAME_LENGTH = 1000;
 
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
 
-/** Where a broker is, and who asks it. */
 export const RABBITMQ_CONNECTION = {
   host: parameter(text, {
     from: ['metadata', 'authentication', 'environment'],
@@ -48,47 +47,47 @@ export const RABBITMQ_CONNECTION = {
   }),
   protocol: parameter(oneOf('auto', 'amqp', 'http').default('auto'), {
     from: ['metadata', 'authentication'],
-    description: 'amqp, http, or auto: what the scheme of the host says.',
+    description: 'amqp, http, or auto: by the scheme of the host.',
     default: 'auto',
   }),
   vhostName: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'The virtual host, in place of that in the host.',
+    description: 'Virtual host instead of that in the URL.',
   }),
   username: parameter(text.optional(), {
     from: LOGIN,
-    description: 'Who asks, in place of who is in the host.',
+    description: 'User name instead of that in the URL.',
   }),
-  password: parameter(text.optional(), { from: LOGIN, description: 'The password.' }),
+  password: parameter(text.optional(), { from: LOGIN, description: 'Password.' }),
   unsafeSsl: UNSAFE_SSL,
   tls: parameter(oneOf('enable', 'disable').default('disable'), {
     from: AUTHENTICATION,
     description:
-      'Whether the following count: enable or disable. Whether a connection is encrypted, the scheme says.',
+      'Whether the following certificates are used: enable or disable. The scheme of the URL selects encryption.',
     default: 'disable',
   }),
-  ca: secret('PEM of the authorities that the broker may have its certificate of.'),
-  cert: secret('PEM of a client certificate; by amqps without a user, it says who asks.'),
-  key: secret('PEM of its key.'),
-  keyPassword: secret('The passphrase of the key.'),
+  ca: secret('CA certificates of the broker, in PEM.'),
+  cert: secret('Client certificate, in PEM; for amqps without a user, it authenticates the client.'),
+  key: secret('Key of the client certificate, in PEM.'),
+  keyPassword: secret('Passphrase of the key.'),
 };
 
 const parameters = z.object({
   queueName: parameter(text, {
     from: METADATA,
-    description: 'The queue; with useRegex a regular expression, which the broker reads.',
+    description: 'Queue; with useRegex a regular expression, which the broker evaluates.',
   }),
   mode: parameter(oneOf(...MODES).optional(), {
     from: METADATA,
-    description: `What counts: ${MODES.join(', ')}.`,
+    description: `Value of the trigger: ${MODES.join(', ')}.`,
   }),
   value: parameter(float.optional(), {
     from: METADATA,
-    description: `What one replica is to have, beside mode. Without both, ${DEFAULT_LENGTH} messages.`,
+    description: `Target value per replica, with mode. By default ${DEFAULT_LENGTH} messages.`,
   }),
   queueLength: parameter(float.optional(), {
     from: METADATA,
-    description: 'The same of mode QueueLength, from before there were modes.',
+    description: 'Deprecated: target for mode QueueLength.',
   }),
   activationValue: parameter(float.default(0), {
     from: METADATA,
@@ -97,40 +96,40 @@ const parameters = z.object({
   }),
   useRegex: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether queueName is a regular expression; by http alone.',
+    description: 'Whether queueName is a regular expression; protocol http only.',
     default: 'false',
   }),
   excludeUnacknowledged: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether messages do not count that were delivered, but not acknowledged; by http alone.',
+    description: 'Whether to exclude messages that were delivered, but not acknowledged; protocol http only.',
     default: 'false',
   }),
   pageSize: parameter(integer.default(100), {
     from: METADATA,
-    description: `How many queues an expression may match, up to ${MAX_QUEUES}.`,
+    description: `Maximum number of queues that the expression may match, at most ${MAX_QUEUES}.`,
     default: '100',
   }),
   operation: parameter(oneOf('sum', 'avg', 'max').default('sum'), {
     from: METADATA,
-    description: 'What several queues come to: sum, avg or max.',
+    description: 'Aggregation of several queues: sum, avg or max.',
     default: 'sum',
   }),
   timeout: parameter(duration.optional(), {
     from: METADATA,
-    description: 'How long a request may take; by http alone.',
+    description: 'Timeout of a request; protocol http only.',
   }),
   workloadIdentityResource: parameter(text.optional(), {
     from: ['authentication'],
-    description: 'Not supported: it needs a cloud.',
+    description: 'Not supported: workload identity of a cloud.',
   }),
   ...RABBITMQ_CONNECTION,
 });
 
-/** What triggers work with that ask RabbitMQ. */
+/** Dependencies of the trigger. */
 interface RabbitmqTriggerOptions {
   readonly brokers: AmqpBrokers;
   readonly clients: TriggerClients;
-  /** By default of one HTTP request. */
+  /** Default timeout of one HTTP request. */
   readonly timeoutMs: number;
 }
 
@@ -146,7 +145,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
     types: ['rabbitmq'],
     scalerName: () => 'rabbitMQScaler',
     description:
-      'The messages of a queue of RabbitMQ, by AMQP, or by the management plugin, which knows rates and several queues, too.',
+      'The messages of a RabbitMQ queue, by AMQP, or by the management plugin, which also has rates and several queues.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);
@@ -155,7 +154,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
       if (given.workloadIdentityResource !== undefined)
         throw new Error('parameter "workloadIdentityResource" is not supported');
       if (queueName.length > MAX_NAME_LENGTH)
-        throw new Error(`parameter "queueName" must be no longer than ${MAX_NAME_LENGTH} characters`);
+        throw new Error(`parameter "queueName" must not exceed ${MAX_NAME_LENGTH} characters`);
       const name = `rabbitmq-${encodeURIComponent(queueName)}`;
       const connection = rabbitmqConnectionOf(given);
       if (connection.protocol === 'amqp') {
@@ -184,7 +183,6 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
   };
 }
 
-/** What counts, and how much of it one replica is to have. */
 function aimOf({ mode, value, queueLength }: z.output<typeof parameters>): {
   readonly mode: Mode;
   readonly target: number;
@@ -205,10 +203,10 @@ function checkAmqp(given: z.output<typeof parameters>, mode: Mode): void {
   if (mode !== 'QueueLength')
     throw new Error(`protocol amqp not supported; must be HTTP to use trigger mode ${mode}`);
   for (const name of ['useRegex', 'excludeUnacknowledged', 'timeout'] as const)
-    if (given[name]) throw new Error(`parameter "${name}" needs protocol http`);
+    if (given[name]) throw new Error(`parameter "${name}" requires protocol http`);
 }
 
-/** What the figures of a queue mean in a mode. */
+/** Evaluates the figures of a queue in a mode. */
 export function evaluateQueue(
   samples: readonly Sample[],
   { mode, activation }: { readonly mode: Mode; readonly activation: number },
@@ -228,11 +226,11 @@ export function evaluateQueue(
       return one(delivered);
     case 'PublishedToDeliveredRatio': {
       if (published > 0 && delivered > 0) return one(published / delivered);
-      // What is published and not delivered at all has no ratio, but something to do.
+      // Without deliveries there is no ratio, but the trigger is active while messages are published.
       return published > 0 ? one(activation, true) : one(0);
     }
     case 'ExpectedQueueConsumptionTime': {
-      // What nobody takes has no time, but something to do; where there is nothing either, the queue is idle.
+      // Without deliveries there is no time, but the trigger is active while messages wait or are published.
       if (delivered === 0) return published > 0 || messages > 0 ? one(activation, true) : one(0, false);
       return one((published - delivered) / delivered + messages / delivered);
     }
@@ -241,7 +239,6 @@ export function evaluateQueue(
 
 type Given = z.output<z.ZodObject<typeof RABBITMQ_CONNECTION>>;
 
-/** A broker, by one of the protocols. */
 type RabbitmqConnection =
   | { readonly protocol: 'amqp'; readonly broker: AmqpBroker }
   | {
@@ -254,7 +251,7 @@ type RabbitmqConnection =
 const PORTS = { 'amqp:': 5672, 'amqps:': 5671 } as const;
 const WEB = ['http:', 'https:'];
 
-/** @throws an Error that says which parameter cannot be used, and shows nothing of the host, which holds a password */
+/** @throws an Error that names the invalid parameter, without the URL, which may contain a password */
 export function rabbitmqConnectionOf(given: Given): RabbitmqConnection {
   const text = given.host.trim();
   if (!URL.canParse(text)) throw new Error('parameter "host" must be a URL');
@@ -296,7 +293,7 @@ export function rabbitmqConnectionOf(given: Given): RabbitmqConnection {
 
 function loginOf({ username, password }: Given, url: URL) {
   if ((username === undefined) !== (password === undefined))
-    throw new Error('username and password need each other');
+    throw new Error('username and password must be set together');
   if (username !== undefined && password !== undefined) return { username: username.trim(), password };
   return url.username === ''
     ? undefined
@@ -305,7 +302,7 @@ function loginOf({ username, password }: Given, url: URL) {
 
 function tlsOf({ tls, ca, cert, key, keyPassword, unsafeSsl }: Given): SourceTls {
   if (tls === 'disable') return { isUnverified: unsafeSsl };
-  if ((cert === undefined) !== (key === undefined)) throw new Error('cert and key need each other');
+  if ((cert === undefined) !== (key === undefined)) throw new Error('cert and key must be set together');
   return {
     ca: authorityIn(ca),
     cert,

@@ -24,55 +24,58 @@ const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
 
 const HOST: readonly Place[] = ['metadata', 'environment', 'authentication'];
 
-/** Where a Redis server is, and who asks it. */
 export const REDIS_CONNECTION = {
   address: parameter(text.optional(), {
     from: ADDRESS,
     aliases: ['addresses'],
-    description: 'host:port; for a cluster and sentinels, a list with commas between.',
+    description: 'host:port; for a cluster or sentinels, a comma-separated list.',
   }),
-  host: parameter(text.optional(), { from: HOST, aliases: ['hosts'], description: 'The host, beside port.' }),
-  port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Its port.' }),
-  username: parameter(text.optional(), { from: HOST, description: 'Who asks.' }),
-  password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'The password.' }),
+  host: parameter(text.optional(), {
+    from: HOST,
+    aliases: ['hosts'],
+    description: 'Host, together with port.',
+  }),
+  port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Port.' }),
+  username: parameter(text.optional(), { from: HOST, description: 'User name.' }),
+  password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'Password.' }),
   databaseIndex: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Which database.',
+    description: 'Index of the database.',
     default: '0',
   }),
   enableTLS: parameter(boolean.optional(), {
     from: METADATA,
-    description: 'Whether the connection is encrypted.',
+    description: 'Whether to use TLS.',
   }),
   tls: parameter(oneOf('enable', 'disable').optional(), {
     from: AUTHENTICATION,
-    description: 'The same: enable or disable.',
+    description: 'Whether to use TLS: enable or disable.',
   }),
   unsafeSsl: UNSAFE_SSL,
-  ca: secret('PEM of the authorities that the server may have its certificate of.'),
-  cert: secret('PEM of a client certificate.', ['Cert']),
-  key: secret('PEM of its key.'),
-  keyPassword: secret('The passphrase of the key.'),
+  ca: secret('CA certificates of the server, in PEM.'),
+  cert: secret('Client certificate, in PEM.', ['Cert']),
+  key: secret('Key of the client certificate, in PEM.'),
+  keyPassword: secret('Passphrase of the key.'),
   sentinelMaster: parameter(text.optional(), {
     from: ADDRESS,
-    description: 'Of sentinels: the name under which they know the server. They need it.',
+    description: 'Name of the master in the sentinels; required for them.',
   }),
   sentinelUsername: parameter(text.optional(), {
     from: ADDRESS,
-    description: 'Of sentinels: who asks them.',
+    description: 'User name for the sentinels.',
   }),
   sentinelPassword: parameter(text.optional(), {
     from: ADDRESS,
     isSecret: true,
-    description: 'Of sentinels: their password.',
+    description: 'Password for the sentinels.',
   }),
 };
 
 const listParameters = z.object({
-  listName: parameter(text, { from: METADATA, description: 'The key of a list, set, sorted set or hash.' }),
+  listName: parameter(text, { from: METADATA, description: 'Key of a list, set, sorted set or hash.' }),
   listLength: parameter(integer.default(5), {
     from: METADATA,
-    description: 'How many elements one replica is to have.',
+    description: 'Target number of elements per replica.',
     default: '5',
   }),
   activationListLength: parameter(integer.default(0), {
@@ -124,30 +127,29 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
 }
 
 const streamParameters = z.object({
-  stream: parameter(text, { from: METADATA, description: 'The key of the stream.' }),
+  stream: parameter(text, { from: METADATA, description: 'Key of the stream.' }),
   consumerGroup: parameter(text.optional(), {
     from: METADATA,
-    description: 'The group of consumers whose entries count.',
+    description: 'Consumer group.',
   }),
   pendingEntriesCount: parameter(integer.default(5), {
     from: METADATA,
     description:
-      'How many entries that were delivered to the group, but not acknowledged, one replica is to have.',
+      'Target number of pending entries per replica: delivered to the group, but not acknowledged.',
     default: '5',
   }),
   streamLength: parameter(integer.default(5), {
     from: METADATA,
-    description: 'Without a group, how many entries one replica is to have.',
+    description: 'Target number of entries per replica without a consumer group.',
     default: '5',
   }),
   lagCount: parameter(integer.optional(), {
     from: METADATA,
-    description:
-      'How many entries that were not delivered to the group yet one replica is to have; from Redis 7 on.',
+    description: 'Target lag per replica: entries that are not delivered to the group yet; requires Redis 7.',
   }),
   activationLagCount: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active, whatever counts.',
+    description: 'Above this the trigger is active, for each of the three values.',
     default: '0',
   }),
   ...REDIS_CONNECTION,
@@ -157,12 +159,12 @@ export function openRedisStreamsTrigger({ open }: TriggerEnvironment): Trigger {
   return redisStreamsTrigger({ redis: open(openServers) });
 }
 
-/** Entries of a stream of Redis. */
 export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
   return {
     types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
     scalerName: () => 'redisStreamsScaler',
-    description: 'Entries of a stream of Redis: all, those that are pending, or the lag of a group.',
+    description:
+      'Entries of a Redis stream: its length, the pending entries, or the lag of a consumer group.',
     parameters: streamParameters,
     plan(request) {
       const given = parametersOf(streamParameters, request);
@@ -196,7 +198,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
   };
 }
 
-/** Of a type like `redis-sentinel-streams`. */
+/** The form of a trigger type such as `redis-sentinel-streams`. */
 function formOf(type: string): (typeof REDIS_FORMS)[number] {
   return REDIS_FORMS.find((form) => type.startsWith(`redis-${form}`)) ?? 'server';
 }
@@ -208,15 +210,15 @@ function formatAddresses({ addresses }: RedisDeployment): string {
     .join(', ');
 }
 
-/** Each may be tried until one responds. */
+/** Addresses are tried until one responds. */
 const MAX_ADDRESSES = 50;
 
 type Given = z.output<z.ZodObject<typeof REDIS_CONNECTION>>;
 
-/** The forms in which servers of Redis belong together. */
+/** Deployment forms of Redis. */
 export const REDIS_FORMS = ['server', 'cluster', 'sentinel'] as const;
 
-/** The servers that parameters mean: a plain one is the first of several. @throws an Error that says which parameter is wrong */
+/** The deployment by the parameters of a trigger. @throws an Error that names the invalid parameter */
 export function redisDeploymentOf(given: Given, form: (typeof REDIS_FORMS)[number]): RedisDeployment {
   const { databaseIndex: database, username, password, enableTLS, tls, unsafeSsl } = given;
   if (enableTLS !== undefined && tls !== undefined)
@@ -232,7 +234,7 @@ export function redisDeploymentOf(given: Given, form: (typeof REDIS_FORMS)[numbe
       'no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values',
     );
   if (texts.length > MAX_ADDRESSES)
-    throw new Error(`parameter "address" must be a list of no more than ${MAX_ADDRESSES}`);
+    throw new Error(`parameter "address" must have at most ${MAX_ADDRESSES} addresses`);
   if (form === 'cluster' && database !== 0)
     throw new Error('parameter "databaseIndex" cannot be set for a cluster');
   const addresses = texts.map((text) => hostAndPort('address', text));

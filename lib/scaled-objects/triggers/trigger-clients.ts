@@ -6,16 +6,16 @@ import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { TriggerRequest } from './trigger.ts';
 
-/** Of more, those planned the longest ago lose their connections, and make new ones if their queries still ask. */
+/** Beyond this, the least recently prepared clients close their connections, and reconnect if they are still queried. */
 const MAX_CLIENTS = 1000;
 
-/** Who is told of requests. */
+/** Records requests. */
 interface RequestObserver {
   readonly clock: Clock;
   readonly durations: RequestDurations;
 }
 
-/** HTTP clients, one for each set of credentials. */
+/** One HTTP client for each set of credentials. */
 export class TriggerClients implements AsyncDisposable {
   readonly #make: (credentials: CredentialSource) => HttpClient;
   readonly #clients = new LruMap<string, HttpClient>({
@@ -29,7 +29,7 @@ export class TriggerClients implements AsyncDisposable {
     this.#watch = watch;
   }
 
-  /** The client of some credentials; its requests count as those of a trigger. */
+  /** A client whose requests are counted for a trigger. */
   for(credentials: CredentialSource, { scaler, requests }: TriggerRequest): HttpRequester {
     const client = this.find(credentials);
     const watch = this.#watch;
@@ -50,18 +50,18 @@ export class TriggerClients implements AsyncDisposable {
   }
 }
 
-/** Of names that users give; more are counted together. */
+/** Limits scaler names, which users choose; further ones are counted together. */
 const MAX_SCALERS = 1000;
 const OTHERS = 'others';
-/** A name that had no request for so long makes place for another: its objects are likely gone. */
+/** A name without requests for this time may be replaced: its objects are likely deleted. */
 const IDLE_MS = 3_600_000;
 
-/** How long HTTP requests of triggers take, under the name and labels that dashboards know. */
+/** Histogram of HTTP requests of triggers, with the name and labels of KEDA. */
 export function requestDurations(clock: Clock) {
   const usedAtMs = new LruMap<string, number>({ max: MAX_SCALERS });
   const histograms = new LabelledHistograms({
     name: 'keda_scaler_http_request_duration_seconds',
-    help: 'How long HTTP requests of triggers took',
+    help: 'Duration of HTTP requests of triggers',
     label: ['scaler', 'status_code'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });

@@ -6,7 +6,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
 import { type RequestDurations, requestDurations, TriggerClients } from './trigger-clients.ts';
 
-/** What triggers open their sources with, and HTTP clients, which several triggers use. */
+/** Dependencies of triggers, with the shared HTTP clients. */
 export interface TriggerEnvironment extends NetworkOptions {
   readonly clock: Clock;
   readonly clients: TriggerClients;
@@ -32,7 +32,7 @@ interface TriggerEnvironmentOptions {
   readonly userAgent: string;
   /** Hosts that triggers may query. */
   readonly allowedHosts: readonly string[];
-  /** `undefined` where only addresses are dialled, and no names. */
+  /** `undefined` to connect to IP addresses only, without DNS. */
   readonly findAddresses: FindAddresses | undefined;
   /** By default none. */
   readonly awsIdentityHosts?: readonly string[];

@@ -14,7 +14,7 @@ import { openRedisStreamsTrigger, openRedisTrigger } from './redis.ts';
 import type { Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
-/** The list of triggers: the only place beside its own file that names one. */
+/** The list of triggers: a new trigger is its own file and a line here. */
 const TRIGGERS: readonly ((environment: TriggerEnvironment) => Trigger)[] = [
   openAwsSqsQueueTrigger,
   cronTrigger,
@@ -33,12 +33,11 @@ const TRIGGERS: readonly ((environment: TriggerEnvironment) => Trigger)[] = [
   openRedisStreamsTrigger,
 ];
 
-/** Every kind of triggers that there is. */
 export function allTriggers(environment: TriggerEnvironment): readonly Trigger[] {
   return TRIGGERS.map((open) => open(environment));
 }
 
-/** The triggers that there are, by their types. */
+/** Triggers by type. */
 export class TriggerTypes {
   readonly #byType: ReadonlyMap<string, Trigger>;
 
@@ -48,11 +47,11 @@ export class TriggerTypes {
     );
   }
 
-  /** @throws an Error that names the types that there are */
+  /** @throws an Error that lists the supported types */
   get(type: string): Trigger {
     const trigger = this.#byType.get(type);
     if (trigger) return trigger;
     const types = [...this.#byType.keys()].sort().join(', ');
-    throw new Error(`no scaler found for type: ${type}; there are ${types}`);
+    throw new Error(`no scaler found for type: ${type}; supported types are ${types}`);
   }
 }

@@ -5,44 +5,43 @@ import type { Sample } from '#lib/sources/sample.ts';
 import type { MetricType } from '../api/scaled-object.ts';
 import type { ParameterSources } from './parameters/read-parameters.ts';
 
-/** A trigger that is to be planned. */
+/** The input for {@link Trigger.plan}. */
 export interface TriggerRequest extends ParameterSources {
   readonly type: string;
   /** The series label `scaler`. */
   readonly scaler: string;
-  /** Counts its requests by HTTP; absent where nobody does. */
+  /** Counts HTTP requests; absent if they are not counted. */
   readonly requests?: RequestTally | undefined;
-  /** Of the object that the trigger belongs to. */
+  /** Namespace of the object that has the trigger. */
   readonly namespace: string;
   readonly objectKind: 'ScaledObject' | 'ScaledJob';
   readonly objectName: string;
   readonly metricType: MetricType | undefined;
-  /** Whether a formula sets the target, so that the trigger need not have one. */
+  /** Whether a formula sets the target; then the trigger needs none. */
   readonly hasFormula: boolean;
 }
 
-/** What is counted of a source, and from when on it matters. */
+/** A metric that is read from a source, with its target. */
 export interface ExternalMetric {
-  /** Without the trigger's index; characters that a path cannot hold are replaced later, unless a server gave the name. */
+  /** Name without the index of the trigger. Characters that paths cannot contain are replaced later, unless `isNameVerbatim`. */
   readonly name: string;
   readonly isNameVerbatim?: boolean;
   readonly query: Query;
-  /** Whether a response without a value is 0 rather than an error; `undefined` where there are no such responses. */
+  /** Whether a response without a value is 0 instead of an error; `undefined` if the source has no such responses. */
   readonly isEmptyZero?: boolean;
-  /** What one replica is to have; a number of whole thousandths. */
+  /** Target value per replica, in whole thousandths. */
   readonly target: number;
-  /** Judges the samples of one response. */
+  /** Evaluates the samples of one response. @throws an Error if they have no usable value */
   readonly evaluate: (samples: readonly Sample[]) => MetricEvaluation;
 }
 
-/** What samples mean. */
 export interface MetricEvaluation {
-  /** What is served: an autoscaler adds several. */
+  /** Served values; HPAs sum them. */
   readonly values: readonly number[];
   readonly isActive: boolean;
 }
 
-/** A metric that the HPA controller reads itself, without us. */
+/** A metric that the HPA controller reads. */
 export interface ResourceMetric {
   readonly resource: 'cpu' | 'memory';
   readonly containerName: string | undefined;
@@ -54,7 +53,7 @@ export interface ResourceMetric {
       };
 }
 
-/** What a trigger asks for. */
+/** The metrics of a trigger. */
 type TriggerPlan =
   | {
       readonly kind: 'external';
@@ -63,30 +62,30 @@ type TriggerPlan =
     }
   | { readonly kind: 'resource'; readonly metric: ResourceMetric };
 
-/** A source that tells of itself when there is something to do. */
+/** A source that pushes when it becomes active. */
 export interface PushSource {
-  /** Tells equal sources apart from others. */
+  /** Equal for equal sources. */
   readonly key: string;
-  /** Calls back whenever the source says that it is active; ends with the signal, and otherwise never. */
+  /** Calls `onActive` for each push, reconnects after failures, and rejects only when the signal aborts. */
   subscribe(onActive: () => void, signal: AbortSignal): Promise<void>;
 }
 
-/** A kind of triggers. */
+/** A trigger implementation. */
 export interface Trigger {
-  /** Values of `type` that mean it. */
+  /** Values of `type` that select it. */
   readonly types: readonly string[];
   /** The series label `scaler` of a trigger without a name, as KEDA's dashboards expect it for one of `types`. */
   readonly scalerName: (type: string) => string;
-  /** For the documentation: what it counts. */
+  /** For the documentation. */
   readonly description: string;
   readonly parameters: z.ZodObject;
-  /** Whether keys that stand for no parameter mean something all the same, to somebody else. */
+  /** Whether other metadata keys are valid too, because the source reads them. */
   readonly takesAnyKey?: true;
-  /** @throws an Error that says which parameter cannot be used, or what could not be found out */
+  /** @throws an Error that names the invalid parameter, or a failed request */
   plan(request: TriggerRequest, signal: AbortSignal): TriggerPlan | Promise<TriggerPlan>;
 }
 
-/** Judges that a value is active above an activation value, and not at it. */
+/** Active if a value is greater than the activation value; equal is not active. */
 export function above(activation: number): ExternalMetric['evaluate'] {
   return (samples) => {
     const values = samples.map(({ value }) => value);
@@ -94,12 +93,11 @@ export function above(activation: number): ExternalMetric['evaluate'] {
   };
 }
 
-/** The only metric of a trigger. */
 export function oneMetric(metric: ExternalMetric): TriggerPlan {
   return { kind: 'external', metrics: [metric] };
 }
 
-/** The target that a trigger needs unless a formula has one. @throws with the message where it is missing or 0 */
+/** @returns the target, or 0 if a formula sets it. @throws an Error with the message if it is missing or 0 */
 export function neededTarget(
   target: number | undefined,
   { hasFormula }: TriggerRequest,

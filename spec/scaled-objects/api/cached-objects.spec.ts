@@ -12,7 +12,7 @@ const METADATA = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7
 const SPEC = { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'cron', metadata: { timezone: 'UTC' } }] };
 
 describe('readScaledObject', () => {
-  it('leaves out what is not used of metadata, and all fields of others in managedFields', () => {
+  it('omits unused metadata, and entries of other managers in managedFields', () => {
     const times = { time: '2026-01-01T00:00:00Z' };
     const own = { manager: 'autoscaler-scaledobject', operation: 'Apply', ...times };
     const fields = { 'f:spec': { 'f:triggers': {} }, 'f:status': { 'f:conditions': {} } };
@@ -43,7 +43,7 @@ describe('readScaledObject', () => {
     });
   });
 
-  it('takes no more of an object with too many values than its name, its finalizers and a short status', () => {
+  it('caches only the name, finalizers and short status of an object with too many values', () => {
     const values = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, 'value']),
     );
@@ -157,7 +157,7 @@ describe('objects with fields of other types than their definition gives them', 
       });
     });
 
-  it('has a bounded key in what it says', () => {
+  it('bounds keys in messages', () => {
     const triggers = [{ type: 'cron', metadata: { ['k'.repeat(10_000)]: 1 } }];
     const { omitted = '' } = readScaledObject({ metadata: METADATA, spec: { ...SPEC, triggers } });
     expect(omitted.length).to.be.below(300);
@@ -191,7 +191,7 @@ describe('namespaceBudget', () => {
 });
 
 describe('a ScaledObject that is too large', () => {
-  it('has a condition and an event, and goes when it is deleted', async () => {
+  it('has a condition and an event, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 1);
@@ -232,7 +232,7 @@ describe('a ScaledObject that is too large', () => {
 });
 
 describe('a ScaledJob that is too large', () => {
-  it('has a condition, and goes when it is deleted', async () => {
+  it('has a condition, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.lead();
     const env = Array.from({ length: 7000 }, (_, index) => ({ name: `KEY_${index}`, value: 'value' }));

@@ -17,7 +17,7 @@ const SERVING_ALL: Pick<RestMapper, 'findExact'> = {
 };
 
 describe('declareInformers', () => {
-  it('follows objects of some namespaces alone, where it is told to', async () => {
+  it('watches only objects of the configured namespaces', async () => {
     await using cluster = await startScaledObjectsCluster({ namespaces: ['default', 'kube-system'] });
     await cluster.create('/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -73,7 +73,7 @@ describe('declareInformers', () => {
     );
   });
 
-  it('tells an authentication that was changed, or made again under its name, from what it was before', async () => {
+  it('detects an authentication that was changed or created again', async () => {
     const told = async (metadata: object) => {
       const items = [{ metadata: { namespace: 'shop', name: 'keys', ...metadata } }];
       await using served = await startListingServer(
@@ -119,14 +119,14 @@ describe('findOwners', () => {
     ...findOwners({ key: 'n/keda-hpa-web', previous, current }),
   ];
 
-  it('names the object whose HPA comes, goes, is changed, or scales no longer', () => {
+  it('returns the object whose HPA is added, deleted or changed, or ceases to scale', () => {
     expect(owners(undefined, hpa('1', 'True'))).to.deep.equal(['n/web']);
     expect(owners(hpa('1', 'True'), undefined)).to.deep.equal(['n/web']);
     expect(owners(hpa('1', 'True'), hpa('2', 'False'))).to.deep.equal(['n/web']);
     expect(owners(hpa('1', 'True'), hpa('2', 'True', { maxReplicas: 3 }))).to.deep.equal(['n/web']);
   });
 
-  it("names nobody where an HPA has only looked again, nor for one that is nobody's", () => {
+  it('returns no key if only the metrics of an HPA change, or if it has no owner', () => {
     expect(owners(hpa('1', 'True'), hpa('2', 'True'))).to.deep.equal([]);
     expect(owners(undefined, { metadata: { name: 'own', namespace: 'n' } })).to.deep.equal([]);
   });

@@ -9,7 +9,7 @@ describe('eventsOf', () => {
 
   beforeEach(() => recorded.splice(0));
 
-  it('tells of the object, by its UID, what was well and what was not', () => {
+  it('records normal and warning events of the object with its UID', () => {
     const regarding = {
       ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', namespace: 'shop', name: 'web', uid: 'u' },
     };
@@ -21,7 +21,7 @@ describe('eventsOf', () => {
     ]);
   });
 
-  it('tells that a status could not be written, but not of what has gone or changed, or at the end', () => {
+  it('records a failed status write, unless the object was deleted or changed, or the program stops', () => {
     const error = (statusCode: number) =>
       new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
     const { signal } = new AbortController();

@@ -31,7 +31,7 @@ describe('findStatusWriters', () => {
     ]);
   });
 
-  it('remembers of those that cannot be applied only what is there', async () => {
+  it('records only existing objects that cannot be applied to', async () => {
     const calls: unknown[] = [];
     const names = ['a', 'b', 'c'];
     const [a, b, c] = names.map((name): Thing => ({ metadata: { name, namespace: 'n', uid: name } }));

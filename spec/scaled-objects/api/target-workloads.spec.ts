@@ -22,7 +22,7 @@ describe('isWorkload', () => {
 });
 
 describe('targetName', () => {
-  it('tells kind, namespace and name', () => {
+  it('has kind, namespace and name', () => {
     expect(targetName(target('apps/v1', 'Deployment'))).to.equal('Deployment default/web');
   });
 });

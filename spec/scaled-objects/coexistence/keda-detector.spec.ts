@@ -23,14 +23,14 @@ const TELLING = [TOLD, OVER, SOME, SOME_OVER];
 const NEVER_MS = 1e12;
 
 describe('KedaDetector', () => {
-  it('acts at once where there is none', async () => {
+  it('runs at once without another operator', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     expect(world.operator.evidence).to.equal(undefined);
     expect(world.told()).to.deep.equal([]);
   });
 
-  it('leaves objects alone while the lease of KEDA is held, says so once, and takes over when it has ended', async () => {
+  it('does not scale while the lease of KEDA is held, reports that once, and scales when it has ended', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     await world.holdLease();
@@ -51,13 +51,13 @@ describe('KedaDetector', () => {
     expect(world.told()).to.deep.equal([TOLD, OVER]);
   });
 
-  it('does not begin while the lease is held', async () => {
+  it('does not run while the lease is held', async () => {
     await using world = await start({ isHeld: true });
     await world.until(() => world.operator.evidence === HELD);
     expect(world.beginnings).to.equal(0);
   });
 
-  it('leaves the objects of a namespace alone while somebody else writes a status there, and says so once', async () => {
+  it('does not scale objects of a namespace while another manager writes a status there, and reports that once', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     expect(world.leaves('web')).to.equal(false);
@@ -80,7 +80,7 @@ describe('KedaDetector', () => {
     expect(world.told()).to.deep.equal([SOME, SOME_OVER]);
   });
 
-  it('leaves all objects alone while somebody else writes statuses in two namespaces', async () => {
+  it('scales no object while another manager writes statuses in two namespaces', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     await world.writeStatus('keda');
@@ -107,7 +107,7 @@ describe('KedaDetector', () => {
     expect(world.leaves('web')).to.equal(true);
   });
 
-  it('goes by what is written where it may not read the lease, and says so once', async () => {
+  it('detects KEDA by its writes if it may not read the lease, and logs that once', async () => {
     await using world = await start();
     world.refuse(403);
     await world.passes(15);
@@ -118,7 +118,7 @@ describe('KedaDetector', () => {
     expect(world.leaves('web')).to.equal(true);
   });
 
-  it('goes on as it was while the API server does not tell', async () => {
+  it('changes nothing while the API server does not respond', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     world.refuse(500);
@@ -146,7 +146,7 @@ describe('KedaDetector', () => {
     await world.until(() => world.beginnings === 2);
   });
 
-  it('looks at no lease where none is named', async () => {
+  it('reads no lease if no namespace is configured', async () => {
     await using world = await start({ isHeld: true, kedaNamespace: '' });
     await world.until(() => world.isActing);
   });
@@ -158,7 +158,7 @@ describe('KedaDetector', () => {
     expect(await world.ended.catch(({ message }: Error) => message)).to.equal('it cannot act');
   });
 
-  it('hangs nothing on what acts at its looks, for that lasts for months', async () => {
+  it('attaches no handler to the run at each poll, because it lasts for months', async () => {
     const clock = new CountingClock();
     const none: WatchedKind = { onChange: () => () => {}, synced: async () => {}, values: () => [] };
     await using server = await startSimulatedApiServer();

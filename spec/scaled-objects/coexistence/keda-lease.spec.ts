@@ -13,12 +13,12 @@ const pathIn = (namespace: string) => `/apis/coordination.k8s.io/v1/namespaces/$
 const LEASES = pathIn('keda');
 
 describe('OperatorLease', () => {
-  it('is absent where there is none', async () => {
+  it('is absent without a lease', async () => {
     await using world = await start();
     expect(await world.look()).to.deep.equal({ kind: 'absent' });
   });
 
-  it('is held while it is renewed, and has ended once it was not for a minute', async () => {
+  it('is held while it is renewed, and ends after a minute without renewal', async () => {
     await using world = await start();
     await world.hold({ leaseDurationSeconds: 15 });
     for (let renewal = 0; renewal < 3; renewal++) {
@@ -51,7 +51,7 @@ describe('OperatorLease', () => {
     }
   });
 
-  it('has ended a minute after it was given back or deleted, and stays so until somebody holds it', async () => {
+  it('ends a minute after it is released or deleted, until it has a holder again', async () => {
     for (const isDeleted of [true, false]) {
       await using world = await start();
       const { clock } = world.server;
@@ -72,7 +72,7 @@ describe('OperatorLease', () => {
     }
   });
 
-  it('has ended at the first look if it was renewed minutes ago, and not if that was a moment ago by another clock', async () => {
+  it('has ended at the first read if the renewal is minutes old, but not if the clocks differ by a moment', async () => {
     await using world = await start();
     const { clock } = world.server;
     await world.hold({ renewTime: timeText(clock.nowMs() - 599_000) });
@@ -114,7 +114,7 @@ describe('OperatorLease', () => {
     expect(await world.look()).to.deep.include({ kind: 'held', ...KEDA });
   });
 
-  it('takes no permission but get of its name, in the one namespace', async () => {
+  it('needs only the permission to get its name in one namespace', async () => {
     await using world = await start();
     await world.hold({});
     const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
@@ -123,7 +123,7 @@ describe('OperatorLease', () => {
     ).to.deep.include({ kind: 'held' });
   });
 
-  it('counts in any namespace on demand, and is held where any of several is', async () => {
+  it('counts in any namespace on demand, and is held if any of several leases is', async () => {
     await using world = await start({ countsEverywhere: true });
     const elsewhere = { namespace: 'kube-system' };
     await world.hold({ holderIdentity: 'keda-operator-9' }, elsewhere);
@@ -135,7 +135,7 @@ describe('OperatorLease', () => {
     expect(await world.look()).to.deep.include({ kind: 'held', ...KEDA });
   });
 
-  it('takes only permissions for its name, and is looked for in one namespace where it may not be listed', async () => {
+  it('needs only permissions for its name, and is read in one namespace if leases may not be listed', async () => {
     await using world = await start({ countsEverywhere: true });
     await world.hold({ holderIdentity: 'keda-operator-9' }, { namespace: 'kube-system' });
     const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
@@ -155,7 +155,7 @@ describe('OperatorLease', () => {
     });
   });
 
-  it('says that it may not be read, and fails where that is not known', async () => {
+  it('reports that it may not be read, and fails for other errors', async () => {
     await using world = await start();
     const refuse = (code: number, reason: string) =>
       world.server.cluster.apiServer.setFaults(
@@ -179,7 +179,7 @@ async function start({ countsEverywhere = false } = {}) {
   let renewals = 0;
   return {
     server,
-    look: () => lease.look(new AbortController().signal),
+    look: () => lease.read(new AbortController().signal),
     /** One look by somebody who has no permissions but those. */
     async lookAs(rules: readonly Rule[]) {
       server.cluster.authenticator.setToken('token', { username: 'somebody' });
@@ -191,7 +191,7 @@ async function start({ countsEverywhere = false } = {}) {
       const access = await ClusterAccess.open(source, { clock, logger: new RecordingLogger() });
       await using client = new ApiClient({ access, clock, userAgent: 'spec/1' });
       const lease = new OperatorLease({ client, clock, ...KEDA, countsEverywhere });
-      return await lease.look(new AbortController().signal);
+      return await lease.read(new AbortController().signal);
     },
     async hold(spec: object, { namespace } = KEDA) {
       const renewTime = timeText(clock.nowMs());

@@ -6,7 +6,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const WRITES_WEB = '"keda" writes the status of ScaledObject default/web';
 
 describe('ExternalWrites', () => {
-  it('notices who has written a status, for three of its polls and 90 seconds at least', async () => {
+  it('reports a writer of a status for three polling intervals, but at least 90 s', async () => {
     for (const [pollingInterval, lastsMs] of [
       [undefined, 90_000],
       [1, 90_000],
@@ -27,7 +27,7 @@ describe('ExternalWrites', () => {
     }
   });
 
-  it('takes who writes one status to act on all objects of its namespace, and on no others', () => {
+  it('assumes that a writer of one status manages all objects of its namespace, and no others', () => {
     const writes = new ExternalWrites(new ManualClock());
     writes.observe('ScaledJob', undefined, object({ keda: 0 }));
     const text = '"keda" writes the status of ScaledJob default/web';
@@ -36,7 +36,7 @@ describe('ExternalWrites', () => {
     expect([writes.everywhere, writes.anywhere]).to.deep.equal([undefined, text]);
   });
 
-  it('takes who writes statuses in two namespaces to act everywhere, for as long as both last', async () => {
+  it('assumes that a writer of statuses in two namespaces manages all objects, while both writes count', async () => {
     const clock = new ManualClock();
     const writes = new ExternalWrites(clock);
     writes.observe('ScaledObject', object({}), object({ keda: 0 }));
@@ -48,7 +48,7 @@ describe('ExternalWrites', () => {
     expect(writes.anywhere).to.equal('"keda" writes the status of ScaledObject second/web');
   });
 
-  it('believes no manager of a status that comes without a change of it, which who may edit an object can make up', () => {
+  it('ignores a manager without a change of the status, which any editor of the object can forge', () => {
     const writes = new ExternalWrites(new ManualClock());
     for (const namespace of ['default', 'second']) {
       const before = object({ ours: 0 }, {}, namespace);
@@ -62,7 +62,7 @@ describe('ExternalWrites', () => {
     expect(writes.anywhere).to.equal(undefined);
   });
 
-  it('takes what was written before the first look to be of its namespace alone, in however many', () => {
+  it('counts writes before the first read for their namespace only, in any number of namespaces', () => {
     const writes = new ExternalWrites(new ManualClock());
     for (const namespace of ['default', 'second', 'third'])
       writes.observe('ScaledObject', undefined, object({ keda: 0 }, {}, namespace));
@@ -98,7 +98,7 @@ describe('ExternalWrites', () => {
     expect(writes.anywhere).to.equal(undefined);
   });
 
-  it('counts at the first look what was written last, from when it was written', async () => {
+  it('counts at the first read the latest write, from its time', async () => {
     const clock = new ManualClock();
     const writes = new ExternalWrites(clock);
     writes.observe('ScaledObject', undefined, object({ keda: -80, ours: -70 }));
@@ -122,7 +122,7 @@ describe('ExternalWrites', () => {
     expect(onWeb(writes)).to.equal(undefined);
   });
 
-  it('goes by the latest that lasts, shows no controls of names, and forgets when told to', () => {
+  it('uses the latest valid write, escapes control characters in names, and can be cleared', () => {
     const writes = new ExternalWrites(new ManualClock());
     writes.observe('ScaledObject', undefined, object({ 'ke\nda': 0 }, { pollingInterval: 100 }));
     writes.observe('ScaledObject', undefined, object({ other: -10 }));

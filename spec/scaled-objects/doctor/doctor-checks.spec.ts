@@ -53,7 +53,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       },
     });
 
-  it('looks at each permission that the manifests give, but for those that matter with one admission plugin alone', () => {
+  it('checks each permission of the manifests, except those for one admission plugin', () => {
     const given = ['rbac', 'keda-lease']
       .flatMap((file) =>
         parseAllDocuments(readFileSync(`manifests/components/scaled-objects/${file}.yaml`, 'utf8')),
@@ -92,7 +92,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     expect(checksOf(undefined, { kedaNamespace: '' }).permissions).to.deep.equal(permissions.slice(0, -2));
   });
 
-  it('looks at a cluster without objects, check by check, under names for programs and titles for people', async () => {
+  it('checks a cluster without objects, with a name and a title for each check', async () => {
     const { checks } = checksOf(undefined);
     const found: Record<string, readonly string[]> = {};
     for (const check of checks) found[`${check.name}: ${check.title}`] = await told(check);
@@ -110,7 +110,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     });
   });
 
-  it('looks at nothing where no kind is served, and tells each that is missing where one is', async () => {
+  it('skips the checks if no kind is served, and reports each missing kind if one is', async () => {
     await using without = await startSimulatedApiServer();
     await using partly = await startSimulatedApiServer({ definitions: DEFINITIONS.slice(1, 2) });
     const { checks } = checksOf(undefined);
@@ -131,7 +131,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     server = all;
   });
 
-  it('lists objects once for all checks, of one namespace where there is one', async () => {
+  it('lists objects once for all checks, of one namespace if configured', async () => {
     const object = (namespace: string, name: string) =>
       created(server, `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`, {
         ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name } },
@@ -167,7 +167,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     expect(await objects('kube-system')).to.deep.equal(['failed scaledobject kube-system/b']);
   });
 
-  it('knows the provider of external metrics for ours by the name or the label of its Service', async () => {
+  it('recognizes the autoscaler as provider of external metrics by the name or label of its Service', async () => {
     const register = async (namespace: string, name: string) => {
       await server.client.delete(`/apis/apiregistration.k8s.io/v1/apiservices/${EXTERNAL}`);
       await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
@@ -250,7 +250,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       renewTime: new Date(server.clock.nowMs() - agoMs).toISOString().replace('Z', '000Z'),
     });
 
-    it('knows its operator by its name or by its image, from any registry', async () => {
+    it("recognizes KEDA's operator by its name or image, from any registry", async () => {
       await deployment('a', 'kedacore/keda');
       await deployment('b', 'registry.example/kedacore/keda@sha256:0', { replicas: 3 });
       await deployment('c', 'kedacore/keda:2.1', { replicas: 0 });
@@ -275,7 +275,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       ]);
     });
 
-    it('looks for its lease in one namespace, in all where they count and may be listed, and nowhere where there is none', async () => {
+    it('reads its lease in one namespace, in all if they count and may be listed, and nowhere if none is configured', async () => {
       await lease(renewed(4400));
       for (const none of [check(''), check('keda')])
         expect(await told(none)).to.deep.equal(['ok keda-operator: KEDA is not installed']);
@@ -302,7 +302,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       expect((await told(check('default')))[0]).to.match(/^unchecked lease operator.keda.sh: .*status 400/);
     });
 
-    it('says when a lease was renewed, where that can be said', async () => {
+    it('reports when a lease was renewed, if it has a valid time', async () => {
       await lease({});
       expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it has no renew time`]);
       await lease(renewed(-5000)); // by a clock that is ahead

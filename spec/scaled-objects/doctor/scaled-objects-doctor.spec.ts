@@ -14,7 +14,7 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
 describe('scaledObjectsDoctor', () => {
-  it('asks each trigger once, and tells what it said', async () => {
+  it('queries each trigger once and reports its value', async () => {
     await using server = await startServer();
     await using source = await startSource(12);
     await created(server, PATHS.secrets, {
@@ -54,7 +54,7 @@ describe('scaledObjectsDoctor', () => {
     expect(source.asked).to.have.members(['/?api_key=good', '/']);
   });
 
-  it('tells which triggers cannot be used, and which sources do not respond', async () => {
+  it('reports unusable triggers and sources that do not respond', async () => {
     await using server = await startServer();
     await using source = await startSource(undefined);
     await deployment(server, 'broken');
@@ -72,12 +72,12 @@ describe('scaledObjectsDoctor', () => {
       ],
     ]);
     const seen = findings.filter(({ subject }) => subject.includes('default/broken')).map((one) => one.seen);
-    expect(seen[0]).to.match(/^no scaler found for type: kafka; there are /);
+    expect(seen[0]).to.match(/^no scaler found for type: kafka; supported types are /);
     expect(seen[1]).to.equal('TriggerAuthentication "nobody" not found');
     expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
   });
 
-  it('tells by name of a Secret that an authentication refers to and that is not there, though the source responds', async () => {
+  it('names a missing Secret of an authentication even if the source responds', async () => {
     await using server = await startServer();
     await using source = await startSource(3);
     await deployment(server, 'web');
@@ -95,7 +95,7 @@ describe('scaledObjectsDoctor', () => {
     expect(found[0]?.seen).to.equal('TriggerAuthentication "ta": Secret default/missing-secret not found');
   });
 
-  it('advises to mend the trigger first, as its source may respond without what the trigger asks for', async () => {
+  it('advises to fix the trigger first, because its source may respond without the value', async () => {
     await using server = await startServer();
     await using source = await startSource(12);
     await deployment(server, 'web');
@@ -180,7 +180,7 @@ describe('scaledObjectsDoctor', () => {
     ]);
   });
 
-  it('judges the lease of an operator as the controller does at its first look', async () => {
+  it('classifies the lease of an operator as the controller does at its first read', async () => {
     await using server = await startServer();
     const lease = async (spec: {
       renewedAgoMs: number;
@@ -218,7 +218,7 @@ describe('scaledObjectsDoctor', () => {
     ]);
   });
 
-  it('finds who else writes the statuses of objects, and which are left alone for it', async () => {
+  it('finds other writers of statuses, and the objects that are not scaled for them', async () => {
     await using server = await startServer();
     await using source = await startSource(1);
     const namespaces = ['default', 'kube-system'];
@@ -257,7 +257,7 @@ describe('scaledObjectsDoctor', () => {
     expect(await told()).to.deep.equal([]);
   });
 
-  it('tells which objects cannot be used, in the words of their conditions', async () => {
+  it('reports unusable objects with the messages of their conditions', async () => {
     await using server = await startServer();
     await using source = await startSource(1);
     const triggers = [{ type: 'metrics-api', metadata: source.metadata }];
@@ -322,7 +322,7 @@ describe('scaledObjectsDoctor', () => {
     expect((await server.client.get(PATHS.jobs)).body.items).to.deep.equal([]);
   });
 
-  it('tells that targets and settings can be used, of triggers nothing, and what it may not look at', async () => {
+  it('reports valid targets and settings, and checks that need a missing permission', async () => {
     await using server = await startServer();
     await using source = await startSource(1);
     await deployment(server, 'web');
@@ -341,7 +341,7 @@ describe('scaledObjectsDoctor', () => {
     );
   });
 
-  it('tells what it finds of a KEDA that runs where it may see its Deployment alone, or its lease alone', async () => {
+  it('finds KEDA with permission for its Deployment only, or for its lease only', async () => {
     await using server = await startServer();
     const labels = { app: 'keda' };
     await created(server, PATHS.deployments, {

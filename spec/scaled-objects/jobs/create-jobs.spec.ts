@@ -14,7 +14,7 @@ const KEY = 'default/work';
 const TWO_MESSAGES = [{ value: 2, labels: {} }];
 
 describe('createJobs', () => {
-  it('counts what ended after the queue told its length, by the clock of who tells when Jobs end', async () => {
+  it('counts Jobs that ended after the queue length was read, by the clock of the API server', async () => {
     // Ours is an hour ahead of the API server's.
     expect(await madeAfter({ endedAtOursMs: -3_600_000 + 500, clockAheadMs: 3_600_000 })).to.equal(1);
     expect(await madeAfter({ endedAtOursMs: -3_600_000 - 60_000, clockAheadMs: 3_600_000 })).to.equal(2);
@@ -22,7 +22,7 @@ describe('createJobs', () => {
     expect(await madeAfter({ endedAtOursMs: 3_600_000 - 60_000, clockAheadMs: -3_600_000 })).to.equal(2);
   });
 
-  it('goes on to make Jobs beside those that have ended when our clock is stepped back, or was stopped', async () => {
+  it('continues to create Jobs after ended ones if the local clock is stepped back or was stopped', async () => {
     // Of what ended a minute before, nothing is in the queue any more; what ended just after may be.
     for (const steppedMs of [-3_600_000, 3_600_000]) {
       const stepped = { clockAheadMs: 0, steppedMs };

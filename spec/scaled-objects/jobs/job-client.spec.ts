@@ -31,7 +31,7 @@ describe('JobClient', () => {
 const LONG = 'x'.repeat(64);
 
 describe('newJob', () => {
-  it('is what the ScaledJob says, with what it is found by', () => {
+  it('has the fields of the ScaledJob, and the label that selects it', () => {
     const object = {
       metadata: {
         ...{ name: 'work', namespace: 'shop', uid: 'u', generation: 3 },

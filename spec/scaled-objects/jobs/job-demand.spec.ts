@@ -15,7 +15,7 @@ const failing = {
 } as unknown as ObservedMetric;
 
 describe('demandOf', () => {
-  it('divides what a trigger told, all of it together, by its target', () => {
+  it("divides the sum of a trigger's values by its target", () => {
     expect(demandOf([observed(5, [10, 2])], 100)).to.deep.equal({
       queueLength: 12,
       jobs: 2.4,
@@ -24,18 +24,18 @@ describe('demandOf', () => {
     expect(demandOf([observed(5, [4], false)], 100)?.isActive).to.equal(false);
   });
 
-  it('asks for no more than there may be, and for nothing by a target of 0', () => {
+  it('demands at most the maximum, and nothing for a target of 0', () => {
     expect(demandOf([observed(1, [10])], 4)).to.deep.equal({ queueLength: 10, jobs: 4, isActive: true });
     expect(demandOf([observed(0, [10])], 4)).to.deep.equal({ queueLength: 10, jobs: 0, isActive: true });
   });
 
-  it('takes of several metrics the mean of their targets, and is active by any that is known', () => {
+  it('uses the mean of the targets of several metrics, and is active if any is', () => {
     const several = [observed(2, [12], false), observed(4, [90])];
     expect(demandOf(several, 100)).to.deep.equal({ queueLength: 12, jobs: 4, isActive: true });
     expect(demandOf([observed(2, [12], false), failing], 100)?.isActive).to.equal(false);
   });
 
-  it('is not known of one that fails, or that has no metric', () => {
+  it('is undefined for a failing trigger, or one without metrics', () => {
     expect(demandOf([failing, observed(1, [1])], 9)).to.equal(undefined);
     expect(demandOf([], 9)).to.equal(undefined);
   });
@@ -44,7 +44,7 @@ describe('demandOf', () => {
 describe('combineDemands', () => {
   const of = (queueLength: number, jobs: number, isActive = true) => ({ queueLength, jobs, isActive });
 
-  it('keeps the first of those that are as long, asks for whole Jobs, and for no more than there may be', () => {
+  it('uses the first of equal queue lengths, rounds up to whole Jobs, and demands at most the maximum', () => {
     const [max, min] = [100, 0];
     for (const calculation of ['max', 'min', 'anything'])
       expect(combineDemands([of(4, 1), of(4, 2)], { calculation, max, min }).jobs, calculation).to.equal(1);

@@ -55,7 +55,7 @@ describe('found Jobs', () => {
     expect(names(runningJobs(jobs, nowMs - 20_000))).to.deep.equal(['a', 'b']);
   });
 
-  it('are pending while no pod of theirs does anything, or has all the conditions', () => {
+  it('are pending without a working pod, or without one that has all the conditions', () => {
     const pod = (of: string, phase: string, ...types: string[]) => ({
       metadata: { name: of, labels: { 'job-name': of } },
       status: { phase, conditions: types.map((type) => ({ type, status: 'True' })) },

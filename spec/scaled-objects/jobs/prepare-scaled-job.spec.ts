@@ -47,7 +47,7 @@ describe('jobRefusal', () => {
 });
 
 describe('collect', () => {
-  it('asks each metric at the interval of the object, steadily, and all of them once one is pushed', () => {
+  it('polls each metric at the interval of the object, and all of them after a push', () => {
     const jobState = memoriesOf(new ManualClock()).of('default/work');
     const metric = (metricName: string) => ({ metricName, query: { key: metricName } });
     const triggers = [{ metrics: [metric('s0'), metric('s1')] }, { metrics: [metric('s2')] }];
@@ -148,7 +148,7 @@ describe('prepareScaledJob', () => {
     return { clock, jobState, done, environments, state, failing, planned };
   };
 
-  it('tries a Job, learns the time of the API server, and tells what is asked, for each generation once', async () => {
+  it("validates a Job, measures the API server's clock, and reports the triggers, once for each generation", async () => {
     const { clock, jobState, done, planned } = start();
     await clock.advance(5);
     const plan = await planned(1);
@@ -176,7 +176,7 @@ describe('prepareScaledJob', () => {
     expect(environments).to.deep.equal([{ KEY: 'of main' }, { KEY: 'of side' }]);
   });
 
-  it('plans again as authentications change, and every five minutes where there are any', async () => {
+  it('prepares again when authentications change, and every five minutes if there are any', async () => {
     const { clock, done, state, planned } = start();
     let plan = await planned(1);
     await clock.advance(300_000);
@@ -208,7 +208,7 @@ describe('prepareScaledJob', () => {
     expect(await planned(1)).to.not.equal(plan);
   });
 
-  it('says of what cannot be planned that it is the object', async () => {
+  it('reports a preparation error as a fault of the object', async () => {
     const { state, planned } = start();
     state.refused = new Error('no such queue');
     const refusal = await planned(1).catch((error: unknown) => error);
@@ -251,7 +251,7 @@ describe('checkScaledJob', () => {
       'Cannot set metricType in ScaledJob triggers',
     ],
   ] as const) {
-    it(`says ${JSON.stringify(told)} of ${JSON.stringify(spec)}`, () => {
+    it(`returns ${JSON.stringify(told)} for ${JSON.stringify(spec)}`, () => {
       expect(fullOf(() => checkScaledJob({ metadata: { name: 'a' }, spec } as ScaledJob))).to.equal(told);
     });
   }
@@ -305,18 +305,18 @@ describe('rollOut', () => {
   const ended =
     'ScaledJobRolloutCleanupCompleted Deleted 2 jobs owned by the previous version of the scaledJob';
 
-  it('deletes the Jobs of other generations in the background, and tells when that begins and ends', async () => {
+  it('deletes the Jobs of other generations in the background, and reports the start and the end', async () => {
     for (const spec of [{}, { rolloutStrategy: 'default' }, { rollout: { propagationPolicy: 'background' } }])
       expect(await rolledOut(spec)).to.deep.equal([begun, 'Background a', 'Background c', ended]);
   });
 
-  it('waits for their pods where that is asked for', async () => {
+  it('waits for their pods if the policy is foreground', async () => {
     expect(await rolledOut({ rollout: { propagationPolicy: 'foreground' } })).to.deep.equal([
       ...[begun, 'Foreground a', 'Foreground c', ended],
     ]);
   });
 
-  it('leaves them to end by themselves where that is asked for, and tells nothing where there are none', async () => {
+  it('lets them finish if the strategy is gradual, and reports nothing if there are none', async () => {
     expect(await rolledOut({ rolloutStrategy: 'gradual' })).to.deep.equal([]);
     expect(await rolledOut({ rollout: { strategy: 'gradual' } })).to.deep.equal([]);
     const both = { rolloutStrategy: 'default', rollout: { strategy: 'gradual' } };
@@ -324,7 +324,7 @@ describe('rollOut', () => {
     expect(await rolledOut({}, { jobs: JOBS.slice(1, 2) })).to.deep.equal([]);
   });
 
-  it('tells which one could not be deleted, and fails', async () => {
+  it('names the Job that could not be deleted, and fails', async () => {
     expect(await rolledOut({}, { refused: 'c' })).to.deep.equal([
       ...[begun, 'Background a'],
       'Warning ScaledJobRolloutCleanupFailed Failed to delete job c: refused',

@@ -86,7 +86,7 @@ describe('scaledJobController', () => {
     ['rollout', { rollout: { strategy: 'gradual' } }],
     ['rolloutStrategy', { rolloutStrategy: 'gradual' }],
   ] as const)
-    it(`keeps Jobs of earlier generations, and counts them, where ${field} says gradual`, async () => {
+    it(`retains Jobs of earlier generations, and counts them, if ${field} is gradual`, async () => {
       await using cluster = await startScaledObjectsCluster();
       cluster.source.set('/queue', 2);
       await scaledJob(cluster, rollout);
@@ -146,7 +146,7 @@ describe('scaledJobController', () => {
       expect([cluster.asked('/a'), cluster.asked('/b')]).to.deep.equal([5, 4]);
     });
 
-  it('tells of keys that a trigger does not know', async () => {
+  it('reports unknown keys of a trigger', async () => {
     await using cluster = await startScaledObjectsCluster();
     const trigger = cluster.trigger('/queue', { name: 'queue', metadata: { activationValue: '2' } });
     await scaledJob(cluster, { triggers: [trigger] });
@@ -155,7 +155,7 @@ describe('scaledJobController', () => {
     await cluster.holds(() => cluster.events.includes(told));
   });
 
-  it('tells that its triggers fail, and makes nothing', async () => {
+  it('reports failing triggers and creates no Jobs', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, {});
     await cluster.lead();
@@ -178,7 +178,7 @@ describe('scaledJobController', () => {
     await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
   });
 
-  it('goes on with what it knows where credentials cannot be read again, and Jobs cannot be checked', async () => {
+  it('continues with cached credentials if they cannot be read again, and if Jobs cannot be checked', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.create(PATHS.secrets, {
@@ -215,7 +215,7 @@ describe('scaledJobController', () => {
     await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
   });
 
-  it('refuses a metricType, and goes when it is deleted', async () => {
+  it('rejects a metricType, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, { triggers: [{ ...cluster.trigger('/queue'), metricType: 'Value' }] });
     await cluster.lead();
@@ -229,8 +229,8 @@ describe('scaledJobController', () => {
   });
 });
 
-describe('scaledJobController, of an object that is gone', () => {
-  it('has nothing asked for it any more, and remembers nothing of it', async () => {
+describe('scaledJobController, of a deleted object', () => {
+  it('stops its polls and deletes its state', async () => {
     const asked = new Map<string, number>();
     const states = new ScaledJobStates({
       clock: new ManualClock(),

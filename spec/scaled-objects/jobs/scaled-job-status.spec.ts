@@ -11,7 +11,7 @@ import {
 import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scaled-job.ts';
 
 describe('JOB_CONDITIONS', () => {
-  it('say what KEDA says', () => {
+  it('have the texts of KEDA', () => {
     const told = Object.entries(JOB_CONDITIONS).map(
       ([name, { type, status, reason, message }]) => `${name}: ${type} ${status} ${reason} ${message}`,
     );
@@ -38,7 +38,7 @@ const NOW = '2026-01-01T12:00:00Z';
 const MADE = { isActive: true, ready: 'ready', triggersActivity: {}, nowMs: NOW_MS } as const;
 
 describe('statusOf', () => {
-  it('tells of the triggers, and of what else it is made', () => {
+  it('describes the triggers and the other fields', () => {
     const triggers = [
       { type: 'cron', metadata: {}, authenticationRef: { name: 'key' } },
       { type: 'redis', metadata: {}, authenticationRef: { name: 'key' } },
@@ -69,7 +69,7 @@ describe('statusOf', () => {
       expect(status.lastActiveTime).to.equal(lastActiveTime);
     });
 
-  it('tells whether it is active, and leaves that as it was while nobody knows', () => {
+  it('reports its activity, and leaves the condition unchanged while it is unknown', () => {
     const before = { conditions: [condition('Active', 'True', 'ScalerActive')] };
     const active = (isActive: boolean | undefined) =>
       told(statusAfter(before, { ...MADE, isActive }).conditions)[1];
@@ -78,7 +78,7 @@ describe('statusOf', () => {
     ]);
   });
 
-  it('tells that a pause has ended, of one that there was', () => {
+  it('reports the end of a pause', () => {
     const last = (...conditions: readonly ObjectCondition[]) =>
       told(statusAfter({ conditions }, MADE).conditions).at(-1);
     expect(last(condition('Paused', 'True', 'ScaledJobPaused'))).to.equal('Paused False ScaledJobUnpaused');
@@ -89,7 +89,7 @@ describe('statusOf', () => {
 });
 
 describe('pausedStatus', () => {
-  it('tells of the pause, of no activity, and keeps the rest', () => {
+  it('reports the pause and no activity, and retains the other fields', () => {
     const { conditions, ...rest } = pausedStatus(job({ kept: 1, triggersActivity: { a: {} } }));
     expect(rest).to.deep.equal({ kept: 1, Paused: 'true' });
     expect(told(conditions)).to.deep.equal([
@@ -111,7 +111,7 @@ describe('recordPaused', () => {
     ['nothing while it goes on', paused, true, []],
     ['nothing while there is none', unpaused, false, []],
   ] as const)
-    it(`tells ${what}`, () => {
+    it(`reports ${what}`, () => {
       expect(eventsOf((own) => recordPaused(object, isPaused, own))).to.deep.equal(events);
     });
 });
@@ -128,7 +128,7 @@ describe('recordChanges', () => {
     ['nothing of what stays', at('True', 'True'), at('True', 'True'), []],
     ['nothing of what was not', {}, at('False', 'False'), []],
   ] as const)
-    it(`tells ${what}`, () => {
+    it(`reports ${what}`, () => {
       expect(eventsOf((own) => recordChanges(job(before), after as never, own))).to.deep.equal(events);
     });
 });

@@ -13,7 +13,7 @@ const FAILING: MetricState = { kind: 'failing', error };
 const LOST: MetricState = { kind: 'fallback', error };
 
 describe('evaluateTriggers', () => {
-  it('is active where one trigger is, and tells of each that is known', () => {
+  it('is active if one trigger is, and reports the activity of each known one', () => {
     expect(evaluated([IDLE, ACTIVE, PENDING])).to.deep.equal({
       ...{ isActive: true, hasError: false, isPending: true, isFallingBack: false },
       activeMetrics: ['s1'],
@@ -22,7 +22,7 @@ describe('evaluateTriggers', () => {
     expect(evaluated([IDLE, FAILING])).to.include({ isActive: false, hasError: true, isPending: false });
   });
 
-  it('is active by its fallback where that asks for replicas, and by none that cannot be used', () => {
+  it('is active by its fallback if that has replicas, and not by an invalid one', () => {
     const fallback = { failureThreshold: 3, replicas: 2 };
     const found = evaluated([LOST], { fallback });
     expect(found).to.include({ isActive: true, isFallingBack: true, hasError: false });
@@ -31,13 +31,13 @@ describe('evaluateTriggers', () => {
       expect(evaluated([LOST], { fallback: { ...fallback, ...unusable } }).isActive).to.equal(false);
   });
 
-  it('takes a trigger for active that tells so by itself, though it is not known otherwise', () => {
+  it('counts a pushed trigger as active even if it is not polled yet', () => {
     const found = evaluated([PENDING, IDLE], { pushed: [0] });
     expect(found.activeMetrics).to.deep.equal(['s0']);
     expect(found.triggersActivity).to.deep.equal({ s0: { isActive: true }, s1: { isActive: false } });
   });
 
-  it('goes by the formula alone, where there is one, and by what is pushed', () => {
+  it('uses only the formula, if there is one, and pushes', () => {
     const formula = (text: string, states: readonly MetricState[], more: object = {}) =>
       evaluated(states, { formula: text, ...more });
     expect(formula('s0 + s1', [ACTIVE, IDLE])).to.deep.include({
@@ -60,18 +60,18 @@ describe('evaluateTriggers', () => {
     });
   });
 
-  it('asks for as many replicas as there are, where the fallback says so', () => {
+  it('uses the current replicas if the fallback requires that', () => {
     const fallback = { failureThreshold: 3, replicas: 0, behavior: 'currentReplicas' };
     expect(evaluated([LOST], { fallback })).to.include({ isActive: true });
     expect(evaluated([LOST], { fallback, replicas: undefined })).to.include({ isActive: false });
   });
 
-  it('is not active beside CPU alone, where another trigger tells of nothing', () => {
+  it('is not active if the only other trigger beside CPU is inactive', () => {
     expect(evaluated([IDLE], { resources: ['cpu'] })).to.include({ isActive: false });
     expect(evaluated([], { resources: ['cpu'] })).to.include({ isActive: true });
   });
 
-  it('is active where nothing but CPU and memory is asked for, which tell nothing of zero', () => {
+  it('is active if all triggers are CPU and memory, which never deactivate', () => {
     expect(evaluated([]).isActive).to.equal(true);
   });
 });
@@ -119,7 +119,7 @@ describe('evaluateComposite', () => {
     expect(composite('a - b - 2', states)).to.deep.equal({ kind: 'value', value: 2, isActive: false });
   });
 
-  it('knows nothing while a trigger is pending or fails, and says why where one fails', () => {
+  it('has no value while a trigger is pending or fails, and has the error of a failing one', () => {
     expect(composite('a + b', { a: value(9), b: PENDING })).to.deep.equal(PENDING);
     expect(composite('a + b', { a: PENDING, b: FAILING })).to.deep.equal(FAILING);
     expect(composite('a + b', { a: LOST, b: FAILING }, STATIC)).to.deep.equal(FAILING);
@@ -135,12 +135,12 @@ describe('evaluateComposite', () => {
     });
   });
 
-  it('fails where the fallback asks for the present replicas, and nobody knows them', () => {
+  it('fails if the fallback needs the current replicas and they are unknown', () => {
     const current = { ...STATIC, behavior: 'currentReplicas' } as const;
     expect(composite('a', { a: LOST }, current)).to.deep.equal({ kind: 'failing', error });
   });
 
-  it('lets the formula see that a trigger is lost where the fallback leaves it to that', () => {
+  it('passes the missing value to the formula if the fallback is scalingModifiers', () => {
     const left = { ...STATIC, behavior: 'scalingModifiers' } as Fallback;
     const states = { a: LOST, b: value(9) };
     expect(composite('a ?? b', states, left)).to.deep.equal({ kind: 'value', value: 9, isActive: true });
@@ -148,7 +148,7 @@ describe('evaluateComposite', () => {
     expect(composite('a + b', states, left)).to.have.property('kind', 'failing');
   });
 
-  it('says what is wrong where the formula gives nothing, and there is no fallback', () => {
+  it('has an error if the formula returns nil and there is no fallback', () => {
     const found = composite('c', { a: value(1), c: value() });
     expect(found).to.deep.equal({ kind: 'value', value: 0, isActive: false });
     const nothing = composite('a', { a: LOST });

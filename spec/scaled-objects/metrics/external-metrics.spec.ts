@@ -64,11 +64,11 @@ describe('servedValues', () => {
   };
   const failed = (name = 's0-a') => `500 InternalError metric:${name} encountered error`;
 
-  it('are those that the source told, when it told them', () => {
+  it('are those of the source, with their times', () => {
     expect(told(value(1.5, 2))).to.equal('1500m at 5, 2 at 5');
   });
 
-  it('are never nothing for something: an error, with its cause where there is one', () => {
+  it('are never 0 for a failure, but an error with its cause', () => {
     expect(told({ kind: 'pending' })).to.equal(failed());
     expect(told({ kind: 'failing', error: ERROR })).to.equal(`${failed()}: refused`);
     expect(told({ kind: 'failing', error: ERROR }, { fallback: FALLBACK })).to.equal(`${failed()}: refused`);

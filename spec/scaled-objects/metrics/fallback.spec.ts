@@ -40,14 +40,14 @@ describe('fallbackValue', () => {
     expect(fallbackValue(total, fallback, at(2, 5))).to.equal(8);
   });
 
-  it('cannot be told without a ready pod, or without the current replicas that it asks for', () => {
+  it('is unknown without a ready pod, or without the current replicas that it depends on', () => {
     expect(() => fallbackValue(total, fallback, at(2, 0))).to.throw('error performing fallback');
     expect(fallbackValue(average, { ...fallback, behavior: 'currentReplicas' }, at(undefined))).to.equal(
       undefined,
     );
   });
 
-  it('goes by the target of a formula where there is one, of whatever fraction', () => {
+  it('uses the target of a formula if there is one, including fractions', () => {
     const modifiers = { target: 0.5, metricType: 'AverageValue' } as never;
     expect(fallbackValue(average, fallback, { ...at(1), modifiers })).to.equal(2);
   });
@@ -63,7 +63,7 @@ describe('HealthCounter', () => {
   ];
   const failuresIn = (health: Health) => health['s0-a']?.numberOfFailures;
 
-  it('counts failures in a row, whatever went well between two looks', () => {
+  it('counts failures in a row, regardless of successes between two evaluations', () => {
     const counter = new HealthCounter();
     let health: Health = counter.next({}, asked(1, 0), MOST);
     expect(health).to.deep.equal({ 's0-a': { numberOfFailures: 0, status: 'Happy' } });
@@ -78,7 +78,7 @@ describe('HealthCounter', () => {
     expect(failuresIn(counter.next(health, asked(91, 0), MOST))).to.equal(0);
   });
 
-  it('remembers nothing of a metric that is gone', () => {
+  it('drops a removed metric', () => {
     const counter = new HealthCounter();
     counter.next({}, asked(10, 0), MOST);
     counter.next({}, [{ metricName: 's0-b', pollCount: 1, failuresInARow: 0 }], MOST);

@@ -6,22 +6,22 @@ const error = new Error('connection refused');
 const FALLBACK = { failureThreshold: 3, replicas: 2 };
 
 describe('observeMetrics', () => {
-  it('has the values of what a source told, with the time that it told or that of the response', () => {
+  it('has the values of a source, with their own time or that of the response', () => {
     const value = { kind: 'value', values: [7], isActive: true };
     expect(state({ samples: [sample(7)] })).to.deep.equal({ ...value, atMs: 9_000 });
     const timed = [{ ...sample(7), takenAtMs: 8_000 }];
     expect(state({ samples: timed })).to.deep.equal({ ...value, atMs: 8_000 });
   });
 
-  it('waits for what was not told yet', () => {
+  it('is pending before the first response', () => {
     expect(state({})).to.deep.equal({ kind: 'pending' });
   });
 
-  it('fails with its source, though that has told something before', () => {
+  it('fails with its source, even after earlier responses', () => {
     expect(state({ samples: [sample(7)], failure: error })).to.deep.equal({ kind: 'failing', error });
   });
 
-  it('fails where what was told cannot be judged', () => {
+  it('fails if the samples cannot be evaluated', () => {
     expect(state({ samples: [] })).to.deep.equal({ kind: 'failing', error: new Error('no value') });
   });
 
@@ -38,7 +38,7 @@ describe('observeMetrics', () => {
       expect(state({ failure: error, health }).kind).to.equal('failing');
     });
 
-  it('tells which triggers are pushed, which by default is none', () => {
+  it('reports pushed triggers, by default none', () => {
     const isPushed = ({ index }: { readonly index: number }) => index === 1;
     const pushed = (more: object) => observed(more).map((one) => one.isPushed);
     expect(pushed({ isPushed })).to.deep.equal([false, true]);
@@ -88,7 +88,7 @@ function observed({ samples, failure, health, fallback, ...more }: Told) {
 }
 
 describe('ActivityLog', () => {
-  it('knows since when a metric is active or not, through times when it is unknown, until it is gone', () => {
+  it('records since when a metric is active or inactive, also while it is unknown, until it is removed', () => {
     const log = new ActivityLog();
     const note = (states: Readonly<Record<string, MetricState>>, atMs: number) =>
       log.record(

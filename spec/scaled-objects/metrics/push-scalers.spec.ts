@@ -68,7 +68,7 @@ describe('PushScalerStreams', () => {
     expect(polled).to.have.length(4);
   });
 
-  it('polls 20 metrics a second of a namespace that floods, in turns, and others as if it were not there', async () => {
+  it('polls 20 metrics per second of a flooding namespace, in turns, and those of other namespaces without delay', async () => {
     const { clock, followers, followed, trigger, polled } = setUp();
     const owners = Array.from({ length: 1000 }, (_, index) => `flood/o${index}`);
     for (const owner of owners) followers.replace(owner, [trigger(owner, 's0')], {});
@@ -91,7 +91,7 @@ describe('PushScalerStreams', () => {
     expect(polled.filter((one) => one.startsWith('calm'))).to.have.length(2);
   });
 
-  it('goes on with what stays, and ends what does not', async () => {
+  it('retains existing subscriptions, and ends the others', async () => {
     const { clock, followers, followed, trigger, replace, polled } = setUp();
     replace([trigger('a', 's0'), trigger('b', 's1')]);
     const [a, b] = [followed.get('a'), followed.get('b')];

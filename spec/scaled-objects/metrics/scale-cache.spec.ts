@@ -11,7 +11,7 @@ const ABSENT =
   'metric:s0-metric-api-value encountered error: error requesting metrics endpoint: /absent: api returned 404';
 
 describe('ScaleCache', () => {
-  it('tells a fallback how many replicas a target has that is no workload of its own kind', async () => {
+  it('provides the replicas of a target of another kind for a fallback', async () => {
     await using cluster = await startScaledObjectsCluster();
     const metric = 's0-metric-api-value';
     await replicaSet(cluster, 6);
@@ -32,7 +32,7 @@ describe('ScaleCache', () => {
     await cluster.holds(() => cluster.external(metric, 'web') === ABSENT);
   });
 
-  it('follows a scale that HPAs ask for while sources fail that are asked once an hour', async () => {
+  it('refreshes a scale at requests of HPAs while sources with a polling interval of an hour fail', async () => {
     await using cluster = await startScaledObjectsCluster();
     await replicaSet(cluster, 2);
     await cluster.scaledObject('web', {
@@ -55,7 +55,7 @@ describe('ScaleCache', () => {
     await cluster.holds(() => told() === '100');
   });
 
-  it('reads once at a time, and knows nothing of another target or of long ago', async () => {
+  it('reads one at a time, and has no value of another target or an expired one', async () => {
     const clock = new ManualClock();
     const asked: ((scale: Scale) => void)[] = [];
     using read = new ScaleCache({ clock, scales: { get: () => new Promise((told) => asked.push(told)) } });
@@ -76,7 +76,7 @@ describe('ScaleCache', () => {
     expect(read.replicas('default/web', target, 1000)).to.equal(undefined);
   });
 
-  it('forgets what is told of an owner after that has gone', async () => {
+  it('discards a response for a deleted owner', async () => {
     const clock = new ManualClock();
     const { promise, resolve } = Promise.withResolvers<Scale>();
     using read = new ScaleCache({ clock, scales: { get: () => promise } });

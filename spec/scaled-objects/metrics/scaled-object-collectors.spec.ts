@@ -18,7 +18,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 const KEY = 'default/web';
 
 describe('ScaledObjectCollectors', () => {
-  it('take no activity of an object for that of another which has its name now', async () => {
+  it('do not use the activity of a deleted object for a new one with its name', async () => {
     await using built = new BuiltPlans();
     const { plans } = built;
     await built.reconcile();
@@ -146,7 +146,7 @@ const observed = (state: MetricState): readonly ObservedMetric[] => [
 ];
 
 describe('PollChangeDetector', () => {
-  it('tells what is confirmed from what changes', () => {
+  it('distinguishes unchanged from changed results', () => {
     const heard = new PollChangeDetector();
     const isUnchanged = (state: MetricState, monotonicMs: number, countsValues = false) => {
       const isActive = state.kind === 'value' && state.isActive;
@@ -167,7 +167,7 @@ describe('PollChangeDetector', () => {
     expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 
-  it('tells that a push begins and ends to count', () => {
+  it('reports when a push begins and ceases to count', () => {
     const heard = new PollChangeDetector();
     const isUnchanged = (isPushed: boolean) =>
       heard.isUnchanged(

@@ -27,7 +27,7 @@ describe('recordStarted', () => {
     ]);
   });
 
-  it('tells each type once, as much of keys as is bounded, and that asking ends', () => {
+  it('reports each type once, a bounded number of keys, and the end of polling', () => {
     const told: string[] = [];
     const note = (...words: readonly string[]) => void told.push(words.join(' '));
     const trigger = (type: string, unmatched: readonly string[] = []) => ({

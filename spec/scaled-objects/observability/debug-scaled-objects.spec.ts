@@ -5,7 +5,7 @@ import { servePage } from '#spec/support/served-page.ts';
 import { TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('debugScaledObjects', () => {
-  it('tells of each trigger what it told, since when it is active, and what happens next', async () => {
+  it('has the value, activity and next poll of each trigger', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 12);
     await cluster.deployment('web', 2);
@@ -49,7 +49,7 @@ describe('debugScaledObjects', () => {
     expect((await cluster.debug('?name=other')).scaledObjects).to.deep.equal([]);
   });
 
-  it('tells why an object cannot be used, of its pause, and of ScaledJobs', async () => {
+  it('has the reason of an unusable object, its pause, and ScaledJobs', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 3);
     await cluster.deployment('web', 1);
@@ -72,12 +72,12 @@ describe('debugScaledObjects', () => {
     );
     const { scaledObjects } = await cluster.debug();
     const [paused, web] = [...scaledObjects].sort((a, b) => a.name.localeCompare(b.name));
-    expect(web.triggers[0].error).to.match(/^no scaler found for type: kafka; there are /);
+    expect(web.triggers[0].error).to.match(/^no scaler found for type: kafka; supported types are /);
     expect(web.next).to.equal('check the object again');
     expect(paused.next).to.equal('do nothing until the pause ends');
   });
 
-  it('has of each object all that is known, of which nothing is made up where it is not', async () => {
+  it('has all known details of each object, and omits unknown ones', async () => {
     const nowMs = Date.parse(TOLD_AT);
     const trigger = { type: 'prometheus', metadata: {} };
     const object = (namespace: string, name: string, status?: object) => ({
@@ -211,7 +211,7 @@ describe('debugScaledObjects', () => {
     expect((await page.get('', { method: 'POST' })).status).to.equal(405);
   });
 
-  it('has nothing of ScaledJobs where another replica acts, and of no operator where there is none', async () => {
+  it('omits ScaledJobs in replicas that do not lead, and the operator if there is none', async () => {
     const jobs = [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [] } }];
     await using page = await servePage(debugScaledObjects(toldOf({ jobs, isLeader: false })));
     expect(JSON.parse((await page.get()).body)).to.deep.equal({ scaledObjects: [], scaledJobs: [] });

@@ -12,7 +12,7 @@ import {
 import { toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('kedaSeries', () => {
-  it('tells of each trigger its value, whether it is active, and how it fails', async () => {
+  it('has the value, activity and failures of each trigger', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 7).set('/b', 0);
     await cluster.deployment('web', 1, { resources: { requests: { cpu: '1' } } });
@@ -61,7 +61,7 @@ describe('kedaSeries', () => {
     await cluster.holds(async () => (await lines(cluster, 'keda_scaler_active')).length === 0);
   });
 
-  it('counts requests by HTTP of each trigger by their status, also of those who share them', async () => {
+  it('counts HTTP requests of each trigger by status, also if triggers share them', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 7);
     for (const name of ['web', 'worker']) {
@@ -82,7 +82,7 @@ describe('kedaSeries', () => {
     expect(durations).to.include('{scaler="queue",status_code="503"} 1');
   });
 
-  it('tells the value of a formula, and goes on where one cannot be used', async () => {
+  it('has the value of a formula, and continues after an invalid one', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 7);
     const advanced = (formula: string) => ({ scalingModifiers: { formula, target: '2' } });
@@ -156,7 +156,7 @@ describe('kedaSeries', () => {
     expect((await lines(cluster, 'keda_scaler_active'))[0]).to.contain('type="scaledjob"');
   });
 
-  it('has all series under the names, helps, types and labels that dashboards know', () => {
+  it('has all series with the names, help texts, types and labels of KEDA', () => {
     const spec = { scaleTargetRef: { name: 'web' }, triggers: [] };
     const formula = (text: string, more: object = {}) => ({
       ...{ ...spec, ...more, triggers: [{ type: 'redis', name: 'q', metadata: {} }] },
@@ -268,7 +268,7 @@ async function lines(cluster: ScaledObjectsCluster, name: string): Promise<reado
 }
 
 describe('buildSeries', () => {
-  it('tells what runs, under the labels that dashboards join by', () => {
+  it('describes the program with the labels of KEDA', () => {
     const info = versionInfo({ version: 'v24.1.0', platform: 'linux', arch: 'x64' });
     const series = buildSeries({ ...info, gitVersion: 'v1.2.3' });
     expect([...series.slices()].join('')).to.equal(
@@ -279,7 +279,7 @@ describe('buildSeries', () => {
 });
 
 describe('registeredSeries', () => {
-  it('tells types apart that differ behind the end of a line, so that no series comes twice', () => {
+  it('distinguishes types that differ after a line break, so that no series is duplicated', () => {
     const object = (type: string) => ({
       metadata: { name: 'a', namespace: 'shop' },
       spec: { triggers: [{ type, metadata: {} }] },

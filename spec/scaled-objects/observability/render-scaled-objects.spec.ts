@@ -15,7 +15,7 @@ const SIGN = '"keda" writes the status';
 const value = (...values: number[]) => ({ kind: 'value', values, isActive: true, atMs: 0 }) as const;
 
 describe('renderScaledObjects', () => {
-  it('lists objects, those first that are not ready, each by its state, and says why one is not ready', () => {
+  it('lists objects with their states, those that are not ready first, with the reason', () => {
     const metrics = { s0: { state: value(7), nextInMs: 4600 } };
     const page = rowsOf('', {
       objects: [
@@ -50,7 +50,7 @@ describe('renderScaledObjects', () => {
     ]);
   });
 
-  it('says why triggers do not work where the condition only says that they do not', () => {
+  it('shows why triggers fail if the condition only states that they do', () => {
     const failed = (reason: string, message: string) =>
       ({ type: 'Ready', status: 'False', reason, message }) as const;
     const refused = { kind: 'failing', error: new Error('refused') } as const;
@@ -76,7 +76,7 @@ describe('renderScaledObjects', () => {
     ]);
   });
 
-  it('says of a pause that asks for no number of replicas why it is none', () => {
+  it('explains an invalid number of replicas of a pause', () => {
     const annotations = { 'autoscaling.keda.sh/paused-replicas': 'many' };
     const page = rowsOf('', { objects: [scaledObject('still', { conditions: [UNREADY] }, annotations)] });
     expect(page.slice(1)).to.deep.equal([
@@ -85,7 +85,7 @@ describe('renderScaledObjects', () => {
     ]);
   });
 
-  it('marks rows by their state, and each cell by what it holds, and links to each object', () => {
+  it('marks rows by state and cells by content, and links to each object', () => {
     const query = readPageQuery(new URLSearchParams('view=scaledobjects'), ['scaledobjects']);
     const objects = [
       scaledObject('ill', { conditions: [UNREADY] }),
@@ -105,7 +105,7 @@ describe('renderScaledObjects', () => {
     );
   });
 
-  it('lists what a filter lets through, a hundred a page', () => {
+  it('lists filtered objects, a hundred per page', () => {
     const objects = Array.from({ length: 101 }, (_, index) => scaledObject(`o${index}`, undefined));
     expect(rowsOf('', { objects })).to.have.lengthOf(101);
     expect(rowsOf('&page=2', { objects })).to.have.lengthOf(2);
@@ -115,7 +115,7 @@ describe('renderScaledObjects', () => {
     expect(rowsOf('&name=bare', { objects: [unnamed] })[1]).to.match(/^Pending\|ScaledObject\|\|bare/);
   });
 
-  it('says what is done next, as far as it is known, and when', () => {
+  it('shows the next action and its time, if known', () => {
     const next = (more: KnownObjects) =>
       rowsOf('', { objects: [scaledObject('web', { conditions: [READY] })], ...more })[1]
         ?.split('|')
@@ -217,7 +217,7 @@ describe('renderScaledObjects', () => {
     ]);
   });
 
-  it('shows of an object that has not been looked at, and of a ScaledJob, what is known', () => {
+  it('shows the known details of a pending object and of a ScaledJob', () => {
     const known = { objects: [scaledObject('web', undefined)], jobs: [scaledJob('web', undefined)] };
     const none = ['State|Trigger|Value|Threshold|Since|Failures|Next poll|Query'];
     const asked = 'This replica polls none of its triggers.';
@@ -310,7 +310,7 @@ describe('renderScaledObjects', () => {
     expect(page).to.include('a <span class="faint">&lt;b&gt;</span>');
   });
 
-  it('says that one is not there', () => {
+  it('reports a missing object', () => {
     expect(() => linesOf('&namespace=default&name=gone', {})).to.throw(
       'scaledobjects.keda.sh "default/gone" not found',
     );
@@ -337,7 +337,7 @@ describe('scaledObjectsUi', () => {
     });
   });
 
-  it('says what is managed by another operator, and that there is nothing to follow', () => {
+  it('reports objects of another operator, and missing kinds', () => {
     const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
     const told = toldOf({ objects, jobs, other });
     expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({

@@ -16,7 +16,7 @@ const POLLING_S = 30;
 
 describe('ScaledObjectCollectors, of an object with many triggers', () => {
   for (const count of [1, 10, 100])
-    it(`judges ${count} metrics no more often than 100 times a second and twice a poll`, async () => {
+    it(`evaluates ${count} metrics at most 100 times per second and twice per poll`, async () => {
       await using built = new ManyTriggers(count);
       await built.reconcile();
       await built.clock.advance(10 * POLLING_S * 1000);
@@ -33,7 +33,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
       expect(built.judged).to.be.at.most(2 * count);
     });
 
-  it('judges one metric for one that is requested', async () => {
+  it('evaluates only the requested metric', async () => {
     await using built = new ManyTriggers(100);
     await built.reconcile();
     await built.clock.advance(POLLING_S * 1000);
@@ -68,7 +68,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
     expect(built.plans.activity(KEY)?.of('s99-queue')).to.deep.include({ isActive: false });
   });
 
-  it('asks nothing of an object that has more than 100', async () => {
+  it('polls nothing for an object with more than 100', async () => {
     await using built = new ManyTriggers(101);
     await built.reconcile();
     await built.clock.advance(POLLING_S * 1000);

@@ -116,7 +116,7 @@ describe('compileFormula', () => {
     [`${'map(['.repeat(60)}`, /compile/],
     ['a'.repeat(2001), /longer than 2000 characters/],
   ] as const)
-    it(`refuses ${text.slice(0, 30)}`, () => {
+    it(`rejects ${text.slice(0, 30)}`, () => {
       expect(() => compileFormula(text).evaluate(VALUES)).to.throw(reason);
     });
 
@@ -137,7 +137,7 @@ describe('formulaTree', () => {
   });
 
   for (const text of ['a and b', '(a + '])
-    it(`leaves the parser to others as it was, after ${text}`, () => {
+    it(`restores the configuration of jsep after ${text}`, () => {
       const others = ['not', '#', 'a and b', 'nil', '{a}', 'a + b ^ c ^ d', 'a ?? b + c'];
       const before = others.map((one) => outcome(one));
       outcome(text, formulaTree);

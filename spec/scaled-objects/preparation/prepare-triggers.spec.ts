@@ -30,7 +30,7 @@ describe('prepareTriggers', () => {
     expect(iterations.size).to.equal(200);
   });
 
-  it('takes 500 metrics of one object, and refuses the trigger with which there are more', async () => {
+  it('prepares 500 metrics of one object, and rejects the trigger that exceeds them', async () => {
     const plan = async (...counts: readonly number[]) => {
       const planned = await prepareTriggers(
         counts.map((count) => ({ type: 'any', metadata: { count: `${count}` } })),
@@ -71,7 +71,7 @@ describe('prepareTriggers', () => {
     expect(await plan(...Array<number>(101).fill(1))).to.deep.equal([]);
   });
 
-  it('tells by name which Secrets, ConfigMaps and keys are not there, of triggers that can do without and that cannot', async () => {
+  it('names missing Secrets, ConfigMaps and keys of usable and unusable triggers', async () => {
     const plan = async (isNeeded: boolean, restrictsSecrets = false, clusterNamespace = 'kube-system') => {
       const [planned] = await prepareTriggers(
         [{ type: 'any', metadata: {}, authenticationRef: { name: 'ta' } }],
@@ -120,7 +120,7 @@ describe('prepareTriggers', () => {
       `missing required parameter "bearerToken" in [authParams]; ${missing.join('; ')}`,
     );
     expect((await plan(false, true))?.missing[1]).to.equal(
-      'TriggerAuthentication "ta": Secret default/missing-secret must not be read from that namespace',
+      'TriggerAuthentication "ta": Secret default/missing-secret may not be read from that namespace',
     );
     expect((await plan(false, true))?.missing[0]).to.equal(missing[0]); // it is Secrets that are restricted
     expect((await plan(false, true, 'default'))?.missing).to.deep.equal(missing);

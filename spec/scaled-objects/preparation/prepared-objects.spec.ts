@@ -99,7 +99,7 @@ describe('PreparedObjects, of triggers', () => {
     expect(planned).to.equal(2);
   });
 
-  it('plans again when authentications change, and every five minutes where there are some', async () => {
+  it('prepares again when authentications change, and every five minutes if there are any', async () => {
     authentications = ['a 1'];
     await current(1);
     authentications = ['a 2'];
@@ -113,7 +113,7 @@ describe('PreparedObjects, of triggers', () => {
     expect(planned).to.equal(3);
   });
 
-  it('keeps a trigger that cannot be planned just now, but none of an earlier generation', async () => {
+  it('retains a trigger that cannot be prepared at the moment, but none of an earlier generation', async () => {
     authentications = ['a 1'];
     await current(1);
     error = new Error('the source is away');
@@ -124,7 +124,7 @@ describe('PreparedObjects, of triggers', () => {
     expect([failed?.error, failed?.metrics.length]).to.deep.equal([error, 0]);
   });
 
-  it('plans again each time that it is asked while a trigger cannot be planned', async () => {
+  it('prepares again on each call while a trigger cannot be prepared', async () => {
     error = new Error('a parameter is missing');
     await current(1);
     expect(prepared.isCurrent(object(1))).to.equal(false);
@@ -132,7 +132,7 @@ describe('PreparedObjects, of triggers', () => {
     expect(planned).to.equal(2);
   });
 
-  it('knows nothing of an object that has gone', async () => {
+  it('has no triggers of a deleted object', async () => {
     await current(1);
     expect([prepared.delete(KEY), prepared.delete(KEY)]).to.deep.equal([true, false]);
     expect([prepared.findTriggers(KEY), prepared.isCurrent(object(1))]).to.deep.equal([undefined, false]);

@@ -8,7 +8,7 @@ const compiled = (spec: object = {}, annotations: object = {}) =>
   } as never);
 
 describe('compileScaledJob', () => {
-  it('has the defaults of what the spec leaves out', () => {
+  it('has the defaults of omitted fields', () => {
     expect(compiled()).to.deep.include({
       ...{ uid: 'u', generation: 1, namespace: 'shop', name: 'work', hasFormula: false },
       ...{ envSourceContainer: undefined, pollingMs: 30_000, strategy: {} },

@@ -14,7 +14,7 @@ const compiled = (spec: object = {}, metadata: object = {}) =>
   });
 
 describe('compileScaledObject', () => {
-  it('has the defaults of what the spec leaves out', () => {
+  it('has the defaults of omitted fields', () => {
     expect(compiled()).to.deep.include({
       ...{ uid: 'u', generation: 1, namespace: 'shop', name: 'web', createdAt: '' },
       ...{ hpaName: 'keda-hpa-web', hpaKey: 'shop/keda-hpa-web', givenHpaName: undefined },
@@ -44,7 +44,7 @@ describe('compileScaledObject', () => {
     expect(found.target).to.deep.include({ kindText: '/v1.ReplicationController', isWorkload: false });
   });
 
-  it('tells triggers that the HPA controller reads from others', () => {
+  it('distinguishes triggers that the HPA controller reads', () => {
     const isResourcesOnly = (...types: readonly string[]) =>
       compiled({ triggers: types.map((type) => ({ type, metadata: {} })) }).isResourcesOnly;
     expect([isResourcesOnly('cpu', 'memory'), isResourcesOnly('cpu', 'cron')]).to.deep.equal([true, false]);

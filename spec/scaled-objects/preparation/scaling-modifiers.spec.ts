@@ -17,12 +17,12 @@ describe('modifiersOf', () => {
     expect(modifiers(more)).to.deep.include({ target: 1000, activationTarget: -1.5, metricType: 'Value' });
   });
 
-  it('is none where nothing is said', () => {
+  it('is undefined without settings', () => {
     for (const none of [undefined, {}, { formula: '', target: '' }, { formula: '', target: undefined }])
       expect(modifiers(none)).to.equal(undefined);
   });
 
-  it('knows no triggers that the HPA controller reads itself, and needs no names of them', () => {
+  it('cannot use triggers that the HPA controller reads, and does not require names for them', () => {
     expect(() => modifiers({ ...GIVEN, formula: 'a + m' })).to.throw('unknown name m');
     expect(() => modifiers(GIVEN, [...TRIGGERS, { type: 'kafka', metadata: {} }])).to.throw(
       "trigger of type kafka has no name but it's required for a formula",
@@ -53,7 +53,7 @@ describe('modifiersOf', () => {
     [{ formula: 'a +' }, /^error trying to compile custom formula: /],
     [{ formula: 'a > 1' }, 'error trying to run custom formula: the result is a boolean, not a number'],
   ] as const)
-    it(`refuses ${JSON.stringify(changes)}`, () => {
+    it(`rejects ${JSON.stringify(changes)}`, () => {
       expect(() => modifiers({ ...GIVEN, ...changes })).to.throw(message);
     });
 });

@@ -110,7 +110,7 @@ describe('desiredHpa', () => {
     );
   });
 
-  it('refuses an object whose triggers give it no metric, as a scaler without any does', () => {
+  it('rejects an object whose triggers have no metrics', () => {
     expect(() => hpaOfPlan(objectOf({}), planOf([{ metrics: [] }]))).to.throw(
       'no metric specs returned from scalers for ScaledObject default/web',
     );

@@ -84,7 +84,7 @@ describe('ensureHpa', () => {
     'KEDAScalersStarted Scaler redis is built',
   ];
 
-  it('has an HPA, and tells for each generation once what is asked', async () => {
+  it('applies an HPA, and reports its triggers once for each generation', async () => {
     const { told, states, prepared } = start();
     const found = await prepared();
     expect(found).to.deep.include({ target: { replicas: 2, resource: RESOURCE }, isRetargeted: false });
@@ -98,7 +98,7 @@ describe('ensureHpa', () => {
     expect(told.at(-1)).to.match(/^KEDAScalerInfo CooldownPeriod is configured but is not relevant/);
   });
 
-  it('waits for a plan, and for what cannot be read just now', async () => {
+  it('waits for prepared triggers, and for references that cannot be read at the moment', async () => {
     const { told, state, prepared } = start();
     state.triggers = undefined;
     expect(await prepared()).to.equal(undefined);
@@ -107,7 +107,7 @@ describe('ensureHpa', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('fails by a trigger that cannot be planned, and tells each reason once, by another word with a formula', async () => {
+  it('fails for a trigger that cannot be prepared, and reports each cause once, with another reason for a formula', async () => {
     const { told, state, failure } = start();
     const broken = (message: string) => [toldTrigger('redis', { error: new Error(message) })];
     state.triggers = broken('no queue');
@@ -120,7 +120,7 @@ describe('ensureHpa', () => {
     expect(told).to.deep.equal(['KEDAMetricSourceFailed no host']);
   });
 
-  it('says why its HPA cannot be written; but not as it ends', async () => {
+  it('reports why its HPA cannot be written, except when it stops', async () => {
     const { state, failure } = start();
     state.refusal = new Error('the quota is used up');
     expect(await failure()).to.equal(`${HPA}: the quota is used up`);

@@ -39,14 +39,14 @@ describe('HpaClient', () => {
     ]);
   });
 
-  it('writes nothing where nothing of ours is different, though others have written too', async () => {
+  it('writes nothing if its own fields are unchanged, even if other clients have written', async () => {
     const found = hpaWith({ labels: { a: '1' }, owners: true, spec: WANTED.spec });
     const { hpa, written, writes } = await applied(found);
     expect([hpa, writes]).to.deep.equal([found, 0]);
     expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '4' });
   });
 
-  it('writes again where a label, an annotation, an owner or anything of the spec is different', async () => {
+  it('writes again if a label, an annotation, an owner or a field of the spec differs', async () => {
     const spec = WANTED.spec;
     for (const found of [
       hpaWith({ labels: { a: '2' }, owners: true, spec }),
@@ -61,7 +61,7 @@ describe('HpaClient', () => {
     expect((await applied(found, undefined, annotated as never)).writes).to.equal(1);
   });
 
-  it('takes what it wrote itself for in step while nobody has written since', async () => {
+  it('regards its own write as current while no client has written since', async () => {
     const found = { metadata: { name: 'keda-hpa-web', resourceVersion: '4' } };
     const text = JSON.stringify(WANTED);
     expect((await applied(found, { text, resourceVersion: '4' })).writes).to.equal(0);
@@ -69,7 +69,7 @@ describe('HpaClient', () => {
     expect((await applied(found, { text: '{}', resourceVersion: '4' })).writes).to.equal(1);
   });
 
-  it('deletes the very one that it means', async () => {
+  it('deletes only the HPA with the same UID', async () => {
     asked.splice(0);
     await client.delete({ metadata: { namespace: 'shop', name: 'a', uid: 'u' } }, signal);
     await client.delete({ metadata: { name: 'b' } }, signal);

@@ -11,8 +11,8 @@ const NOTHING_TO_DO: State = { kind: 'value', values: [0], isActive: false, atMs
 const SOMETHING_TO_DO: State = { kind: 'value', values: [9], isActive: true, atMs: 0 };
 const PENDING: State = { kind: 'pending' };
 
-describe('reconcileScaling, while a trigger has not told anything yet', () => {
-  it('scales nothing down, though the others have nothing to do and the cooldown is over', async () => {
+describe('reconcileScaling, before the first response of a trigger', () => {
+  it('does not scale down, even if the other triggers are inactive after the cooldown', async () => {
     for (const states of [[PENDING], [NOTHING_TO_DO, PENDING], [PENDING, NOTHING_TO_DO]]) {
       const { conditions, sizes } = await stepped({ replicas: 2, states });
       expect(sizes).to.deep.equal([]);
@@ -21,20 +21,20 @@ describe('reconcileScaling, while a trigger has not told anything yet', () => {
     expect((await stepped({ replicas: 2, states: [NOTHING_TO_DO, NOTHING_TO_DO] })).sizes).to.deep.equal([0]);
   });
 
-  it('wakes its target where another trigger is active', async () => {
+  it('activates its target if another trigger is active', async () => {
     const { conditions, sizes } = await stepped({ replicas: 0, states: [PENDING, SOMETHING_TO_DO] });
     expect(sizes).to.deep.equal([1]);
     expect(conditions).to.include('Active True');
   });
 
-  it('wakes its target where that is forced', async () => {
+  it('activates its target if that is forced', async () => {
     const annotations = { 'autoscaling.keda.sh/force-activation': 'true' };
     expect((await stepped({ replicas: 0, states: [PENDING], annotations })).sizes).to.deep.equal([1]);
   });
 });
 
-describe('reconcileScaling, at one look', () => {
-  it('leaves a target alone that somebody else has scaled meanwhile, and tells of nothing', async () => {
+describe('reconcileScaling, once', () => {
+  it('does not scale a target that another client has scaled meanwhile, and records no event', async () => {
     const { events, sizes, status } = await stepped({
       ...{ replicas: 0, states: [SOMETHING_TO_DO], replicasByNow: 4 },
     });
@@ -42,7 +42,7 @@ describe('reconcileScaling, at one look', () => {
     expect(status.lastActiveTime).to.equal(undefined);
   });
 
-  it('writes down when it woke its target, and tells why', async () => {
+  it('writes the time of activation, and records the cause', async () => {
     const { events, sizes, status } = await stepped({ replicas: 0, states: [SOMETHING_TO_DO] });
     expect([sizes, status.lastActiveTime]).to.deep.equal([[1], '2026-01-01T00:00:00Z']);
     expect(events).to.deep.equal([
@@ -50,7 +50,7 @@ describe('reconcileScaling, at one look', () => {
     ]);
   });
 
-  it('writes down when it was last active once that ends, though it wrote that less than a minute before', async () => {
+  it('writes the time of the last activity when it ends, even if it was written less than a minute before', async () => {
     const { status } = await stepped({
       ...{ replicas: 2, states: [NOTHING_TO_DO], cooldownPeriod: 300 },
       ...{ status: { lastActiveTime: '2026-01-01T00:00:00Z' }, seconds: 50, heardActiveAtMs: 40_000 },
@@ -58,7 +58,7 @@ describe('reconcileScaling, at one look', () => {
     expect(status.lastActiveTime).to.equal('2026-01-01T00:00:40Z');
   });
 
-  it('tells that its target cannot be scaled, and fails', async () => {
+  it('reports that its target cannot be scaled, and fails', async () => {
     const failing = { replicas: 0, states: [SOMETHING_TO_DO], set: () => Promise.reject(new Error('no')) };
     const events: string[] = [];
     const failure = await stepped({ ...failing, events }).catch((error: Error) => error.message);

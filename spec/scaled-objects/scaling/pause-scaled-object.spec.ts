@@ -13,14 +13,14 @@ describe('pause', () => {
     expect((await paused({ hpaOwner: undefined })).deleted).to.deep.equal([]);
   });
 
-  it('deletes the HPA of its former name, too, and that of its new one though the status does not tell it yet', async () => {
+  it('deletes the HPA of its former name and that of its new name, even if the status does not have it yet', async () => {
     const renamed = { hpaOwner: UID, status: { hpaName: 'former' } };
     for (const hpas of [['former'], ['keda-hpa-web'], ['former', 'keda-hpa-web']])
       expect((await paused({ ...renamed, hpas })).deleted).to.deep.equal(hpas);
     expect((await paused({ ...renamed, hpas: ['former'], hpaOwner: 'another' })).deleted).to.deep.equal([]);
   });
 
-  it('forgets the failures of triggers that nobody asks meanwhile: they do not count when it ends', async () => {
+  it('resets failure counts, because triggers are not polled meanwhile', async () => {
     const health = { 's0-queue': { numberOfFailures: 4, status: 'Failing' } };
     const { status } = await paused({
       status: { health, triggersActivity: { 's0-queue': { isActive: true } } },
@@ -28,7 +28,7 @@ describe('pause', () => {
     expect(status).to.not.have.any.keys('health', 'triggersActivity');
   });
 
-  it('puts up with an HPA that is gone already, and with no other failure', async () => {
+  it('accepts a deleted HPA, and no other failure', async () => {
     const refusing = (statusCode: number) => () =>
       Promise.reject(new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined }));
     const { status } = await paused({ hpaOwner: UID, remove: refusing(404) });
@@ -46,7 +46,7 @@ describe('pause', () => {
     expect(failure).to.have.property('message', 'failed to scale target to paused replica count: no');
   });
 
-  it('sets as many replicas as are asked for, unless there are so many, and says which texts are no number', async () => {
+  it('sets the replicas of the annotation unless they are equal, and rejects texts that are not numbers', async () => {
     expect((await paused({ replicas: '3' })).sizes).to.deep.equal([3]);
     expect((await paused({ replicas: '2' })).sizes).to.deep.equal([]);
     expect((await paused({ replicas: '0' })).status.pausedReplicaCount).to.equal(0);

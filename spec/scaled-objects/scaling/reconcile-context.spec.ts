@@ -14,7 +14,7 @@ describe('ScaledObjectStates', () => {
     expect(states.latest('default/web', undefined)).to.equal(undefined);
   });
 
-  it('keeps nothing of an object for another that has its name now: it has a cooldown of its own', () => {
+  it('discards the state of a deleted object if a new one has its name', () => {
     const states = new ScaledObjectStates();
     const object = (uid: string) =>
       ({ metadata: { name: 'web', uid, resourceVersion: '10' }, spec: {} }) as never;

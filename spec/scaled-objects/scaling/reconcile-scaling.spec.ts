@@ -49,7 +49,7 @@ describe('reconcileScaling', () => {
     ['back', -3_600_000],
     ['forward', 3_600_000],
   ] as const)
-    it(`keeps to the cooldown where the wall clock is set ${how} by an hour meanwhile`, async () => {
+    it(`keeps the cooldown if the wall clock is set ${how} by an hour meanwhile`, async () => {
       await using cluster = await startScaledObjectsCluster();
       cluster.source.set('/queue', 1);
       await cluster.deployment('web', 2);
@@ -90,7 +90,7 @@ describe('reconcileScaling', () => {
     ['triggers', {}],
     ['a formula', { scalingModifiers: { formula: 'queue - 1', target: '5' } }],
   ] as const)
-    it(`counts the cooldown from when a follower has heard activity of ${what}, as it becomes the leader`, async () => {
+    it(`starts the cooldown at the activity of ${what} that a follower polled before it leads`, async () => {
       await using cluster = await startScaledObjectsCluster();
       cluster.source.set('/queue', 2);
       await cluster.deployment('web', 1);
@@ -147,7 +147,7 @@ describe('reconcileScaling', () => {
     expect(cluster.events.filter((event) => event.includes('KEDAScaleTarget'))).to.deep.equal([]);
   });
 
-  it('lets the cooldown run while one trigger is active and another fails', async () => {
+  it('continues the cooldown while one trigger is active and another fails', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/a', 1).set('/b', 1);
     await cluster.deployment('web', 1);
@@ -166,7 +166,7 @@ describe('reconcileScaling', () => {
     expect(await cluster.replicas('web')).to.equal(1);
   });
 
-  it('works with what a trigger knows, and tells of the rest once', async () => {
+  it('uses the valid parameters of a trigger, and reports the others once', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     await cluster.deployment('web', 0);
@@ -180,7 +180,7 @@ describe('reconcileScaling', () => {
     ]);
   });
 
-  it('wakes by annotation, and says so', async () => {
+  it('activates by annotation, and reports it', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 0);
@@ -197,7 +197,7 @@ describe('reconcileScaling', () => {
     );
   });
 
-  it('goes into the fallback from zero, once failures exceed the threshold', async () => {
+  it('applies the fallback from zero, once failures exceed the threshold', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 0);
     const fallback = { failureThreshold: 1, replicas: 4 };
@@ -273,7 +273,7 @@ describe('reconcileScaling', () => {
     ['paused-scale-in', 'scaleDown', 3],
     ['paused-scale-out', 'scaleUp', 0],
   ] as const)
-    it(`goes on in one direction alone by ${annotation}`, async () => {
+    it(`scales in one direction only by ${annotation}`, async () => {
       await using cluster = await startScaledObjectsCluster();
       cluster.source.set('/queue', direction === 'scaleUp' ? 9 : 0);
       await cluster.deployment('web', replicas);
@@ -295,7 +295,7 @@ describe('reconcileScaling', () => {
       expect(cluster.external(METRIC, 'web')).to.equal(direction === 'scaleUp' ? '9' : '0');
     });
 
-  it('tells of no activity that woke nothing as the last, for no cooldown follows from it', async () => {
+  it('does not record activity that activates nothing, so that no cooldown follows', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 9);
     await cluster.deployment('web', 0);
@@ -316,7 +316,7 @@ describe('reconcileScaling', () => {
     ['true', true],
     ['whatever', true],
   ] as const)
-    it(`${isPaused ? 'pauses' : 'does not pause'} by an annotation that says ${text}, and keeps replicas`, async () => {
+    it(`${isPaused ? 'pauses' : 'does not pause'} by an annotation ${text}, and retains replicas`, async () => {
       await using cluster = await startScaledObjectsCluster();
       cluster.source.set('/queue', 9);
       await cluster.deployment('web', 2);
@@ -329,7 +329,7 @@ describe('reconcileScaling', () => {
       expect(await cluster.replicas('web')).to.equal(2);
     });
 
-  it('asks for an HPA that syncs, and with useCachedMetrics at the polling interval alone', async () => {
+  it('polls at the sync period of HPAs, and with useCachedMetrics only at the polling interval', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/fresh', 1).set('/cached', 1);
     for (const [name, more] of [
@@ -385,7 +385,7 @@ describe('reconcileScaling', () => {
     );
   });
 
-  it('asks for what a namespace gives by default only where a container requests nothing', async () => {
+  it('reads the defaults of a namespace only if a container has no requests', async () => {
     await using cluster = await startScaledObjectsCluster();
     const asked: string[] = [];
     cluster.setFaults({
@@ -407,7 +407,7 @@ describe('reconcileScaling', () => {
     expect(new Set(asked)).to.deep.equal(new Set(['/api/v1/namespaces/default/limitranges']));
   });
 
-  it('takes no HPA from another workload, though it has the name that is wanted', async () => {
+  it('does not take over the HPA of another workload, even with the desired name', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 1);
     for (const name of ['web', 'shop']) await cluster.deployment(name, 1);
@@ -428,7 +428,7 @@ describe('reconcileScaling', () => {
     expect(hpa.metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('leaves the replicas as they are where nothing is to be restored', async () => {
+  it('does not change the replicas if nothing has to be restored', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await cluster.deployment('web', 3);

@@ -6,7 +6,7 @@ import { REPLICA_SET, REPLICA_SETS, refuseScales, replicaSet } from '#spec/suppo
 import { startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 describe('targetReading', () => {
-  it('stops while the replicas of a target cannot be read, says so, and goes on when they can', async () => {
+  it('stops while the replicas of a target cannot be read, reports that, and continues afterwards', async () => {
     await using cluster = await startScaledObjectsCluster();
     cluster.source.set('/queue', 0);
     await replicaSet(cluster, 3);
@@ -30,7 +30,7 @@ describe('targetReading', () => {
     await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
   });
 
-  it('asks where a target is served whose kind is another one than the status tells', async () => {
+  it('reads the scale if the kind of the target differs from the status', async () => {
     const served = { group: 'apps', version: 'v1', namespaced: true };
     const deployments = { ...served, kind: 'Deployment', plural: 'deployments' };
     const statefulSets = { ...served, kind: 'StatefulSet', plural: 'statefulsets' };

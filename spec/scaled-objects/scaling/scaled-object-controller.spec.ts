@@ -6,7 +6,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('scaledObjectController', () => {
-  it('remembers nothing of an object that is gone, so that one of its name begins with its own cooldown', async () => {
+  it('discards the state of a deleted object, so that a new one with its name starts its own cooldown', async () => {
     const states = new ScaledObjectStates();
     Object.assign(states.of('default/web'), { startedGeneration: 1, lastActiveAtMs: 7 });
     Object.assign(states.of('default/other'), { lastActiveAtMs: 8 });
@@ -68,14 +68,14 @@ describe('finalize', () => {
   };
   const gone = 'ScaledObjectDeleted ScaledObject was deleted';
 
-  it('gives the target the replicas that it had at first, where that is wanted, and lets the object go', async () => {
+  it('restores the original replicas if configured, and removes the finalizer', async () => {
     expect((await finalized()).done).to.deep.equal(['scale to 5', 'patch true', gone]);
     expect((await finalized({ isStarted: true })).done).to.deep.equal([
       ...['KEDAScalersStopped Stopped scalers watch', 'scale to 5', 'patch true', gone],
     ]);
   });
 
-  it('leaves the target as it is where nothing else is wanted, known or needed', async () => {
+  it('does not scale the target if that is not configured, unknown or unnecessary', async () => {
     for (const given of [
       { restores: false },
       { replicas: 5 },
@@ -87,13 +87,13 @@ describe('finalize', () => {
     expect((await finalized({ finalizers: ['other'] })).done).to.deep.equal([]);
   });
 
-  it('lets it go once, while the informer shows it with the finalizer still', async () => {
+  it('removes the finalizer once, even while the informer still has it', async () => {
     const states = new ScaledObjectStates();
     expect((await finalized({ states })).done).to.have.lengthOf(3);
     expect((await finalized({ states })).done).to.deep.equal([]);
   });
 
-  it('lets the object go though its target cannot be restored, and logs that; but not as it ends', async () => {
+  it('removes the finalizer even if its target cannot be restored, and logs that, except when it stops', async () => {
     const scale = () => Promise.reject(new Error('refused'));
     const { done, lines } = await finalized({ scale });
     expect(done).to.deep.equal(['patch true', gone]);

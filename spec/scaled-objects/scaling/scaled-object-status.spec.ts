@@ -35,14 +35,14 @@ describe('hpaActive', () => {
       'False HPAMetricsUnavailable HPA is not actively scaling: x',
     ],
   ] as const)
-    it(`tells ${what}`, () => {
+    it(`reports ${what}`, () => {
       const found = hpaActive(conditions);
       expect(found && `${found.status} ${found.reason} ${found.message}`).to.equal(told);
     });
 });
 
 describe('CONDITIONS', () => {
-  it('say what KEDA says', () => {
+  it('have the texts of KEDA', () => {
     const told = Object.entries({ ...CONDITIONS, replicas: replicasUnreadable('refused') }).map(
       ([name, { type, status, reason, message }]) => `${name}: ${type} ${status} ${reason} ${message}`,
     );
@@ -102,7 +102,7 @@ describe('describedStatus', () => {
     triggers: [trigger('redis', 'a'), trigger('cpu'), trigger('redis', 'a'), trigger('cron', 'b')],
   };
 
-  it('tells of target, HPA and triggers, and of the replicas that there were at first', () => {
+  it('describes target, HPA, triggers and original replicas', () => {
     expect(described(spec)).to.deep.equal({
       scaleTargetKind: 'apps/v1.Deployment',
       scaleTargetGVKR: { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' },
@@ -111,7 +111,7 @@ describe('describedStatus', () => {
     });
   });
 
-  it('keeps what was told before, but for what a pause, a fallback or a formula has left', () => {
+  it('retains earlier fields, except those of an ended pause, fallback or formula', () => {
     const before = {
       ...{ scaleTargetKind: 'apps/v1.Deployment', originalReplicaCount: 2, lastActiveTime: 't' },
       ...{ health: {}, pausedReplicaCount: 1, compositeScalerName: 'composite-metric' },
@@ -138,7 +138,7 @@ describe('describedStatus', () => {
 });
 
 describe('recordFailures', () => {
-  it('tells of a failure once while it lasts, and remembers nothing of a metric that is gone', () => {
+  it('reports a lasting failure once, and drops removed metrics', () => {
     const states = new ScaledObjectStates();
     const told: string[] = [];
     const own = { normal: () => {}, warning: (_: string, message: string) => void told.push(message) };
@@ -170,7 +170,7 @@ describe('recordFailures, of an object', () => {
     return told.join();
   };
 
-  it('tells of it again once it has changed, or ended, and by another word where there is a formula', () => {
+  it('reports it again after a change or a success, with another reason for a formula', () => {
     const failing = (message: string, kind = 'failing') => ({ kind, error: new Error(message) });
     expect(look(failing('it is down'))).to.equal('KEDAScalerFailed it is down');
     expect(look(failing('it is down', 'fallback'))).to.equal('');
@@ -212,7 +212,7 @@ describe('recordUnpaused and recordFallback', () => {
       'False',
     ],
   ] as const)
-    it(`tell ${what}`, () => {
+    it(`report ${what}`, () => {
       const annotations = readKedaAnnotations(given);
       const prepared = { annotations } as never;
       expect(told((own) => recordUnpaused(given, { own, prepared }))).to.equal(event);
@@ -235,7 +235,7 @@ describe('recordUnpaused and recordFallback', () => {
     ],
     ['nothing where there is none', object({}, 'Fallback', 'False'), false, ''],
   ] as const)
-    it(`tell ${what}`, () => {
+    it(`report ${what}`, () => {
       expect(told((own) => recordFallback(given, { isFallingBack } as never, { own }))).to.equal(event);
     });
 });

@@ -33,7 +33,7 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
       authentication,
     });
 
-  it('counts what waits and what is in flight, and what is delayed where it is told to', async () => {
+  it('counts waiting and in-flight messages, and delayed ones if configured', async () => {
     const metric = await plan();
     expect(metric).to.include({ name: 'aws-sqs-jobs', target: 5 });
     expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
@@ -74,17 +74,17 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     expect(metric.name).to.equal('aws-sqs-jobs');
   });
 
-  it('says which parameter cannot be used', async () => {
+  it('names the invalid parameter', async () => {
     const refusal = (metadata: Record<string, string>, authentication?: Record<string, string>) =>
       errorOf(plan(metadata, authentication));
     expect(await refusal({ queueURL: '' })).to.match(/^missing required parameter "queueURL"/);
     for (const queueURL of ['https://sqs', 'https://sqs/jobs', 'https://sqs/1/jobs/more', 'https://sqs/1/'])
       expect(await refusal({ queueURL })).to.equal('cannot get queueName from queueURL');
     expect(await refusal({ awsRegion: '' })).to.match(/^missing required parameter "awsRegion"/);
-    expect(await refusal({ awsRegion: 'a.example/#' })).to.match(/must be as in eu-central-1$/);
+    expect(await refusal({ awsRegion: 'a.example/#' })).to.match(/must be a region such as eu-central-1$/);
     expect(await refusal({ awsEndpoint: 'ftp://a' })).to.match(/must be a URL that begins with http/);
     expect(await refusal({ queueLength: '0' })).to.match(/must be greater than 0$/);
-    expect(await refusal({ queueLength: 'many' })).to.match(/it is no whole number$/);
+    expect(await refusal({ queueLength: 'many' })).to.match(/not a whole number$/);
     expect(await refusal({ scaleOnInFlight: 'some' })).to.match(/neither true nor false$/);
     expect(await refusal({ identityOwner: 'nobody' })).to.match(/must be one of \[pod operator\]$/);
     expect(await refusal({}, {})).to.equal('awsAccessKeyID not found');
@@ -94,7 +94,7 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     );
   });
 
-  it('tells which queue there is not, and an attribute that is missing', async () => {
+  it('names a missing queue and a missing attribute', async () => {
     expect(await errorOf((await plan({ queueURL: 'none' })).ask())).to.match(/queue "none" .*does not exist/);
     await using empty = await LoopbackServer.start((_, response) => void response.end('{}'));
     expect(await errorOf((await plan({ awsEndpoint: empty.url.href })).ask())).to.match(

@@ -74,7 +74,7 @@ describe('listEndpoints', () => {
 });
 
 describe('endpointUrls', () => {
-  it('keep the path and the query, which may hold the key, at each address once', () => {
+  it('retain the path and the query, which may contain the key, once for each address', () => {
     const urls = endpointUrls(new URL('https://shop.orders:8443/depth?queue=a%20b&api_key=k'), [
       { addresses: ['10.0.0.1', 'fd00::1'], ports: [8443] },
       { addresses: ['10.0.0.1', '10.0.0.2'], ports: [9] },

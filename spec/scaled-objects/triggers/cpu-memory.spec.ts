@@ -41,12 +41,12 @@ describe('resourceTrigger', () => {
     });
   });
 
-  it('refuses a value that its type cannot take, and other types', async () => {
+  it('rejects a value of the wrong type, and other metric types', async () => {
     const refusal = (metricType: TriggerRequest['metricType'], value: string) =>
       errorOf(plan('cpu', { metricType, metadata: { value } }));
     for (const value of ['60%', '-1', '0.5', '2147483648'])
-      expect(await refusal('Utilization', value)).to.match(/it is no whole number of per cent$/);
-    expect(await refusal('AverageValue', 'much')).to.match(/it is no quantity$/);
+      expect(await refusal('Utilization', value)).to.match(/not a whole percentage$/);
+    expect(await refusal('AverageValue', 'much')).to.match(/not a quantity$/);
     for (const metricType of ['Value', undefined] as const)
       expect(await refusal(metricType, '60')).to.match(/^unknown metric type: /);
     expect(await errorOf(plan('cpu', { metadata: { value: '60', type: 'Utilization' } }))).to.match(

@@ -18,7 +18,7 @@ const isActive = async (moment: string, start: string, end: string, timezone = '
   (await at(moment, { start, end, timezone })).isActive;
 
 describe('cronTrigger', () => {
-  it('asks for its replicas from the moment of the start to that before the end', async () => {
+  it('has its replicas from the start to just before the end', async () => {
     const window = { start: '0 8 * * *', end: '0 18 * * *' };
     const none = { value: 0, isActive: false };
     expect(await at('2026-01-01T07:59:59.999Z', window)).to.deep.equal(none);
@@ -27,7 +27,7 @@ describe('cronTrigger', () => {
     expect(await at('2026-01-01T18:00:00Z', window)).to.deep.equal(none);
   });
 
-  it('holds across midnight, over weekends, and where both days are restricted', async () => {
+  it('lasts across midnight, over weekends, and with both day fields restricted', async () => {
     for (const [moment, expected] of [
       ['2026-01-01T21:59:00Z', false],
       ['2026-01-01T22:00:00Z', true],
@@ -43,7 +43,7 @@ describe('cronTrigger', () => {
     expect(await isActive('2026-01-16T12:00:00Z', '0 0 13 * 5', '0 0 14 * 6')).to.equal(true);
   });
 
-  it('goes by the clock of its zone, also in the nights in which that is changed', async () => {
+  it('uses the clock of its time zone, also when daylight saving time changes', async () => {
     const berlin = async (moment: string) =>
       await isActive(moment, '30 1 * * *', '30 3 * * *', 'Europe/Berlin');
     expect(await berlin('2026-03-29T00:29:00Z')).to.equal(false);
@@ -54,12 +54,12 @@ describe('cronTrigger', () => {
     expect(await berlin('2026-10-25T02:30:00Z')).to.equal(false);
   });
 
-  it('is never active where its start never comes, and for good after it where its end never does', async () => {
+  it('is never active without a start, and always after its start without an end', async () => {
     expect(await isActive('2026-01-01T00:00:00Z', '0 0 30 2 *', '0 8 * * *')).to.equal(false);
     expect(await isActive('2026-01-01T00:00:00Z', '0 8 * * *', '0 0 30 2 *')).to.equal(false);
   });
 
-  it('has a target of 1 and a name without what a path cannot hold', async () => {
+  it('has a target of 1 and a name that is valid in paths', async () => {
     const clock = new ManualClock();
     const metadata = { timezone: 'UTC', desiredReplicas: '3', start: '*/5 8,9 * * ?', end: '0 18 1-5 * *' };
     const { name, target } = await planned(cronTrigger({ clock }), { metadata });

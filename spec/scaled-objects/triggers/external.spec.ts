@@ -43,7 +43,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       metadata: { scalerAddress: `127.0.0.1:${server.port}`, ...request.metadata },
     });
 
-  it('asks for a metric, its values and whether it is active, and sends the metadata of the trigger', async () => {
+  it('queries a metric, its values and its activity, and sends the metadata of the trigger', async () => {
     const server = await start(ONE);
     const metric = await plan(server, {
       metadata: { depth: '3', userFromEnv: 'USER_NAME', absentFromEnv: 'ABSENT' },
@@ -89,18 +89,18 @@ describe('externalTrigger, with a real gRPC server', () => {
     expect(metrics[0]?.evaluate(samples)).to.deep.equal({ values: [0.5, 3], isActive: false });
   });
 
-  it('says what cannot be used of what a scaler tells', async () => {
+  it('reports unusable responses of a scaler', async () => {
     const server = await start(ONE);
     const told = async (responses: ScalerResponses) => {
       server.responses = { ...ONE, ...responses };
       return await errorOf(plan(server, { metadata: { at: JSON.stringify(responses).slice(0, 100) } }));
     };
     const tells = (specs: readonly object[]) => told({ specs });
-    expect(await tells([])).to.match(/^got empty metric spec: .*tells no metrics/);
-    expect(await tells([{ metricName: 'a/b', targetSize: 1 }])).to.match(/cannot be the name of one$/);
-    expect(await tells([{ metricName: '', targetSize: 1 }])).to.match(/cannot be the name of one$/);
-    expect(await tells([{ metricName: 'a' }])).to.equal('the scaler tells no target for metric "a"');
-    expect(await tells([{ metricName: 'a', targetSize: -1 }])).to.match(/tells the target -1/);
+    expect(await tells([])).to.match(/^got empty metric spec: .*returned no metrics/);
+    expect(await tells([{ metricName: 'a/b', targetSize: 1 }])).to.match(/returned the invalid metric name /);
+    expect(await tells([{ metricName: '', targetSize: 1 }])).to.match(/returned the invalid metric name /);
+    expect(await tells([{ metricName: 'a' }])).to.equal('the scaler returned no target for metric "a"');
+    expect(await tells([{ metricName: 'a', targetSize: -1 }])).to.match(/the negative target -1/);
     expect(await tells([{ metricName: 'a', targetSizeFloat: Number.NaN }])).to.match(
       /"a" is NaN, not a number/,
     );
@@ -112,7 +112,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     );
   });
 
-  it('takes names that resemble the values of variables, and shows no such value where it refuses one', async () => {
+  it('accepts names that resemble values of variables, and redacts such values in errors', async () => {
     const server = await start(ONE);
     const request = (at: string) => ({
       metadata: { queueNameFromEnv: 'QUEUE', at },
@@ -127,7 +127,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     }
     for (const spec of [{ metricName: 'a/orders-queue', targetSize: 5 }, { metricName: 'a-orders-queue' }]) {
       server.responses = { ...ONE, specs: [spec] };
-      expect(await errorOf(plan(server, request(spec.metricName)))).to.match(/^the scaler tells .*"a.…"/);
+      expect(await errorOf(plan(server, request(spec.metricName)))).to.match(/^the scaler returned .*"a.…"/);
     }
   });
 
@@ -136,13 +136,13 @@ describe('externalTrigger, with a real gRPC server', () => {
     expect(await plan(server, { hasFormula: true })).to.include({ name: 'a', target: 0 });
   });
 
-  it('fails where the scaler does, and asks it again afterwards', async () => {
+  it('fails with the scaler, and queries it again afterwards', async () => {
     const server = await start(ONE);
     const metric = await plan(server);
     server.responses = { error: { code: 13, details: 'broken' } };
     expect(await errorOf(metric.ask())).to.match(/^Cannot call (GetMetrics|IsActive) of .*: broken$/);
     server.responses = { ...ONE, values: [] };
-    expect(await errorOf(metric.ask())).to.equal('the scaler tells no value of metric "queue"');
+    expect(await errorOf(metric.ask())).to.equal('the scaler returned no value for metric "queue"');
     server.responses = ONE;
     expect((await metric.ask()).value).to.equal(12);
   });
@@ -157,7 +157,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     await eventually(async () => (await metric.ask().catch(() => ({ value: 0 }))).value === 13);
   });
 
-  it('goes on with what a scaler told when it is planned again while that is down', async () => {
+  it('retains the metrics of a scaler if it is prepared again while that is down', async () => {
     const server = await start(ONE);
     const trigger = externalTrigger({ scalers, clock });
     const again = () => planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
@@ -183,7 +183,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     expect(server.calls).to.have.length(1);
   });
 
-  it('ends a call that nobody waits for any more', async () => {
+  it('ends a call without a caller', async () => {
     const { values: _, ...silent } = ONE;
     const server = await start(silent);
     const plannedMetric = (await externalPlan(server)).metrics[0];
@@ -203,7 +203,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(1024 * 1024 * 1024);
   });
 
-  it('speaks TLS by certificates, and to any server only where it is told to', async () => {
+  it('uses TLS with certificates, and skips verification only if configured', async () => {
     const authority = new TestAuthority('spec-ca');
     const { cert, key } = authority.leaf({ usages: ['serverAuth'], names: ['127.0.0.1'] });
     const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
@@ -223,18 +223,18 @@ describe('externalTrigger, with a real gRPC server', () => {
       /^got empty metric spec: /,
     );
     expect(await errorOf(plan(server, { authentication: { ...tls, tlsClientKey: '' } }))).to.equal(
-      'tlsClientCert and tlsClientKey need each other',
+      'tlsClientCert and tlsClientKey must be set together',
     );
     const broken = { ...tls, tlsClientKey: 'no PEM' };
     expect(await errorOf(plan(server, { authentication: broken }))).to.match(/^got empty metric spec: /);
     const locked = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
     const encrypted = { ...tls, tlsClientKey: locked };
     expect(await errorOf(plan(server, { authentication: encrypted }))).to.match(
-      /^parameter "tlsClientKey" cannot be read without a passphrase/,
+      /^Cannot read parameter "tlsClientKey" without a passphrase/,
     );
   });
 
-  it('calls no server that must not be asked, whatever its name', async () => {
+  it('does not call a forbidden server, whatever its name', async () => {
     const findAddresses = async () => ['169.254.169.254'];
     const open = stack.use(
       new ExternalScalers({ clock: systemClock, allowedHosts: new AllowedHosts([]), findAddresses }),
@@ -245,7 +245,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     }
   });
 
-  it('refuses an address that is none', async () => {
+  it('rejects an invalid address', async () => {
     for (const scalerAddress of ['scaler', 'scaler:', ':80', 'scaler:0', 'scaler:70000', 'http://a:80'])
       expect(
         await errorOf(planned(externalTrigger({ scalers, clock }), { metadata: { scalerAddress } })),

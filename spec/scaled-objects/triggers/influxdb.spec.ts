@@ -47,7 +47,7 @@ describe('influxdbTrigger', () => {
     expect(await errorOf(metric.ask())).to.match(/returned no result$/);
   });
 
-  it('takes a column of the last row of a query of version 3, and 0 where there is none', async () => {
+  it('reads a column of the last row of a query of version 3, and 0 without rows', async () => {
     const metric = await plan(THREE);
     expect(metric.name).to.equal('influxdb-apps');
     told.body = '{"depth":1}\n{"host":"a","depth":12.5}\n\n';
@@ -61,7 +61,7 @@ describe('influxdbTrigger', () => {
     ]);
   });
 
-  it('says what cannot be used of a response', async () => {
+  it('reports why a response cannot be used', async () => {
     const metric = await plan(THREE);
     const wrong = async (body: string, status = 200) => {
       told = { status, body };
@@ -83,7 +83,7 @@ describe('influxdbTrigger', () => {
     expect(await wrong('no such database', 404)).to.match(/status 404: no such database$/);
   });
 
-  it('says which parameter cannot be used', async () => {
+  it('names the invalid parameter', async () => {
     const refusal = (metadata: Record<string, string>) => errorOf(plan(metadata));
     expect(await refusal({})).to.equal('missing required parameter "organizationName"');
     expect(await refusal({ ...TWO, serverURL: 'influx:8086' })).to.match(
@@ -91,8 +91,8 @@ describe('influxdbTrigger', () => {
     );
     expect(await refusal({ ...TWO, query: '' })).to.match(/^missing required parameter "query"/);
     expect(await refusal({ ...TWO, thresholdValue: '' })).to.equal('no threshold value given');
-    expect(await refusal({ ...TWO, thresholdValue: 'x' })).to.match(/it is no number$/);
-    expect(await refusal({ ...TWO, authToken: 'a' })).to.match(/^authToken must not stand in the metadata/);
+    expect(await refusal({ ...TWO, thresholdValue: 'x' })).to.match(/not a number$/);
+    expect(await refusal({ ...TWO, authToken: 'a' })).to.match(/^authToken must not be set in the metadata/);
     expect(await refusal({ ...TWO, influxVersion: '1' })).to.match(/must be one of \[2 3\]$/);
     expect(await refusal({ ...THREE, database: '' })).to.equal('missing required parameter "database"');
     expect(await refusal({ ...THREE, metricKey: '' })).to.equal('missing required parameter "metricKey"');

@@ -59,7 +59,7 @@ describe('metricsApiTrigger', () => {
     expect(await isActive('4')).to.equal(false);
   });
 
-  it('says why a response is none', async () => {
+  it('reports why a response is invalid', async () => {
     let [status, body] = [200, JSON_BODY];
     await using server = await LoopbackServer.start(
       (_, response) => void response.writeHead(status).end(body),
@@ -86,7 +86,7 @@ describe('metricsApiTrigger', () => {
     );
   });
 
-  it('says who asks by each of the modes', async () => {
+  it('authenticates by each of the modes', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('{"a":1}'));
     const url = server.url.href;
     const seen = async (metadata: Record<string, string>, authentication: Record<string, string>) => {
@@ -119,7 +119,7 @@ describe('metricsApiTrigger', () => {
     expect(await refused('bearer')).to.match(/missing required parameter "bearerToken" in \[authParams\]/);
   });
 
-  it('aggregates what the endpoints of a Service tell that are ready and respond', async () => {
+  it('aggregates the ready endpoints of a Service that respond', async () => {
     const values: Record<string, number | undefined> = {
       '127.0.0.1': 2,
       '127.0.0.2': 6,
@@ -146,7 +146,7 @@ describe('metricsApiTrigger', () => {
     expect((await aggregate({ aggregationType: 'min' })).value).to.equal(2);
     for (const aggregationType of ['sum', 'max'])
       expect(await errorOf(aggregate({ aggregationType }))).to.equal(
-        `1 of 3 endpoints have no value, without which there is no ${aggregationType}: error requesting metrics endpoint: /depth: api returned 500`,
+        `1 of 3 endpoints have no value, and ${aggregationType} needs all: error requesting metrics endpoint: /depth: api returned 500`,
       );
     values['127.0.0.3'] = 1;
     for (const [aggregationType, value] of [
@@ -167,11 +167,13 @@ describe('metricsApiTrigger', () => {
     endpoints = [{ addresses: ['127.0.0.3'], ports: [port] }];
     expect(await errorOf(aggregate())).to.match(/api returned 500/);
     endpoints = [];
-    expect(await errorOf(aggregate())).to.equal('the service has no endpoint that is ready');
-    expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(/must have SERVICE.NAMESPACE/);
+    expect(await errorOf(aggregate())).to.equal('the Service has no ready endpoint');
+    expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(
+      /must have the host SERVICE.NAMESPACE/,
+    );
   });
 
-  it('refuses a Service of another namespace unless a flag shares it', async () => {
+  it('rejects a Service of another namespace unless a flag shares it', async () => {
     const listEndpoints = async () => [];
     const plans = async (host: string, sharedServiceNamespaces: readonly string[]) => {
       const trigger = metricsApiTrigger({
@@ -192,7 +194,7 @@ describe('metricsApiTrigger', () => {
     expect(await plans('shop.team-2', ['*'])).to.equal('planned');
   });
 
-  it('waits as long as its timeout says, and a fleet no longer than fleets do', async () => {
+  it('waits for its timeout, and for endpoints of a Service no longer than theirs', async () => {
     const fleet = { listEndpoints: async () => [], sharedServiceNamespaces: ['*'] };
     const trigger = metricsApiTrigger({ clients, clock: systemClock, timeoutMs: 3000, ...fleet });
     const waits = async (more: Record<string, string>) => {
@@ -204,7 +206,7 @@ describe('metricsApiTrigger', () => {
     expect(await waits({ timeout: '40s', aggregateFromKubeServiceEndpoints: 'true' })).to.equal(15_000);
   });
 
-  it('has what endpoints have told when the time for all of them is over', async () => {
+  it('has the values of the endpoints that responded before the deadline', async () => {
     await using stack = new AsyncDisposableStack();
     const clock = new ManualClock();
     const addresses = [1, 2, 3, 4, 5, 6, 7].map((last) => `127.0.0.${last}`);
@@ -233,7 +235,7 @@ describe('metricsApiTrigger', () => {
     expect(await over('average')).to.equal(3);
     expect(askedAddresses).to.not.include('127.0.0.7'); // there was no time for it
     expect(await over('sum')).to.equal(
-      '6 of 7 endpoints have no value, without which there is no sum: no value within 14s',
+      '6 of 7 endpoints have no value, and sum needs all: no value within 14s',
     );
     expect(clock.sleeperCount).to.equal(0);
   });

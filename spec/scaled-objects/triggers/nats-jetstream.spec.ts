@@ -42,12 +42,12 @@ describe('natsJetstreamTrigger', () => {
     expect(error).to.equal(`Cannot query 127.0.0.1:${server.port}: no response within 20ms`);
   });
 
-  it('says which parameter cannot be used', async () => {
+  it('names the invalid parameter', async () => {
     const refusal = (metadata: Record<string, string>) => errorOf(plan('nats:8222', metadata));
     expect(await refusal({ account: '' })).to.equal('no account name or id given');
     expect(await refusal({ stream: '' })).to.match(/^missing required parameter "stream"/);
     expect(await refusal({ consumer: '' })).to.match(/^missing required parameter "consumer"/);
-    expect(await refusal({ lagThreshold: '1.5' })).to.match(/it is no whole number$/);
+    expect(await refusal({ lagThreshold: '1.5' })).to.match(/not a whole number$/);
     expect(await refusal({ lagThreshold: '0' })).to.match(/must be greater than 0$/);
     expect(await refusal({ useHttps: 'maybe' })).to.match(/neither true nor false$/);
     expect(await errorOf(plan('nats'))).to.match(/must be host:port$/);
@@ -94,7 +94,7 @@ describe('natsJetstreamTrigger', () => {
       expect(await missing({ account: 'NONE' })).to.equal('stream not found');
     });
 
-    it('says what cannot be read', async () => {
+    it('reports what cannot be read', async () => {
       const port = await freePort();
       let body: Told | undefined;
       await play('127.0.0.1', port, () => body);
@@ -110,7 +110,7 @@ describe('natsJetstreamTrigger', () => {
       expect(await errorOf(metric.ask())).to.match(/not a valid response of/);
     });
 
-    it('finds the server that leads, remembers it, and finds the next one', async () => {
+    it('finds the leader, caches it, and finds the next one', async () => {
       const port = await freePort();
       let leader = 'b';
       const urls = ['127.0.0.2:4222', '127.0.0.3:4222', '10.1.2.3:4222', 'no host at all:1'];
@@ -138,7 +138,7 @@ describe('natsJetstreamTrigger', () => {
   });
 
   describe('of a real nats-server', () => {
-    it('tells the lag as messages come, are taken and are acknowledged', async function () {
+    it('reads the lag as messages arrive, are delivered and are acknowledged', async function () {
       const [server] = await startNats(await requireProgram(this, 'nats-server'));
       if (!server) throw new Error('no server');
       stack.use(server);
@@ -153,7 +153,7 @@ describe('natsJetstreamTrigger', () => {
       expect(await errorOf(absent.ask())).to.match(/stream not found|status 4/);
     });
 
-    it('asks the leader of a cluster of three', async function () {
+    it('queries the leader of a cluster of three', async function () {
       const binary = await requireProgram(this, 'nats-server');
       const servers = await startNats(binary, ['127.0.0.1', '127.0.0.2', '127.0.0.3']);
       const [first] = servers;

@@ -25,14 +25,14 @@ describe('prometheusTrigger', () => {
 
   after(() => clients[Symbol.asyncDispose]());
 
-  it('waits as long as its timeout says', async () => {
+  it('waits for its timeout', async () => {
     const metadata = { serverAddress: 'http://prometheus', query: 'q', threshold: '5' };
     expect((await planned(trigger, { metadata })).query.timeoutMs).to.equal(undefined);
     const patient = await planned(trigger, { metadata: { ...metadata, timeout: '30000' } });
     expect(patient.query.timeoutMs).to.equal(31_000);
   });
 
-  it('tells what a query of a real Prometheus gives, and how it refuses one', async function () {
+  it('reads the result of a query of a real Prometheus, and its error', async function () {
     const binary = await requireProgram(this, 'prometheus');
     await using exporter = await LoopbackServer.start((_, response) => {
       response.setHeader('content-type', 'text/plain');
@@ -59,11 +59,11 @@ describe('prometheusTrigger', () => {
       /^prometheus query api returned error\. status: 400: .*parse error/,
     );
     expect(await errorOf(ask(at, { query: 'scalar(vector(1))' }))).to.match(
-      /use vector\(\) or an aggregate$/,
+      /use vector\(\) or an aggregation$/,
     );
   });
 
-  it('sends what the metadata says beside the query, and who asks', async () => {
+  it('sends the parameters and headers of the metadata, and the credentials', async () => {
     await using server = await LoopbackServer.start(
       (_, response) => void response.end(JSON.stringify(result([1, '2']))),
     );
@@ -78,7 +78,7 @@ describe('prometheusTrigger', () => {
     expect([headers?.authorization, headers?.['x-scope-orgid']]).to.deep.equal(['Bearer token', 't']);
   });
 
-  it('tells what the server says is wrong with a query, where it says so', async () => {
+  it("reports the server's error for a query, if it has one", async () => {
     let status = 400;
     let body =
       '{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}';

@@ -144,7 +144,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
 describe('queries, by their keys', () => {
   const triggers = everyTrigger();
 
-  it('are known of all triggers that ask somebody', () => {
+  it('exist for all triggers with a source', () => {
     const others = ['cpu', 'memory', 'external'];
     const types = triggers.map(({ types: [type = ''] }) => type).filter((type) => !others.includes(type));
     expect(Object.keys(ASKED)).to.have.members(types);
@@ -153,7 +153,7 @@ describe('queries, by their keys', () => {
   for (const [type, { metadata, authentication = {}, others, otherLogins = [], same }] of Object.entries(
     ASKED,
   ))
-    it(`of ${type} are others for all that changes what is asked, and for nothing else`, async () => {
+    it(`of ${type} differ for each change of the query, and for nothing else`, async () => {
       const trigger = triggers.find(({ types }) => types.includes(type));
       if (!trigger) throw new Error(`there is no trigger ${type}`);
       const keyOf = async (more: Parameters, login: Parameters = {}) =>
@@ -172,7 +172,7 @@ describe('queries, by their keys', () => {
     });
 });
 
-describe('queries that are asked once for all that ask the same', () => {
+describe('queries that equal triggers share', () => {
   const stack = new AsyncDisposableStack();
   const clients = stack.use(triggerClients());
   const triggers = {
@@ -197,7 +197,7 @@ describe('queries that are asked once for all that ask the same', () => {
       return (await planned(trigger, { metadata, authentication })).query.key;
     };
 
-    it(`of ${name} are those with the same headers, so that nobody gets the value of another tenant`, async () => {
+    it(`of ${name} have the same headers, so that no tenant gets the value of another`, async () => {
       expect(await keyAs('tenant-a')).to.equal(await keyAs('tenant-a'));
       expect(await keyAs('tenant-a')).to.not.equal(await keyAs('tenant-b'));
       expect(await keyAs('tenant-a')).to.not.contain('tenant-a');

@@ -37,7 +37,7 @@ describe('rabbitmqTrigger', () => {
   const AMQP = 'amqp://127.0.0.1';
   const HTTP = 'http://127.0.0.1:15672';
 
-  it('asks by AMQP where the host says so, for 20 messages a replica', async () => {
+  it('queries by AMQP if the scheme is amqp, with a target of 20 messages', async () => {
     const broker = stack.use(await playBroker());
     broker.queues.set('jobs', 21);
     const host = `amqp://alice:hid%2Fden@127.0.0.1:${broker.server.port}/team%2Fa`;
@@ -55,7 +55,7 @@ describe('rabbitmqTrigger', () => {
     expect(broker.seen).to.include('10.40  / ');
   });
 
-  it('asks as guest where nobody is named, and of the default virtual host where none is', async () => {
+  it('authenticates as guest without a user, and uses the default virtual host', async () => {
     for (const end of ['', '/']) {
       const broker = stack.use(await playBroker());
       broker.queues.set('jobs', 1);
@@ -67,7 +67,7 @@ describe('rabbitmqTrigger', () => {
     }
   });
 
-  it('says which parameter cannot be used, and shows no host', async () => {
+  it('names the invalid parameter, without the host', async () => {
     expect(await refusal({})).to.match(/^missing required parameter "host"/);
     expect(await refusal({ host: 'amqp://u:hidden@' })).to.equal('parameter "host" must be a URL');
     for (const host of ['amqp://u:%zz@h', 'amqp://%zz:p@h', 'amqp://h/%zz', 'http://h/%zz'])
@@ -91,20 +91,22 @@ describe('rabbitmqTrigger', () => {
       'protocol amqp not supported; must be HTTP to use trigger mode MessageRate',
     );
     expect(await refusal({ host: AMQP, useRegex: 'true' })).to.equal(
-      'parameter "useRegex" needs protocol http',
+      'parameter "useRegex" requires protocol http',
     );
-    expect(await refusal({ host: AMQP, timeout: '1s' })).to.equal('parameter "timeout" needs protocol http');
-    expect(await refusal({ host: AMQP, excludeUnacknowledged: 'true' })).to.match(/needs protocol http$/);
-    expect(await refusal({ host: AMQP }, { username: 'a' })).to.match(/need each other$/);
+    expect(await refusal({ host: AMQP, timeout: '1s' })).to.equal(
+      'parameter "timeout" requires protocol http',
+    );
+    expect(await refusal({ host: AMQP, excludeUnacknowledged: 'true' })).to.match(/requires protocol http$/);
+    expect(await refusal({ host: AMQP }, { username: 'a' })).to.match(/must be set together$/);
     expect(await refusal({ host: AMQP }, { tls: 'enable', cert: 'a' })).to.equal(
-      'cert and key need each other',
+      'cert and key must be set together',
     );
     expect(await refusal({ host: AMQP }, { tls: 'enable', cert: 'a', key: 'b', keyPassword: 'c' })).to.match(
-      /^parameter "key" cannot be read with parameter "keyPassword"/,
+      /^Cannot read parameter "key" with parameter "keyPassword"/,
     );
     expect(await refusal({ host: AMQP }, { workloadIdentityResource: 'a' })).to.match(/is not supported$/);
     expect(await refusal({ host: HTTP, queueName: 'a'.repeat(1001) })).to.match(
-      /longer than 1000 characters$/,
+      /must not exceed 1000 characters$/,
     );
   });
 
@@ -143,7 +145,7 @@ describe('rabbitmqTrigger', () => {
       }),
     });
 
-    it('asks for one queue of a virtual host', async () => {
+    it('queries one queue of a virtual host', async () => {
       response.body = queue(7);
       const metric = await ask({ mode: 'QueueLength', value: '2.5' });
       expect(metric).to.include({ name: 'rabbitmq-jobs%2Fa', target: 2.5 });
@@ -164,7 +166,7 @@ describe('rabbitmqTrigger', () => {
       expect(metric.query.key + metric.query.description).to.not.contain('hidden');
     });
 
-    it('asks for all queues that an expression matches, and adds them up, or not', async () => {
+    it('queries all queues that an expression matches, and aggregates them', async () => {
       response.body = { items: [queue(7, [1, 2]), queue(4, [2, 3]), queue(4)], page_count: 1 };
       const expression = { useRegex: 'true', queueName: '^job.*', pageSize: '50' };
       expect((await (await ask(expression)).ask()).value).to.equal(15);
@@ -184,7 +186,7 @@ describe('rabbitmqTrigger', () => {
       );
     });
 
-    it('says what cannot be read, without the password', async () => {
+    it('reports what cannot be read, without the password', async () => {
       const told = async (status: number, body: unknown) => {
         response = { status, body };
         return await errorOf((await ask()).ask());
@@ -214,7 +216,7 @@ describe('evaluateQueue', () => {
     return [values[0], isActive];
   };
 
-  it('judges each mode', () => {
+  it('evaluates each mode', () => {
     expect(judged('QueueLength', [2])).to.deep.equal([2, false]);
     expect(judged('QueueLength', [3])).to.deep.equal([3, true]);
     expect(judged('MessageRate', [0, 2])).to.deep.equal([2, false]);
@@ -271,7 +273,7 @@ describe('rabbitmqConnectionOf, by AMQP', () => {
     });
   });
 
-  it('shows a certificate where it is to, and is known by it where no user is named', () => {
+  it('sends a certificate if configured, and authenticates by it without a user', () => {
     const files = { ca: CA, cert: 'CERT', key: 'KEY', tls: 'enable' };
     const tls = { ca: CA, cert: 'CERT', key: 'KEY', isUnverified: false };
     expect(broker({ host: 'amqps://broker', ...files })).to.deep.include({ login: undefined, tls });
@@ -286,11 +288,11 @@ describe('rabbitmqConnectionOf, by AMQP', () => {
     expect(authority?.tls?.ca).to.equal(CA);
     expect(authority?.login).to.deep.equal(GUEST);
     expect(() => broker({ host: 'amqps://broker', ca: 'CA', tls: 'enable' })).to.throw(
-      'parameter "ca" holds no certificate in PEM',
+      'parameter "ca" has no PEM certificate',
     );
   });
 
-  it('takes the protocol from the scheme, or refuses another', () => {
+  it('uses the protocol of the scheme, or rejects another', () => {
     expect(broker({ host: 'amqps://broker', protocol: 'amqp' })?.host).to.equal('broker');
     expect(() => broker({ host: 'amqp://broker', protocol: 'http' })).to.throw(
       'parameter "host" must have a scheme of protocol http',
@@ -323,7 +325,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
     });
   });
 
-  it('takes any certificate where it is told to, and shows one where it is to', () => {
+  it('skips verification and sends a certificate if configured', () => {
     expect(connection({ host: 'https://broker', unsafeSsl: 'true' })).to.deep.include({ isUnverified: true });
     expect(connection({ host: 'https://broker' })).to.not.have.property('isUnverified');
     const files = { ca: CA, cert: 'CERT', key: 'KEY' };
@@ -331,7 +333,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
     expect(connection({ host: 'https://broker', ...files })).to.deep.include(nobody);
   });
 
-  it('is told apart by who asks', () => {
+  it('differs by credentials', () => {
     const name = (host: string) => {
       const found = rabbitmqConnectionOf(SCHEMA.parse({ host }));
       return found.protocol === 'http' ? found.credentials.name : '';

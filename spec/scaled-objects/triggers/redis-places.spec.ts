@@ -40,7 +40,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
 
   after(() => stack.disposeAsync());
 
-  it('asks that server of a cluster that has the key, whichever is named', async () => {
+  it('queries the server of a cluster that has the key, whichever is configured', async () => {
     const [first, second] = [await start({ isClustered: true }), await start({ isClustered: true })];
     await first.send('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
     await second.send('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
@@ -72,7 +72,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     expect((await stream.ask()).value).to.equal(1);
   });
 
-  it('asks the server that sentinels name, with the passwords of each', async () => {
+  it('queries the server that sentinels name, with the passwords of each', async () => {
     const master = await start();
     await master.send('RPUSH', 'jobs', 'a', 'b', 'c');
     const sentinel = await start({ watchedPort: master.port });
@@ -129,7 +129,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     );
   });
 
-  it('says which parameter cannot be used', async () => {
+  it('names the invalid parameter', async () => {
     const refusal = (
       type: string,
       metadata: Record<string, string>,
@@ -149,7 +149,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     expect(await refusal('redis', { address: 'a:1', enableTLS: 'true' }, { tls: 'enable' })).to.match(
       /^unable to set `tls` in both/,
     );
-    expect(await refusal('redis-cluster', { address: 'a:1,'.repeat(51) })).to.match(/no more than 50$/);
+    expect(await refusal('redis-cluster', { address: 'a:1,'.repeat(51) })).to.match(/at most 50 addresses$/);
     const both = await list('redis-cluster', { address: 'a:1', hosts: 'b,c', ports: '2,3' });
     expect(both.query.description).to.contain('a:1, b:2, c:3');
   });

@@ -35,7 +35,7 @@ describe('redisTrigger, with a real redis-server', () => {
 
   after(() => stack.disposeAsync());
 
-  it('counts lists, sets, sorted sets and hashes, and nothing where there is nothing', async () => {
+  it('counts lists, sets, sorted sets and hashes, and 0 for a missing key', async () => {
     await server.send('RPUSH', 'jobs', 'a', 'b', 'c');
     await server.send('SADD', 'members', 'a', 'b');
     await server.send('ZADD', 'scores', '1', 'a');
@@ -62,13 +62,13 @@ describe('redisTrigger, with a real redis-server', () => {
     expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
   });
 
-  it('refuses keys of another type, and goes on afterwards', async () => {
+  it('rejects keys of another type, and continues afterwards', async () => {
     await server.send('SET', 'text', 'a');
     expect(await errorOf((await list({ listName: 'text' })).ask())).to.equal('ERR unsupported key type');
     expect((await (await list({ listName: 'absent' })).ask()).value).to.equal(0);
   });
 
-  it('asks a database with a password, and tells nobody the password', async () => {
+  it('queries a database with a password, and does not reveal it', async () => {
     await server.send('SELECT', '0');
     await server.send('ACL', 'SETUSER', 'reader', 'on', '>hidden', '~*', '+@all');
     const metric = await list(
@@ -81,7 +81,7 @@ describe('redisTrigger, with a real redis-server', () => {
     expect(await errorOf(wrong.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:\d+: WRONGPASS/);
   });
 
-  it('says that there is no server, and that one must not be asked', async () => {
+  it('reports a missing server, and one that is not allowed', async () => {
     const absent = await list({ listName: 'jobs', port: '1' });
     expect(await errorOf(absent.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:1: /);
     using closed = new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts([]) });
@@ -95,10 +95,10 @@ describe('redisTrigger, with a real redis-server', () => {
     [{ host: '', port: '' }, /^no addresses or hosts given\./],
     [{ host: 'a,b' }, /^not enough hosts or ports given\./],
     [{ host: 'a', port: 'x' }, /must be host:port$/],
-    [{ listLength: '1.5' }, /^unable to set param "listLength" value "1.5": it is no whole number$/],
+    [{ listLength: '1.5' }, /^unable to set param "listLength" value "1.5": not a whole number$/],
     [{ enableTLS: 'perhaps' }, /^unable to set param "enableTLS" value "perhaps"/],
   ] as const)
-    it(`refuses ${JSON.stringify(metadata)}`, async () => {
+    it(`rejects ${JSON.stringify(metadata)}`, async () => {
       expect(await errorOf(list({ listName: 'jobs', ...metadata }))).to.match(message);
     });
 
@@ -150,7 +150,7 @@ describe('redisDeploymentOf', () => {
     ]);
   });
 
-  it('asks the database as the user, in clear unless it is said otherwise', () => {
+  it('queries the database as the user, without TLS by default', () => {
     const given = { address: 'a:1', databaseIndex: '3', username: 'ann', password: 'pw', ca: CA };
     expect(place(given)).to.deep.equal({
       ...{ kind: 'server', addresses: [{ host: 'a', port: 1 }] },
@@ -158,9 +158,9 @@ describe('redisDeploymentOf', () => {
     });
   });
 
-  it('refuses an authority that is no certificate', () => {
+  it('rejects a CA that is not a certificate', () => {
     expect(() => place({ address: 'a:1', enableTLS: 'true', ca: 'CA' })).to.throw(
-      'parameter "ca" holds no certificate in PEM',
+      'parameter "ca" has no PEM certificate',
     );
   });
 
@@ -177,7 +177,7 @@ describe('redisDeploymentOf', () => {
       expect(tls).to.deep.equal(isEncrypted ? secured : undefined);
     });
 
-  it('asks sentinels by their own login, always in database 0', () => {
+  it('queries sentinels with their own login, always in database 0', () => {
     const sentinels = { sentinelMaster: ' main ', sentinelUsername: 'eve', sentinelPassword: 'word' };
     const given = { address: 'a:1', databaseIndex: '3', password: 'pw', enableTLS: 'true', ...sentinels };
     const found = place(given, 'sentinel');
@@ -193,7 +193,7 @@ describe('redisDeploymentOf', () => {
     const list = (length: number) => Array.from({ length }, (_, index) => `h:${index + 1}`).join(',');
     expect(place({ address: list(50) }, 'cluster')).to.include({ kind: 'cluster' });
     expect(() => place({ address: list(51) }, 'cluster')).to.throw(
-      'parameter "address" must be a list of no more than 50',
+      'parameter "address" must have at most 50 addresses',
     );
   });
 
@@ -211,7 +211,7 @@ describe('redisDeploymentOf', () => {
     ],
     [{ address: 'a:1' }, 'sentinel', /^missing required parameter "sentinelMaster"/],
   ] as const)
-    it(`refuses ${JSON.stringify(given)} for a ${form}`, () => {
+    it(`rejects ${JSON.stringify(given)} for a ${form}`, () => {
       expect(() => place(given as Given, form)).to.throw(message);
     });
 });

@@ -70,7 +70,7 @@ for (const [name, start] of [
       });
     });
 
-    it('tells what cannot be read, and never the password', async () => {
+    it('reports what cannot be read, without the password', async () => {
       for (const query of ["SELECT 'a'", 'SELECT 1 FROM jobs WHERE false', 'SELECT nothing']) {
         const message = await errorOf((await plan(query)).ask());
         expect(message).to.match(

@@ -6,7 +6,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('TriggerClients', () => {
-  it('keep on serving who has one, however many other credentials there are', async () => {
+  it('keep serving existing users with any number of other credentials', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('7'));
     await using clients = triggerClients();
     const first = clients.find(fixedCredentials({ authorization: 'first' }));
@@ -18,7 +18,7 @@ describe('TriggerClients', () => {
 });
 
 describe('requestDurations', () => {
-  it('give new names the places of those without requests for an hour, and of no others', async () => {
+  it('replace only names without requests for an hour by new ones', async () => {
     const clock = new ManualClock();
     const { series, observe } = requestDurations(clock);
     const written = () => [...series.slices()].join('');

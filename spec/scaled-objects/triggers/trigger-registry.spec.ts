@@ -40,8 +40,12 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
     { host: AMQP, queueName: 'q', mode: 'MessageRate', value: '1' },
     'protocol amqp not supported; must be HTTP to use trigger mode MessageRate',
   ],
-  ['rabbitmq', { host: AMQP, queueName: 'q', timeout: '1s' }, 'parameter "timeout" needs protocol http'],
-  ['rabbitmq', { host: AMQP, queueName: 'q', useRegex: 'true' }, 'parameter "useRegex" needs protocol http'],
+  ['rabbitmq', { host: AMQP, queueName: 'q', timeout: '1s' }, 'parameter "timeout" requires protocol http'],
+  [
+    'rabbitmq',
+    { host: AMQP, queueName: 'q', useRegex: 'true' },
+    'parameter "useRegex" requires protocol http',
+  ],
   ['rabbitmq', { host: 'ftp://h', queueName: 'q' }, 'unknown host URL scheme ftp'],
   [
     'rabbitmq',
@@ -91,9 +95,13 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
   ['aws-sqs-queue', { ...SQS, queueURL: 'https://h/q' }, 'cannot get queueName from queueURL'],
   ['aws-sqs-queue', { ...SQS, awsAccessKeyID: '' }, 'awsAccessKeyID not found'],
   ['aws-sqs-queue', { ...SQS, awsSecretAccessKey: '' }, 'awsSecretAccessKey not found'],
-  ['aws-sqs-queue', { ...SQS, awsRegion: 'a/b' }, 'parameter "awsRegion" must be as in eu-central-1'],
+  [
+    'aws-sqs-queue',
+    { ...SQS, awsRegion: 'a/b' },
+    'parameter "awsRegion" must be a region such as eu-central-1',
+  ],
   ['influxdb', { serverURL: HTTP, query: 'q', organizationName: 'o' }, 'no threshold value given'],
-  ['influxdb', { serverURL: HTTP, query: 'q', authToken: 't' }, 'authToken must not stand in the metadata'],
+  ['influxdb', { serverURL: HTTP, query: 'q', authToken: 't' }, 'authToken must not be set in the metadata'],
   ['influxdb', { serverURL: HTTP, query: 'q', thresholdValue: '1' }, 'parameter "organizationName"'],
   [
     'influxdb',
@@ -103,12 +111,12 @@ const REFUSED: readonly (readonly [type: string, metadata: Record<string, string
   [
     'kafka',
     {},
-    'no scaler found for type: kafka; there are aws-sqs-queue, cpu, cron, external, external-push',
+    'no scaler found for type: kafka; supported types are aws-sqs-queue, cpu, cron, external, external-push',
   ],
 ];
 
 describe('allTriggers', () => {
-  it('asks no host that must not be asked, and says by which flag it may be', async () => {
+  it('does not query a forbidden host, and names the flag that allows it', async () => {
     await using echoing = await startEchoingSources('do-not-tell', () => '');
     await using opened = openTriggerEnvironment({
       ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 10_000 },
@@ -151,7 +159,7 @@ describe('allTriggers', () => {
     ]);
   });
 
-  it('says of what cannot be planned which rule it breaks, as KEDA does', async () => {
+  it('reports the violated rule of invalid triggers, as KEDA does', async () => {
     const types = new TriggerTypes(everyTrigger());
     for (const [type, metadata, error] of REFUSED) {
       const told = await toldOfTrigger({ type, metadata }, { types });

@@ -15,7 +15,7 @@ const CPU = { type: 'cpu', metricType: 'Utilization', metadata: { value: '50' } 
 const CRON = { type: 'cron', name: 'nine', metadata: { timezone: 'UTC' } };
 
 describe('Admission', () => {
-  it('refuses what reconcile would refuse, with the reason alone', async () => {
+  it('rejects what the controller rejects, with the reason only', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     await cluster.deployment('bare', 1);
@@ -66,7 +66,7 @@ describe('Admission', () => {
     );
   });
 
-  it('lets an HPA be taken over by its name', async () => {
+  it('allows adopting an HPA by its name', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     await cluster.create(PATHS.hpas, hpa('someones', 'web'));
@@ -82,7 +82,7 @@ describe('Admission', () => {
     });
   });
 
-  it('wants requests of what cpu and memory are set against, but of no dry run', async () => {
+  it('requires requests for cpu and memory triggers, except in a dry run', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     await cluster.deployment('small', 1, { resources: { requests: { cpu: '100m' } } });
@@ -96,7 +96,7 @@ describe('Admission', () => {
     expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may come after
   });
 
-  it('refuses no update of the older of two, no deletion, and nothing that it cannot judge yet', async () => {
+  it('does not reject updates of the older of two objects, deletions, and objects before it is synced', async () => {
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('web', 1);
     await cluster.scaledObject('first', { scaleTargetRef: { name: 'web' }, triggers: [CRON] });
@@ -139,7 +139,7 @@ describe('Admission', () => {
     expect(early?.warnings).to.have.lengthOf(1);
   });
 
-  it('lets what was kept unjudged be marked, paused and labelled, and tells what is wrong with it', async () => {
+  it('allows finalizers, pauses and labels of invalid stored objects, with a warning', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const auth = { podIdentity: { provider: 'aws', roleArn: 'arn', identityOwner: 'workload' } };
@@ -179,7 +179,7 @@ describe('Admission', () => {
     }
   });
 
-  it('warns of what has no effect, and of what there is not', async () => {
+  it('warns about settings without effect, and unknown types', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const triggers = [{ type: 'kafka', metadata: {} }];
@@ -189,12 +189,12 @@ describe('Admission', () => {
     expect(warnings.map((text: string) => text.slice(0, 40))).to.deep.equal([
       'PollingInterval is configured but is not',
       'CooldownPeriod is configured but is not ',
-      'no scaler found for type: kafka; there a',
+      'no scaler found for type: kafka; support',
     ]);
     for (const warning of warnings) expect(warning.length).to.be.at.most(256);
   });
 
-  it('judges ScaledJobs by their triggers', async () => {
+  it('reviews ScaledJobs by their triggers', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const path = '/validate-keda-sh-v1alpha1-scaledjob';
@@ -216,7 +216,7 @@ describe('Admission', () => {
     );
   });
 
-  it('judges authentications by themselves, and warns of those that need a cloud or a vault', async () => {
+  it('reviews authentications, and warns about clouds and vaults', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     for (const kind of ['TriggerAuthentication', 'ClusterTriggerAuthentication']) {
@@ -235,7 +235,7 @@ describe('Admission', () => {
     }
   });
 
-  it('takes no reviews of other kinds, and nothing that is no review', async () => {
+  it('rejects reviews of other kinds, and other bodies', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const { admission } = cluster.subsystem;
@@ -244,18 +244,24 @@ describe('Admission', () => {
     const bodies: readonly (readonly [string, RegExp])[] = [
       ['', /not JSON/],
       ['[', /not JSON/],
-      ['{}', /no AdmissionReview/],
+      ['{}', /not an AdmissionReview/],
       [
         JSON.stringify({ ...admissionReview('CREATE', object), apiVersion: 'admission.k8s.io/v1beta1' }),
-        /no Adm/,
+        /not an Adm/,
       ],
-      [JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' }), /no AdmissionReview/],
-      [JSON.stringify(admissionReview('CREATE', null)), /no ScaledObject/],
-      [JSON.stringify(admissionReview('CREATE', { ...object, spec: 7 } as never)), /no ScaledObject/],
-      [JSON.stringify(admissionReview('UPDATE', object)), /no ScaledObject/],
+      [
+        JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' }),
+        /not an AdmissionReview/,
+      ],
+      [JSON.stringify(admissionReview('CREATE', null)), /not a valid ScaledObject/],
+      [
+        JSON.stringify(admissionReview('CREATE', { ...object, spec: 7 } as never)),
+        /not a valid ScaledObject/,
+      ],
+      [JSON.stringify(admissionReview('UPDATE', object)), /not a valid ScaledObject/],
       [
         JSON.stringify(admissionReview('CREATE', scaledObject({ triggers: [{ type: 1 }] }))),
-        /no ScaledObject/,
+        /not a valid ScaledObject/,
       ],
       [`${'['.repeat(200)}`, /not JSON/],
       [`[${'{},'.repeat(60_000)}{}]`, /not JSON/],
@@ -267,8 +273,8 @@ describe('Admission', () => {
   });
 });
 
-describe('Admission, called by who is no API server', () => {
-  it('keeps nothing of namespaces and names that are longer than there can be', async () => {
+describe('Admission, called by other clients than an API server', () => {
+  it('caches no namespaces and names of invalid length', async () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const { admission } = cluster.subsystem;
@@ -346,7 +352,7 @@ describe('reviewScaledObject', () => {
     ['nothing', [], [], false, true],
     ['what is not known in time', [], undefined, true, true],
   ] as const) {
-    it(`${isAllowed ? 'takes' : 'refuses'} a trigger of cpu where there is ${what}, and asks only where it has to`, async () => {
+    it(`${isAllowed ? 'takes' : 'refuses'} a cpu trigger with ${what}, and reads LimitRanges only if necessary`, async () => {
       const asked: string[] = [];
       const verdict = await reviewScaledObject(
         OBJECT,
@@ -371,7 +377,7 @@ describe('reviewScaledObject', () => {
     });
   }
 
-  it('takes triggers of cpu and memory, too, where it is not known in time what containers get by default', async () => {
+  it('allows cpu and memory triggers if the defaults of containers are not available in time', async () => {
     const trigger = (type: string) =>
       ({ type, metricType: 'Utilization', metadata: { value: '50' } }) as const;
     for (const type of ['cpu', 'memory']) {
@@ -396,7 +402,7 @@ describe('reviewScaledObject', () => {
     ['gives its target up to a younger one', one('web'), one('api'), younger('web'), true],
     ['has the target of an older one', one('web'), one('web', 'b'), older('web'), false],
   ] as const) {
-    it(`${isAllowed ? 'takes' : 'refuses'} the update of an object that ${what}`, async () => {
+    it(`${isAllowed ? 'allows' : 'rejects'} the update of an object that ${what}`, async () => {
       const { isAllowed: isTaken } = await reviewScaledObject(
         after,
         { before, isDryRun: false },
@@ -436,27 +442,27 @@ function older(target: string, hpa = 'c'): ScaledObject {
 const MANY = 24_900;
 
 describe('unknownTypeWarnings', () => {
-  it('tells each type that there is not, once', () => {
+  it('names each unknown type once', () => {
     const { warnings } = look(['kafka', 'cron', 'pulsar', 'kafka']);
     expect(warnings).to.deep.equal([
-      'no scaler found for type: kafka; there are cron',
-      'no scaler found for type: pulsar; there are cron',
+      'no scaler found for type: kafka; supported types are cron',
+      'no scaler found for type: pulsar; supported types are cron',
     ]);
   });
 
-  it('looks once for one type of as many triggers as there can be', () => {
+  it('checks one type once for any number of triggers', () => {
     const { warnings, looks } = look(Array<string>(MANY).fill('kafka'));
     expect(warnings).to.have.length(1);
     expect(looks).to.equal(1);
   });
 
-  it('looks no further than it tells', () => {
+  it('stops at the limit of warnings', () => {
     const { warnings, looks } = look(Array.from({ length: MANY }, (_, at) => `type-${at}`));
     expect(warnings).to.have.length(10);
     expect(looks).to.equal(10);
   });
 
-  it('finds the one that there is not behind all that there are', () => {
+  it('finds the unknown type after all known ones', () => {
     expect(look([...Array<string>(MANY).fill('cron'), 'kafka']).warnings).to.have.length(1);
   });
 });

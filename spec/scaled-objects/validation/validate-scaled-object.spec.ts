@@ -79,11 +79,11 @@ describe('checkScaledObject', () => {
       `${HPA}HPA name length is 64, maximum allowed is 63`,
     ],
   ] as const)
-    it(`${message ? 'refuses' : 'takes'} ${JSON.stringify(spec).slice(0, 90)}`, () => {
+    it(`${message ? 'rejects' : 'allows'} ${JSON.stringify(spec).slice(0, 90)}`, () => {
       expect(failureOf(object(spec))).to.equal(message);
     });
 
-  it('lets the older of two have the target, and the name of an HPA', () => {
+  it('prefers the older of two objects for the target, and for the name of an HPA', () => {
     const older = {
       ...object({}, 'older'),
       metadata: { name: 'older', uid: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -100,7 +100,7 @@ describe('checkScaledObject', () => {
     );
   });
 
-  it('refuses the target of an HPA of somebody else, unless that says it does not mind', () => {
+  it('rejects the target of another HPA, unless its annotation allows that', () => {
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
     const hpa = { metadata: { name: 'h' }, spec: { scaleTargetRef } } as never;
     expect(failureOf(object({}), { hpas: [hpa] })).to.equal(
@@ -111,7 +111,7 @@ describe('checkScaledObject', () => {
     expect(failureOf(object({}), { hpas: [careless] })).to.equal(undefined);
   });
 
-  it('refuses the name of an HPA that scales another workload, unless that one or the object says otherwise', () => {
+  it('rejects the name of an HPA that scales another workload, unless an annotation of either allows it', () => {
     const hpa = (annotations: object, owner: object = {}) =>
       ({
         metadata: { name: 'h', annotations, ownerReferences: [{ controller: true, ...owner }] },

@@ -19,14 +19,14 @@ const HALF = 16 * 2 ** 20;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('startWebhookServer', () => {
-  it('hands reviews to who judges them, with whatever query behind the path', async () => {
+  it('passes reviews to the reviewer of the path, with any query', async () => {
     await using server = await start();
     const { status, headers, body } = await server.post(`${PATH}?timeout=10s`, '{"a":1}');
     expect({ status, body: JSON.parse(body) }).to.deep.equal({ status: 200, body: { seen: '{"a":1}' } });
     expect(headers['content-type']).to.equal('application/json');
   });
 
-  it('refuses other paths, methods and media types, and says why a review cannot be read', async () => {
+  it('rejects other paths, methods and media types, and explains an unreadable review', async () => {
     await using server = await start();
     expect((await server.post('/', '{}')).status).to.equal(404);
     expect((await server.post(PATH, undefined, { method: 'GET' })).status).to.equal(405);
@@ -38,7 +38,7 @@ describe('startWebhookServer', () => {
     expect(server.logger.lines).to.deep.equal([]);
   });
 
-  it('holds no body that is too long, and responds all the same', async () => {
+  it('does not buffer a body that is too long, and still responds', async () => {
     await using server = await start();
     const { status, body } = await server.post(PATH, Buffer.alloc(3 * 1024 * 1024 + 1, ' '));
     expect({ status, body }).to.deep.equal({
@@ -81,7 +81,7 @@ describe('startWebhookServer', () => {
     socket.destroy();
   });
 
-  it('logs what it cannot judge by a mistake of its own, each time after it could, and tells nobody what it was', async () => {
+  it('logs its own errors once after each success, and reveals no details to the client', async () => {
     await using server = await start();
     for (const body of ['bug', 'bug', 'bad', 'bug']) await server.post(PATH, body);
     expect(server.logger.lines).to.have.length(1);
@@ -100,7 +100,7 @@ describe('startWebhookServer', () => {
     expect(server.logger.lines).to.deep.equal([]);
   });
 
-  it('goes on with a connection in use when the certificate changes, and shows the new one to the next', async () => {
+  it('keeps open connections when the certificate changes, and uses the new one for the next', async () => {
     await using server = await start();
     const { ca } = server;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

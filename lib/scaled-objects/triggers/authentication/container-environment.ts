@@ -34,30 +34,30 @@ const WORKLOAD = z.object({
 type Container = z.infer<typeof container>;
 type Environment = Readonly<Record<string, string>>;
 
-/** Of all names and values: variables in variables multiply, and the kernel passes no more to a program, by far. */
+/** Limits names and values together: references to variables multiply lengths, and the kernel's limit is far lower. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
-/** Reads what environments refer to; `undefined` where there is none. */
+/** Reads references of environments; `undefined` if an object does not exist. */
 export interface EnvironmentReader {
   secretData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMapData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
 interface ContainerEnvironmentsOptions {
-  /** Reads any object; one without a pod template has no environment. */
+  /** Returns any object; one without a pod template has no environment. */
   readonly readWorkload: () => Promise<unknown>;
-  /** The container that counts where none is named; by default, and where it is empty, the first. */
+  /** Default container; the first if absent or empty. */
   readonly container?: string | undefined;
-  /** For one object: every variable asks it for what it refers to. */
+  /** Called for each variable; must cache for one object. */
   readonly reader: EnvironmentReader;
 }
 
 /**
- * The environments of a workload's containers as its pod template has them, without what only a running pod knows. The
- * workload is read, and each environment built, once and only where it is requested.
+ * The environments of a workload's containers by its pod template, without values of running pods. The workload is read and
+ * each environment is built once, when first requested.
  *
- * @returns builds that of a container; throws where there is no such container, or all that were requested are together
- * larger than they may be
+ * @returns a function that returns the environment of a container, and throws if there is no such container, or if all
+ * requested environments together exceed the limit
  */
 export function containerEnvironments({
   readWorkload,
@@ -82,7 +82,7 @@ export function containerEnvironments({
   };
 }
 
-/** The containers of a pod template by name, in their order; `undefined` for what has no pod template. */
+/** Containers by name, in order; `undefined` for an object without a pod template. */
 function containersOf(workload: unknown): ReadonlyMap<string, Container> | undefined {
   const read = WORKLOAD.safeParse(workload);
   if (!read.success) return undefined;
@@ -120,11 +120,11 @@ async function buildEnvironment(
   }
 }
 
-/** What the environments of one target may still take: one that a pod template multiplies is as long as its containers are many. */
+/** Shared by all environments of one target, because a pod template may have many containers. */
 class LengthBudget {
   #left = MAX_LENGTH;
 
-  /** @throws where more is to be spent than is left; then nothing is left */
+  /** @throws if less is left; then nothing is left */
   spend(length: number): void {
     this.check(length);
     this.#left -= length;
@@ -134,16 +134,16 @@ class LengthBudget {
   check(length: number): void {
     if (length <= this.#left) return;
     this.#left = 0;
-    throw new Error(`the environment of the target is longer than ${MAX_LENGTH} characters`);
+    throw new Error(`the environment of the target exceeds ${MAX_LENGTH} characters`);
   }
 }
 
 const REFERENCE = /\$\$|\$\(([^()$]+)\)/g;
 
 /**
- * Puts variables that are known already where `$(NAME)` stands; `$$` is one `$`.
+ * Replaces `$(NAME)` by earlier variables, and `$$` by `$`, as the kubelet does.
  *
- * @throws before it makes what is too long
+ * @throws before the result exceeds the budget
  */
 function expand(value: string, environment: ReadonlyMap<string, string>, budget: LengthBudget): string {
   let length = value.length;

@@ -26,30 +26,29 @@ const REVIEW = z.object({ status: z.object({ authenticated: z.boolean().optional
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const FILE = z.record(z.string(), z.string());
 
-/** What {@link clusterReader} works with. */
 interface ClusterReaderOptions {
-  /** One that lets every replica ask for tokens: a POST, though it changes nothing. */
+  /** Must allow POST in every replica, for token requests. */
   readonly client: ApiClient;
   readonly authentication: (kind: string, key: string) => TriggerAuthentication | undefined;
-  /** Where what ClusterTriggerAuthentications refer to is. */
+  /** Namespace of the Secrets and ConfigMaps that ClusterTriggerAuthentications refer to. */
   readonly clusterNamespace: string;
-  /** Secrets of other namespaces than that are not read. */
+  /** Whether only Secrets of `clusterNamespace` are read. */
   readonly restrictsSecrets: boolean;
-  /** Below this are files with parameters; `undefined` where there are none. */
+  /** Root directory of files with parameters; `undefined` to read none. */
   readonly fileRoot: string | undefined;
   readonly tokenLifetimeS: number;
-  /** Whom tokens of service accounts are for, which is never the API server; `undefined` where none are requested. */
+  /** Audience of service account tokens, never the API server; `undefined` to request none. */
   readonly tokenAudience: string | undefined;
 }
 
-/** Reads Secrets, ConfigMaps and tokens one by one, by name. */
+/** Reads single Secrets, ConfigMaps and tokens by name. */
 export type ClusterReader = AuthenticationReader & {
   environmentOf(namespace: string, signal: AbortSignal): EnvironmentReader;
 };
 
 const MAX_FILE_BYTES = 1_048_576;
 
-/** A reader of what the triggers of all objects refer to; `readerOfOne` bounds what one object has read. */
+/** A reader for all objects; {@link boundedReader} limits what one object reads. */
 export function clusterReader(options: ClusterReaderOptions): ClusterReader {
   const { client, clusterNamespace, restrictsSecrets, fileRoot } = options;
   const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {
@@ -80,7 +79,7 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
       requestToken({ namespace, name }, { ...options, signal }),
     async file(given) {
       if (fileRoot === undefined)
-        throw new Error('filePath needs a directory of such files, and there is none');
+        throw new Error('filePath requires a root directory of files, and none is configured');
       if (path.isAbsolute(given) || given.split('/').includes('..'))
         throw new Error(`filePath "${given}" must be relative, without ..`);
       const text = await readFile(path.join(fileRoot, given), 'utf8');
@@ -96,9 +95,9 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
 }
 
 /**
- * Requests a token of a service account that is of no use at the API server: it is sent to servers that tenants name.
+ * Requests a service account token that the API server does not accept, because it is sent to servers that tenants choose.
  *
- * @throws where no audience is set, or where the API server accepts the token itself
+ * @throws if no audience is set, or if the API server accepts the token
  */
 async function requestToken(
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -113,7 +112,7 @@ async function requestToken(
 ): Promise<string> {
   const cannot = `Cannot request a token of ServiceAccount ${namespace}/${name}`;
   if (audience === undefined)
-    throw new Error(`${cannot}: no audience is set; --bound-service-account-token-audience sets it`);
+    throw new Error(`${cannot}: no audience is set by --bound-service-account-token-audience`);
   const post = (at: string, body: object) =>
     fetchReference(() => client.requestJson({ method: 'POST', path: at, body }, { signal }), signal);
   const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
@@ -136,7 +135,7 @@ async function requestToken(
 const AUTHENTICATION = { apiVersion: 'authentication.k8s.io/v1' };
 const FORBIDDEN = 403;
 
-/** Adds to a refusal for want of permission what grants it; any other error stays as it is. */
+/** Converts a 403 into an error that names the missing permission; returns other errors unchanged. */
 function explainForbidden(
   error: unknown,
   cannot: string,
@@ -151,17 +150,17 @@ function decode(value: string): string {
   return Buffer.from(value, 'base64').toString('utf8');
 }
 
-/** Each is a request, and all objects wait for the same rate. */
+/** Each is a request, and all objects share one rate limit. */
 const MAX_REFERENCES = 100;
 
 type Read<T> = (namespace: string, name: string, signal: AbortSignal) => Promise<T>;
 
-/** Of their keys and values together: they are held while an object is prepared, though a trigger needs one key of each. */
+/** Limits keys and values together: they are in memory while an object is prepared. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /**
- * Reads for the triggers of one object: each Secret, ConfigMap and token once, and of all no more than a hundred and 8 MiB,
- * however many triggers and containers refer to them.
+ * A reader for the triggers of one object. Reads each Secret, ConfigMap and token once, and at most 100 of them with 8 MiB
+ * together.
  */
 export function boundedReader(reader: ClusterReader): ClusterReader {
   const reads = new Map<string, Promise<unknown>>();
@@ -205,18 +204,18 @@ export function boundedReader(reader: ClusterReader): ClusterReader {
   };
 }
 
-/** What a trigger refers to cannot be read just now, which says nothing of the trigger. */
+/** A reference of a trigger cannot be read at the moment; the trigger itself may be valid. */
 export class UnreadReference extends Error {
   override readonly name = 'UnreadReference';
 }
 
-/** Says that it does not know us, or that it is busy; all else below 500 is about what it was asked for. */
+/** Codes below 500 that do not concern the requested object. */
 const RETRYABLE_CODES = [401, 429];
 
 /**
- * Reads of the API server what a trigger refers to.
+ * Reads a reference of a trigger from the API server.
  *
- * @throws {UnreadReference} where the API server does not respond, or fails; what it says of the object as it is
+ * @throws {UnreadReference} if the API server does not respond or fails; its error for the object otherwise
  */
 export async function fetchReference<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
@@ -225,6 +224,6 @@ export async function fetchReference<T>(read: () => Promise<T>, signal: AbortSig
     signal.throwIfAborted();
     if (cause instanceof ApiError && cause.statusCode < 500 && !RETRYABLE_CODES.includes(cause.statusCode))
       throw cause;
-    throw new UnreadReference('Cannot read what a trigger refers to', { cause });
+    throw new UnreadReference('Cannot read an object that a trigger refers to', { cause });
   }
 }

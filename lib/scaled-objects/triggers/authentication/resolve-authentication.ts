@@ -4,28 +4,27 @@ import type { TriggerAuthentication } from '../../api/trigger-authentication.ts'
 
 type Data = Readonly<Record<string, string>>;
 
-/** Where authentications and what they refer to are read. */
+/** Reads authentications and the objects that they refer to. */
 export interface AuthenticationReader {
   authentication(kind: string, namespace: string, name: string): TriggerAuthentication | undefined;
-  /** The texts under their keys; `undefined` where there is no such object, or it must not be read. */
+  /** Decoded values by key; `undefined` if the object does not exist or may not be read. */
   secretData(namespace: string, name: string, signal: AbortSignal): Promise<Data | undefined>;
   configMapData(namespace: string, name: string, signal: AbortSignal): Promise<Data | undefined>;
   serviceAccountToken(namespace: string, name: string, signal: AbortSignal): Promise<string>;
-  /** The parameters in a file below the directory of such files. @throws where it cannot be read */
+  /** The parameters in a file below the root directory. @throws if it cannot be read */
   file(path: string): Promise<Readonly<Record<string, string>>>;
-  /** Where what ClusterTriggerAuthentications refer to is. */
+  /** Namespace of the Secrets and ConfigMaps that ClusterTriggerAuthentications refer to. */
   readonly clusterNamespace: string;
-  /** Whether Secrets of other namespaces than that are not read. */
+  /** Whether only Secrets of `clusterNamespace` are read. */
   readonly restrictsSecrets?: boolean;
 }
 
-/** Whose trigger it is. */
 export interface AuthenticationContext {
   readonly namespace: string;
-  /** The environment of a container of the target; of the usual one where none is named. */
+  /** The environment of a container of the target; by default of the configured container. */
   readonly environment: (containerName?: string) => Promise<Readonly<Record<string, string>>>;
   readonly signal: AbortSignal;
-  /** Told by name what an authentication refers to that is not there, so that its parameter is empty. */
+  /** Called with a message for each missing reference; its parameter is empty. */
   readonly onMissing?: (what: string) => void;
 }
 
@@ -36,17 +35,16 @@ const UNSUPPORTED = [
   'gcpSecretManager',
   'awsSecretManager',
 ] as const;
-/** Of all names and values. */
+/** Limits names and values together. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 const NAMESPACED = 'TriggerAuthentication';
 const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
 
 /**
- * The parameters that a trigger's authentication gives, later sources over earlier ones; what a source does not have is
- * empty.
+ * The parameters of a trigger's authentication. Later sources override earlier ones; missing values are empty.
  *
- * @param reader for the triggers of one object: every parameter asks it for its object
- * @throws an Error where the authentication is not there, of a kind that is not supported, or larger than it may be
+ * @param reader called for each parameter; must cache for one object
+ * @throws an Error if the authentication does not exist, is not supported, or exceeds the size limit
  */
 export async function resolveAuthentication(
   reference: TriggerSpec['authenticationRef'],
@@ -56,18 +54,18 @@ export async function resolveAuthentication(
   if (!reference) return {};
   const { name, kind: given } = reference;
   const kind = given || NAMESPACED;
-  // Definitions of others let anything through, and what is not of the namespace reads in that of the cluster's Secrets.
+  // Other versions of the definition do not validate the kind, and the cluster-wide kind reads Secrets of another namespace.
   if (kind !== NAMESPACED && kind !== CLUSTER_WIDE)
     throw new Error(
-      `unknown trigger auth kind "${kind.slice(0, 100)}", there are ${NAMESPACED} and ${CLUSTER_WIDE}`,
+      `unknown trigger auth kind "${kind.slice(0, 100)}"; supported kinds are ${NAMESPACED} and ${CLUSTER_WIDE}`,
     );
   const { spec = {}, omitted } = found(reader.authentication(kind, namespace, name), kind, name);
-  if (omitted !== undefined) throw new Error(`${kind} "${name}" cannot be read: ${omitted}`);
+  if (omitted !== undefined) throw new Error(`Cannot read ${kind} "${name}": ${omitted}`);
   const unsupported = unsupportedIn(spec);
   if (unsupported) throw new Error(`${kind} "${name}" uses ${unsupported}, which is not supported`);
   if (spec.filePath !== undefined) {
     if (kind === NAMESPACED)
-      throw new Error(`${kind} "${name}" uses filePath, which only ClusterTriggerAuthentications may`);
+      throw new Error(`${kind} "${name}" uses filePath, which only ClusterTriggerAuthentications support`);
     return await reader.file(spec.filePath);
   }
   const where = kind === NAMESPACED ? namespace : reader.clusterNamespace;
@@ -76,7 +74,7 @@ export async function resolveAuthentication(
   const set = (parameter: string, value = '') => {
     length += parameter.length + value.length;
     if (!(length <= MAX_LENGTH))
-      throw new Error(`what ${kind} "${name}" refers to is longer than ${MAX_LENGTH} characters`);
+      throw new Error(`the values of ${kind} "${name}" exceed ${MAX_LENGTH} characters`);
     parameters.set(parameter, value);
   };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])
@@ -89,7 +87,7 @@ export async function resolveAuthentication(
   };
   const isRestricted = reader.restrictsSecrets === true && where !== reader.clusterNamespace;
   const unread = (object: string) =>
-    isRestricted && object.startsWith('Secret ') ? 'must not be read from that namespace' : 'not found';
+    isRestricted && object.startsWith('Secret ') ? 'may not be read from that namespace' : 'not found';
   for (const { parameter, name: map, key } of spec.configMapTargetRef ?? []) {
     const data = await reader.configMapData(where, map, signal);
     setOf(parameter, data, { object: `ConfigMap ${where}/${map}`, key });
@@ -104,12 +102,12 @@ export async function resolveAuthentication(
 }
 
 interface Referred {
-  /** Kind, namespace and name, as messages have them. */
+  /** Kind, namespace and name, for messages. */
   readonly object: string;
   readonly key: string;
 }
 
-/** What an authentication uses that needs a cloud or a vault; `undefined` where it uses nothing of that kind. */
+/** The first unsupported source of an authentication, a cloud or vault; `undefined` if there is none. */
 export function unsupportedIn(spec: NonNullable<TriggerAuthentication['spec']>): string | undefined {
   const source = UNSUPPORTED.find((one) => spec[one] !== undefined);
   if (source) return source;
@@ -130,7 +128,7 @@ type Spec = NonNullable<TriggerAuthentication['spec']>;
 
 const CLIENT_CREDENTIALS = 'clientCredentials';
 
-/** The rule that an authentication breaks by itself; `undefined` where it breaks none. */
+/** The first violation in the spec of an authentication; `undefined` if there is none. */
 export function brokenByAuthentication({ podIdentity, oauth2 }: Spec): string | undefined {
   return brokenByPodIdentity(podIdentity ?? { provider: 'none' }) ?? (oauth2 && brokenByOAuth2(oauth2));
 }

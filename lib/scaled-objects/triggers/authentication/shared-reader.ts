@@ -3,19 +3,19 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ClusterReader } from './reference-reader.ts';
 
-/** A reader of what the triggers of all objects refer to, and one that reads past what is cached. */
+/** A caching reader for all objects, and one that bypasses the cache. */
 export interface SharedReader extends ClusterReader {
-  /** For an object that was changed, or whose authentications were: what it refers to may have changed with it. */
+  /** For objects that have changed, or whose authentications have: their references may have changed as well. */
   readonly fresh: ClusterReader;
 }
 
 type Read<Value> = (namespace: string, name: string, signal: AbortSignal) => Promise<Value>;
-/** A failure is a result, too: it is cached. */
+/** Failures are cached, too. */
 type Result = { readonly value: unknown } | { readonly error: unknown };
 
-/** Objects that are planned together share what they read; what is planned again later reads it again. */
+/** Objects that are prepared at the same time share reads; later ones read again. */
 const CACHED_MS = 5000;
-/** What is absent or refused is read again after this long, then after twice as long each time, up to the limit. */
+/** Missing and forbidden objects are read again with exponential backoff. */
 const MIN_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 const MAX_ENTRIES = 1000;
@@ -23,8 +23,8 @@ const MAX_ENTRIES = 1000;
 const MAX_CACHED_CHARACTERS = 32 * 1024;
 
 /**
- * Reads each Secret, ConfigMap and token once for all objects that refer to it within some seconds, and those that cannot
- * be read less and less often.
+ * Reads each Secret, ConfigMap and token once for all objects that refer to it within 5 s. Reads that fail are repeated with
+ * exponential backoff.
  */
 export function sharedReader(reader: ClusterReader, clock: Clock): SharedReader {
   const cache = new ExpiringCache<Result>({ clock, maxEntries: MAX_ENTRIES });

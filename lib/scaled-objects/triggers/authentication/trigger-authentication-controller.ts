@@ -18,7 +18,6 @@ import {
 
 type Status = NonNullable<TriggerAuthentication['status']>;
 
-/** What the controller of one of the kinds works with. */
 interface TriggerAuthenticationDependencies {
   readonly kind: (typeof AUTHENTICATION_KINDS)[number];
   readonly authentications: SharedInformer<TriggerAuthentication>;
@@ -30,7 +29,10 @@ interface TriggerAuthenticationDependencies {
   readonly clock: Clock;
 }
 
-/** Tells that authentications come, change and go, and who uses them. A new one for each term as leader. */
+/**
+ * Records events when authentications are added, changed or deleted, and lists the objects that use them in their status. A new
+ * controller for each term as leader.
+ */
 export function triggerAuthenticationController(dependencies: TriggerAuthenticationDependencies): Controller {
   const { kind, authentications, objects, scaledJobs, client, statuses, clock } = dependencies;
   const observed = new Map<string, TriggerAuthentication>();
@@ -48,7 +50,7 @@ export function triggerAuthenticationController(dependencies: TriggerAuthenticat
       }
       if (!found) return DONE;
       if (found.metadata.deletionTimestamp) {
-        // Ours have none, but those that KEDA has marked would wait for it for ever.
+        // The autoscaler sets no finalizer, but removes KEDA's: the deletion would never complete.
         await removeFinalizer(found, FINALIZER, { client, clock, signal });
         return DONE;
       }
@@ -80,7 +82,7 @@ export function triggerAuthenticationController(dependencies: TriggerAuthenticat
   }
 }
 
-/** Keys of the authentications of a kind that an object refers to, or did. */
+/** Keys of the authentications of a kind that an object refers to, before or after a change. */
 function referredTo(
   kind: string,
   ...objects: readonly (ScaledObject | ScaledJob | undefined)[]

@@ -1,4 +1,4 @@
-/** What a text says of a connection. */
+/** Parts of a connection string. */
 export interface ConnectionText {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -12,9 +12,9 @@ const MAX_LENGTH = 4096;
 const PAIR = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))/y;
 
 /**
- * Reads a connection of PostgreSQL: a URL, or `host=a port=5432 …`.
+ * Parses a PostgreSQL connection string: a URL, or `host=a port=5432 …`.
  *
- * @throws an Error that shows nothing of the text, which holds a password
+ * @throws an Error without the text, which may contain a password
  */
 export function parsePostgresConnection(text: string): ConnectionText {
   if (text.length > MAX_LENGTH) throw unreadable();
@@ -40,13 +40,13 @@ export function parsePostgresConnection(text: string): ConnectionText {
   };
 }
 
-/** The user ends at the first colon, and the password at the last @ before the address. */
+/** The user ends at the first colon, the password at the last @ before the address. */
 const MYSQL = /^(?:([^:]*?)(?::(.*))?@)?(?:tcp\(([^()]+)\))?\/([^/?]*)(?:\?.*)?$/s;
 
 /**
- * Reads a connection of MySQL as Go's driver writes it: `user:password@tcp(host:3306)/database`.
+ * Parses a MySQL connection string in the format of Go's driver: `user:password@tcp(host:3306)/database`.
  *
- * @throws an Error that shows nothing of the text, which holds a password
+ * @throws an Error without the text, which may contain a password
  */
 export function parseMysqlConnection(text: string): ConnectionText {
   const match = text.length > MAX_LENGTH ? null : MYSQL.exec(text.trim());
@@ -80,5 +80,5 @@ function urlOf(text: string): ConnectionText {
 }
 
 function unreadable(): Error {
-  return new Error('the connection string cannot be read');
+  return new Error('the connection string is invalid');
 }

@@ -7,34 +7,33 @@ const MODES = ['apiKey', 'basic', 'tls', 'bearer', 'custom'] as const;
 type Mode = (typeof MODES)[number];
 const EXCLUSIVE: readonly string[] = ['bearer', 'basic'];
 
-/** How triggers that speak HTTP say who asks. */
+/** Authentication parameters of HTTP triggers. */
 export const HTTP_AUTHENTICATION = {
   authModes: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
     aliases: ['authMode'],
-    description: `Who asks is said by these, of ${MODES.join(', ')}, with commas between; at most one of ${EXCLUSIVE.join(' and ')}.`,
+    description: `Comma-separated authentication modes: ${MODES.join(', ')}; at most one of ${EXCLUSIVE.join(' and ')}.`,
   }),
-  bearerToken: secret('The token of bearer.', ['token']),
-  username: secret('The user of basic.'),
-  password: secret('The password of basic.'),
-  ca: secret('PEM of the authorities that the server may have its certificate of.'),
-  cert: secret('PEM of the client certificate of tls.'),
-  key: secret('PEM of its key.'),
-  customAuthHeader: secret('The header of custom.'),
-  customAuthValue: secret('What stands in it.'),
+  bearerToken: secret('Token for bearer.', ['token']),
+  username: secret('User name for basic.'),
+  password: secret('Password for basic.'),
+  ca: secret('CA certificates of the server, in PEM.'),
+  cert: secret('Client certificate for tls, in PEM.'),
+  key: secret('Key of the client certificate, in PEM.'),
+  customAuthHeader: secret('Header name for custom.'),
+  customAuthValue: secret('Header value for custom.'),
 };
 
-/** Who asks, and how it is said. */
 interface HttpIdentity {
   readonly credentials: CredentialSource;
-  /** Beside those that the credentials make. */
+  /** In addition to the headers of the credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly modes: readonly string[];
 }
 
 type Given = z.output<z.ZodObject<typeof HTTP_AUTHENTICATION>>;
 
-/** @throws an Error that says which parameter is missing or cannot be used */
+/** @throws an Error that names the missing or invalid parameter */
 export function httpIdentity(given: Given, isUnverified: boolean): HttpIdentity {
   const modes = (given.authModes ?? '')
     .split(',')

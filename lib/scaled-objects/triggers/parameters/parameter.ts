@@ -2,54 +2,49 @@ import { z } from 'zod';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { goBoolean } from '../../api/annotations.ts';
 
-/** Where a parameter may stand: the trigger's metadata, its authentication, or the environment of the target. */
+/** Source of a parameter: the trigger's metadata, its authentication, or the environment of the target's container. */
 export type Place = 'metadata' | 'authentication' | 'environment';
 
-/** What is said of a parameter beside its type. */
+/** Properties of a parameter beside its type. */
 interface ParameterFacts {
-  /** In which order it is looked for; the first that is not blank counts. */
+  /** Sources in order; the first value that is not blank counts. */
   readonly from: readonly Place[];
   /** For the table in the documentation. */
   readonly description: string;
-  /** Other names that it goes by. */
   readonly aliases?: readonly string[];
-  /** Whether nobody must be told what it is; by default where it must not stand in the metadata. */
+  /** Whether to redact its value; by default if the metadata is not a source. */
   readonly isSecret?: boolean;
-  /** What the documentation says that it is where it is left out. */
+  /** Default value in the documentation. */
   readonly default?: string;
 }
 
-/** The metadata of a trigger alone. */
 export const METADATA: readonly Place[] = ['metadata'];
-/** Its authentication alone. */
 export const AUTHENTICATION: readonly Place[] = ['authentication'];
 
 const FACTS = new WeakMap<z.ZodType, ParameterFacts>();
 
-/** A parameter of a trigger: how its text is read, where it may stand, and what it means. */
+/** Declares a parameter of a trigger. */
 export function parameter<T extends z.ZodType>(type: T, facts: ParameterFacts): T {
-  const own = type.clone() as T; // the same type may be several parameters
+  const own = type.clone() as T; // several parameters may share a type
   FACTS.set(own, facts);
   return own;
 }
 
-/** What is said of a parameter. */
 export function factsOf(type: z.ZodType): ParameterFacts {
   const facts = FACTS.get(type);
-  if (!facts) throw new Error('a parameter was not made by parameter()');
+  if (!facts) throw new Error('the type was not declared by parameter()');
   return facts;
 }
 
 const MAX_LENGTH = 65_536;
 
-/** Any text. */
 export const text = z.string().max(MAX_LENGTH);
 
-/** A number as Go reads it, in decimals. */
+/** A decimal number in Go's syntax. */
 export const float = z.string().transform((given, context) => {
   const trimmed = given.trim();
   if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed)) return Number(trimmed);
-  context.addIssue({ code: 'custom', message: 'it is no number' });
+  context.addIssue({ code: 'custom', message: 'not a number' });
   return z.NEVER;
 });
 
@@ -58,36 +53,36 @@ export const integer = z.string().transform((given, context) => {
   const trimmed = given.trim();
   const value = Number(trimmed);
   if (/^[+-]?\d+$/.test(trimmed) && Number.isSafeInteger(value)) return value;
-  context.addIssue({ code: 'custom', message: 'it is no whole number' });
+  context.addIssue({ code: 'custom', message: 'not a whole number' });
   return z.NEVER;
 });
 
-/** A boolean as Go reads it. */
+/** A boolean in Go's syntax. */
 export const boolean = z.string().transform((given, context) => {
   const value = goBoolean(given.trim());
   if (value !== undefined) return value;
-  context.addIssue({ code: 'custom', message: 'it is neither true nor false' });
+  context.addIssue({ code: 'custom', message: 'neither true nor false' });
   return z.NEVER;
 });
 
-/** A text of the authentication alone, that nobody must be told. */
+/** A secret of the authentication, which is redacted in messages. */
 export function secret(description: string, aliases: readonly string[] = []) {
   return parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
 }
 
-/** Of every trigger that may be told to trust anybody. */
+/** Shared by all triggers with TLS. */
 export const UNSAFE_SSL = parameter(boolean.default(false), {
   from: METADATA,
-  description: 'Whether any certificate of the server is taken.',
+  description: 'Whether to skip the verification of the server certificate.',
   default: 'false',
 });
 
-/** A duration as Go reads it, or a whole number of milliseconds; in milliseconds. */
+/** A duration in Go's syntax, or a whole number of milliseconds. Result in milliseconds. */
 export const duration = z.string().transform((given, context) => {
   const trimmed = given.trim();
   const value = /^[+-]?\d{1,15}$/.test(trimmed) ? Number(trimmed) : parseDurationMs(trimmed);
   if (value !== undefined && value >= 0) return value;
-  context.addIssue({ code: 'custom', message: 'it is no duration that is not negative' });
+  context.addIssue({ code: 'custom', message: 'not a duration of 0 or more' });
   return z.NEVER;
 });
 
@@ -97,7 +92,7 @@ export const keyValues = z.string().transform((given, context) => {
   for (const pair of given.split(',')) {
     const equals = pair.indexOf('=');
     if (equals < 1) {
-      context.addIssue({ code: 'custom', message: 'it is no list of key=value' });
+      context.addIssue({ code: 'custom', message: 'not a list of key=value' });
       return z.NEVER;
     }
     pairs.push([pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()]);
@@ -110,16 +105,16 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(...wor
   return z.string().transform((given, context): Words[number] => {
     const found = words.find((word) => word === given.trim());
     if (found !== undefined) return found;
-    context.addIssue({ code: 'custom', params: { words }, message: 'it is none of the words' });
+    context.addIssue({ code: 'custom', params: { words }, message: 'not one of the allowed values' });
     return z.NEVER;
   });
 }
 
 /**
- * Takes `host:port` apart, with the brackets of an address.
+ * Parses `host:port`; IPv6 addresses are in brackets.
  *
- * @param name of the parameter that it is
- * @throws an Error that says which parameter is none
+ * @param name of the parameter, for messages
+ * @throws an Error that names the parameter
  */
 export function hostAndPort(name: string, text: string): { readonly host: string; readonly port: number } {
   const trimmed = text.trim();

@@ -2,11 +2,10 @@ import type { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { factsOf, type Place } from './parameter.ts';
 
-/** Where the parameters of one trigger are looked for. */
 export interface ParameterSources {
   readonly metadata: Readonly<Record<string, string>>;
   readonly authentication: Readonly<Record<string, string>>;
-  /** Of the target's container; looked up for keys that end in `FromEnv`. */
+  /** Variables of the target's container, for metadata keys that end in `FromEnv`. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -18,9 +17,9 @@ const PLACES: Readonly<Record<Place, string>> = {
 const SHOWN_LENGTH = 100;
 
 /**
- * Reads the parameters of a trigger, each from the first of its places where it is not blank.
+ * Reads the parameters of a trigger, each from its first source that is not blank.
  *
- * @throws an Error that names the parameter and the rule that it breaks; never a value out of an authentication
+ * @throws an Error that names the parameter and the reason; never with a value of an authentication
  */
 export function parametersOf<T extends z.ZodObject>(schema: T, sources: ParameterSources): z.output<T> {
   const found = new Map<string, { readonly value: string; readonly place: Place }>();
@@ -39,7 +38,7 @@ export function parametersOf<T extends z.ZodObject>(schema: T, sources: Paramete
   const words =
     issue && 'params' in issue ? (issue.params as { words?: readonly string[] })?.words : undefined;
   if (words) throw new Error(`parameter "${name}" value "${shown}" must be one of [${words.join(' ')}]`);
-  throw new Error(`unable to set param "${name}" value "${shown}": ${issue?.message ?? 'it cannot be read'}`);
+  throw new Error(`unable to set param "${name}" value "${shown}": ${issue?.message ?? 'invalid value'}`);
 }
 
 function findParameter(
@@ -67,8 +66,7 @@ function missing(name: string, type: z.ZodType): string {
 }
 
 /**
- * What of a trigger's parameters nobody must be told: those that the metadata may not have, and those that say so, unless they
- * stand in the metadata, where everybody who sees the object reads them.
+ * Values to redact: those of secret parameters, unless they are set in the metadata, where all readers of the object see them.
  */
 export function secretParameters(
   schema: z.ZodObject,
@@ -90,7 +88,7 @@ export function secretParameters(
   return secrets;
 }
 
-/** The whole, and of a URL its password. */
+/** The value, and the password in it if it is a URL. */
 function secretsInside(value: string): readonly string[] {
   if (!URL.canParse(value)) return [value];
   const { password } = new URL(value);
@@ -105,7 +103,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Keys in the metadata of a trigger that stand for none of its parameters: most likely they are misspelled. */
+/** Metadata keys without a parameter, which are most likely misspelled. */
 export function unmatchedKeys(
   schema: z.ZodObject,
   metadata: Readonly<Record<string, string>>,

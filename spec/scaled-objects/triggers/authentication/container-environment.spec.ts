@@ -13,7 +13,7 @@ const doubling = (count: number) => [
   })),
 ];
 
-const TOO_LONG = 'the environment of the target is longer than 4194304 characters';
+const TOO_LONG = 'the environment of the target exceeds 4194304 characters';
 
 describe('containerEnvironments', () => {
   const read = async (env: readonly object[]) => {
@@ -41,14 +41,14 @@ describe('containerEnvironments', () => {
     expect(await read(env)).to.deep.equal({ 'a-user': 'guest of s a', 'b-password': 'told of c b' });
   });
 
-  it('refuses one whose variables multiply, before it takes memory', async () => {
+  it('rejects multiplying variables before they use memory', async () => {
     expect((await read(doubling(10))).V10).to.have.length(64 * 2 ** 10);
     expect(await errorOf(read(doubling(40)))).to.equal(TOO_LONG);
     const wide = [...doubling(12), { name: 'wide', value: '$(V12)'.repeat(1_000) }];
     expect(await errorOf(read(wide))).to.equal(TOO_LONG);
   });
 
-  it('refuses containers that are together longer than one may be, each of them within the bound', async () => {
+  it('rejects containers that together exceed the limit, though each is within it', async () => {
     let reads = 0;
     const containers = Array.from({ length: 8 }, (_, index) => ({ name: `c${index}`, env: doubling(13) }));
     const environment = containerEnvironments({

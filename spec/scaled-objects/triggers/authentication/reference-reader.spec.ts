@@ -67,7 +67,7 @@ describe('clusterReader', () => {
     expect(await environment.configMapData('login')).to.deep.equal({ user: 'Z8O8c3Q=' });
   });
 
-  it('tells apart what is not there from what it may not read', async () => {
+  it('distinguishes missing from forbidden objects', async () => {
     expect(await reader().secretData('shop', 'gone', signal)).to.equal(undefined);
     expect(await reader().configMapData('shop', 'gone', signal)).to.equal(undefined);
     for (const [kind, resource, read] of [
@@ -79,7 +79,7 @@ describe('clusterReader', () => {
       );
   });
 
-  it('reads no Secrets of other namespaces than one, where it is told so', async () => {
+  it('reads only Secrets of one namespace if configured', async () => {
     const { secretData, configMapData, restrictsSecrets } = reader({ restrictsSecrets: true });
     expect(await secretData('shop', 'login', signal)).to.equal(undefined);
     expect(await secretData('keda', 'login', signal)).to.deep.equal({});
@@ -87,7 +87,7 @@ describe('clusterReader', () => {
     expect(restrictsSecrets).to.equal(true);
   });
 
-  it('finds authentications of the cluster by their names, and others by their namespaces, too', () => {
+  it('finds cluster-wide authentications by name, and others by namespace and name', () => {
     const named = (kind: string) => reader().authentication(kind, 'shop', 'login')?.metadata.name;
     expect(named('TriggerAuthentication')).to.equal('TriggerAuthentication shop/login');
     expect(named('ClusterTriggerAuthentication')).to.equal('ClusterTriggerAuthentication login');
@@ -95,7 +95,7 @@ describe('clusterReader', () => {
 
   it('requests no token where no audience is set', async () => {
     expect(await errorOf(reader().serviceAccountToken('shop', 'worker', signal))).to.equal(
-      'Cannot request a token of ServiceAccount shop/worker: no audience is set; --bound-service-account-token-audience sets it',
+      'Cannot request a token of ServiceAccount shop/worker: no audience is set by --bound-service-account-token-audience',
     );
     expect(asked).to.deep.equal([]);
   });
@@ -107,7 +107,7 @@ describe('clusterReader', () => {
     );
   });
 
-  it('tells which permission a token takes', async () => {
+  it('names the permission for a token', async () => {
     const { serviceAccountToken } = reader({ tokenAudience: 'sources' });
     expect(await errorOf(serviceAccountToken('shop', 'forbidden', signal))).to.equal(
       'Cannot request a token of ServiceAccount shop/forbidden: forbidden; grant it with a Role in namespace "shop" that allows create on serviceaccounts/token "forbidden"',
@@ -135,7 +135,7 @@ describe('clusterReader', () => {
     ]);
   });
 
-  it('reads files below a directory alone, and no longer ones than it may', async () => {
+  it('reads only files below a directory, up to a size limit', async () => {
     await using directory = await TemporaryDirectory.create();
     const fileRoot = join(directory.path, 'root');
     await mkdir(join(fileRoot, 'a'), { recursive: true });
@@ -154,7 +154,7 @@ describe('clusterReader', () => {
       expect(await errorOf(file(path))).to.equal(`filePath "${path}" must be relative, without ..`);
     expect(await errorOf(file('outside'))).to.include('expected string');
     expect(await errorOf(reader().file('a/login'))).to.equal(
-      'filePath needs a directory of such files, and there is none',
+      'filePath requires a root directory of files, and none is configured',
     );
   });
 });
@@ -193,7 +193,7 @@ describe('boundedReader', () => {
     expect(asked).to.deep.equal(['Secret a', 'ConfigMap a', 'token a', 'Secret a']);
   });
 
-  it('reads a hundred for all triggers of an object, and refuses more', async () => {
+  it('reads a hundred for all triggers of an object, and rejects more', async () => {
     for (let place = 0; place < 50; place++) {
       await reader.secretData('default', `s${place}`, signal);
       await reader.environmentOf('default', signal).configMapData(`c${place}`);
@@ -207,7 +207,7 @@ describe('boundedReader', () => {
     expect(asked).to.have.lengthOf(100);
   });
 
-  it('holds 8 MiB for all triggers of an object, and refuses what would be more, and all after that', async () => {
+  it('reads 8 MiB for all triggers of an object, and rejects everything beyond that', async () => {
     const mebibyte = async () => ({ a: 'x'.repeat(2 ** 20 - 1) });
     const large = boundedReader({ ...reader, secretData: mebibyte, configMapData: mebibyte });
     for (let place = 0; place < 4; place++) {
@@ -231,22 +231,22 @@ describe('fetchReference', () => {
   const apiError = (statusCode: number) =>
     new ApiError('no', { statusCode, reason: undefined, retryAfterMs: undefined });
 
-  it('leaves what the API server says of the object as it is', async () => {
+  it('passes on errors of the API server for the object', async () => {
     expect(await fetchReference(async () => 'read', signal)).to.equal('read');
     for (const error of [apiError(400), apiError(403), apiError(404), apiError(499)])
       expect(await thrownBy(error)).to.equal(error);
   });
 
-  it('tells apart that the API server does not know us, is busy, fails or does not respond', async () => {
+  it('distinguishes 401, 429, 5xx and no response of the API server', async () => {
     const errors = [apiError(401), apiError(429), apiError(500), apiError(503), new Error('ECONNRESET')];
     for (const cause of errors) {
       const error = await thrownBy(cause);
       expect(error).to.be.instanceOf(UnreadReference);
-      expect(error).to.deep.include({ message: 'Cannot read what a trigger refers to', cause });
+      expect(error).to.deep.include({ message: 'Cannot read an object that a trigger refers to', cause });
     }
   });
 
-  it('ends with its signal, whatever had come', async () => {
+  it('ends with its signal, whatever was received', async () => {
     const ended = new Error('not the leader any more');
     expect(await thrownBy(apiError(404), AbortSignal.abort(ended))).to.equal(ended);
   });

@@ -34,9 +34,9 @@ describe('resolveAuthentication', () => {
     expect(await resolve('ClusterTriggerAuthentication')).to.deep.equal({ password: 'of kube-system' });
   });
 
-  it('refuses a kind that there is not, and reads nothing for it', async () => {
+  it('rejects an unknown kind, and reads nothing for it', async () => {
     expect(await errorOf(resolve('Anything'))).to.equal(
-      'unknown trigger auth kind "Anything", there are TriggerAuthentication and ClusterTriggerAuthentication',
+      'unknown trigger auth kind "Anything"; supported kinds are TriggerAuthentication and ClusterTriggerAuthentication',
     );
   });
 
@@ -70,7 +70,7 @@ describe('resolveAuthentication', () => {
     const half = 'x'.repeat(2 * 1024 * 1024 - 2);
     expect((await given({ secretTargetRef: long(2) }, half)).p1).to.equal(half);
     expect(await errorOf(given({ secretTargetRef: long(3) }, half))).to.equal(
-      'what TriggerAuthentication "login" refers to is longer than 4194304 characters',
+      'the values of TriggerAuthentication "login" exceed 4194304 characters',
     );
   });
 });
@@ -118,7 +118,7 @@ describe('brokenByAuthentication', () => {
       'clientId of oauth2 is required',
     ],
   ] as const) {
-    it(`says ${JSON.stringify(broken)} of ${JSON.stringify(spec)}`, () => {
+    it(`returns ${JSON.stringify(broken)} for ${JSON.stringify(spec)}`, () => {
       expect(brokenByAuthentication(spec)).to.equal(broken);
     });
   }

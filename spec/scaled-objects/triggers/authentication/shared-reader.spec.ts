@@ -45,7 +45,7 @@ describe('sharedReader', () => {
     return await reading;
   }
 
-  it('reads once what many objects refer to within five seconds, and tells namespaces and kinds apart', async () => {
+  it('reads a shared reference once in five seconds, for each namespace and kind', async () => {
     const both = [reader.secretData('shop', 'login', signal), reader.secretData('shop', 'login', signal)];
     await clock.advance(10);
     expect(await Promise.all(both)).to.deep.equal([{ user: 'a' }, { user: 'a' }]);

@@ -8,7 +8,7 @@ import {
 const CLUSTER_WIDE = '/apis/keda.sh/v1alpha1/clustertriggerauthentications';
 
 describe('triggerAuthenticationController', () => {
-  it('tells that authentications come, change and go, and who uses them', async () => {
+  it('records when authentications are added, changed and deleted, and lists their users', async () => {
     await using cluster = await startScaledObjectsCluster();
     await authentication(cluster, 'TriggerAuthentication', 'own');
     await authentication(cluster, 'ClusterTriggerAuthentication', 'shared');
@@ -50,7 +50,7 @@ describe('triggerAuthenticationController', () => {
     ]);
   });
 
-  it('lets go one that KEDA has marked, and forgets who uses it no longer', async () => {
+  it("removes KEDA's finalizer, and drops objects that no longer use it", async () => {
     await using cluster = await startScaledObjectsCluster();
     await authentication(cluster, 'TriggerAuthentication', 'own', { finalizers: ['finalizer.keda.sh'] });
     await cluster.scaledObject('web', {

@@ -4,7 +4,7 @@ import {
   parsePostgresConnection,
 } from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
 
-const UNREADABLE = 'the connection string cannot be read';
+const UNREADABLE = 'the connection string is invalid';
 
 describe('parsePostgresConnection', () => {
   for (const [text, connection] of [
@@ -34,7 +34,7 @@ describe('parsePostgresConnection', () => {
     ...['postgres://u:hidden@h:port/d', 'postgres://u:%zzhidden@h/d', 'http://u:hidden@h/d'],
     `host=${'a'.repeat(4092)}`,
   ])
-    it(`refuses ${JSON.stringify(text.slice(0, 30))}, and shows nothing of it`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 30))}, and shows nothing of it`, () => {
       expect(() => parsePostgresConnection(text))
         .to.throw(Error)
         .with.property('message', UNREADABLE);
@@ -62,7 +62,7 @@ describe('parseMysqlConnection', () => {
     ...['', 'shop', 'reader:hidden@tcp(db.example:3306)', 'reader:hidden@unix(/run/db)/shop'],
     ...['reader:hidden@tcp()/shop', 'reader:hidden@db.example/shop', `/${'a'.repeat(4096)}`],
   ])
-    it(`refuses ${JSON.stringify(text.slice(0, 40))}, and shows nothing of it`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 40))}, and shows nothing of it`, () => {
       expect(() => parseMysqlConnection(text))
         .to.throw(Error)
         .with.property('message', UNREADABLE);

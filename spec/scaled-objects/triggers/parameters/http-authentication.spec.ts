@@ -27,14 +27,14 @@ describe('httpIdentity', () => {
     [' tls , basic,custom,', BASIC, { cert: 'CERT', key: 'KEY' }, { 'X-Key': 'v' }],
     ['apiKey,tls,bearer', 'Bearer t', { cert: 'CERT', key: 'KEY' }, {}],
   ] as const)
-    it(`shows what ${JSON.stringify(authModes)} says, and trusts the authority`, () => {
+    it(`sends the credentials of ${JSON.stringify(authModes)}, and trusts the CA`, () => {
       const given = SCHEMA.parse({ ...ALL, ...(authModes !== undefined && { authModes }) });
       const identity = httpIdentity(given, false);
       expect(identity.credentials.current).to.deep.equal({ authorization, ca: CA, ...files });
       expect(identity.headers).to.deep.equal(headers);
     });
 
-  it('tells the modes, and that any certificate is taken', () => {
+  it('returns the modes, and that verification is skipped', () => {
     const identity = httpIdentity(SCHEMA.parse({ authModes: 'apiKey, tls', cert: 'a', key: 'b' }), true);
     expect(identity.modes).to.deep.equal(['apiKey', 'tls']);
     expect(identity.credentials.current.isUnverified).to.equal(true);
@@ -43,7 +43,7 @@ describe('httpIdentity', () => {
   it('loads no client key that is encrypted', () => {
     const encrypted = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
     const given = SCHEMA.parse({ authModes: 'tls', cert: 'CERT', key: encrypted });
-    expect(() => httpIdentity(given, false)).to.throw('parameter "key" cannot be read without a passphrase');
+    expect(() => httpIdentity(given, false)).to.throw('Cannot read parameter "key" without a passphrase');
   });
 
   it('needs no password of basic', () => {
@@ -63,7 +63,7 @@ describe('httpIdentity', () => {
     ['tls', 'missing required parameter "cert" in [authParams]'],
     ['custom', 'missing required parameter "customAuthHeader" in [authParams]'],
   ] as const)
-    it(`says what is wrong with ${authModes}`, () => {
+    it(`rejects ${authModes} with the reason`, () => {
       expect(() => httpIdentity(SCHEMA.parse({ authModes }), false)).to.throw(message);
     });
 

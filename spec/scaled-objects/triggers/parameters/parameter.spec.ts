@@ -20,8 +20,8 @@ describe('integer', () => {
   }
 
   for (const text of ['', '5.0', '1e3', '5m', '0x5', '9007199254740992']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(integer.safeParse(text).error?.issues[0]?.message).to.equal('it is no whole number');
+    it(`rejects ${JSON.stringify(text)}`, () => {
+      expect(integer.safeParse(text).error?.issues[0]?.message).to.equal('not a whole number');
     });
   }
 });
@@ -38,8 +38,8 @@ describe('float', () => {
   }
 
   for (const text of ['', '.', 'e3', '0x5', 'NaN', 'Infinity']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(float.safeParse(text).error?.issues[0]?.message).to.equal('it is no number');
+    it(`rejects ${JSON.stringify(text)}`, () => {
+      expect(float.safeParse(text).error?.issues[0]?.message).to.equal('not a number');
     });
   }
 });
@@ -55,31 +55,29 @@ describe('duration', () => {
   }
 
   for (const text of ['', '-1', '-5s', '1.5', 'soon', '1234567890123456']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(duration.safeParse(text).error?.issues[0]?.message).to.equal(
-        'it is no duration that is not negative',
-      );
+    it(`rejects ${JSON.stringify(text)}`, () => {
+      expect(duration.safeParse(text).error?.issues[0]?.message).to.equal('not a duration of 0 or more');
     });
   }
 });
 
 describe('boolean', () => {
-  it('reads what Go reads, and says what is none', () => {
+  it('parses what Go parses, and rejects the rest', () => {
     expect(['true', ' T ', '1'].map((text) => boolean.parse(text))).to.deep.equal([true, true, true]);
     expect(['false', 'F', '0'].map((text) => boolean.parse(text))).to.deep.equal([false, false, false]);
     for (const text of ['', 'yes', 'tRUE'])
-      expect(boolean.safeParse(text).error?.issues[0]?.message).to.equal('it is neither true nor false');
+      expect(boolean.safeParse(text).error?.issues[0]?.message).to.equal('neither true nor false');
   });
 });
 
 describe('keyValues', () => {
-  it('reads pairs, whose values may hold what stands between keys and values', () => {
+  it('reads pairs whose values may contain separators', () => {
     expect(keyValues.parse('a=1, b = x=y ,c=')).to.deep.equal({ a: '1', b: 'x=y', c: '' });
   });
 
   for (const text of ['', 'a', '=1', 'a=1,', 'a=1,b']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(keyValues.safeParse(text).error?.issues[0]?.message).to.equal('it is no list of key=value');
+    it(`rejects ${JSON.stringify(text)}`, () => {
+      expect(keyValues.safeParse(text).error?.issues[0]?.message).to.equal('not a list of key=value');
     });
   }
 });
@@ -108,7 +106,7 @@ describe('hostAndPort', () => {
     'a/b:1',
     'u@h:1',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => hostAndPort('address', text)).to.throw(
         `parameter "address" value "${text}" must be host:port`,
       );

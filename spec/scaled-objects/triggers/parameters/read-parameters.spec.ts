@@ -48,7 +48,7 @@ interface Sources {
 const triggers = everyTrigger();
 
 describe('parametersOf, of every trigger', () => {
-  it('knows the types of the table, and no others', () => {
+  it('has the types of the table, and no others', () => {
     expect(triggers.map(({ types }) => types.join(', '))).to.deep.equal(Object.keys(TRIGGER_PARAMETERS));
   });
 
@@ -75,7 +75,7 @@ describe('parametersOf, of every trigger', () => {
         const [first = '', second = ''] = good;
         const expected = parametersIn(trigger, name);
 
-        it(`looks for ${name} in its places, in their order, under each of its names`, () => {
+        it(`reads ${name} from its sources in order, under each of its names`, () => {
           for (const key of [name, ...aliases]) {
             for (const [index, letter] of letters.entries()) {
               const sources = others(name, rows);
@@ -97,7 +97,7 @@ describe('parametersOf, of every trigger', () => {
           }
         });
 
-        it(`says what is wrong with ${name}, and nothing of a value that was hidden`, () => {
+        it(`reports the reason for ${name}, without a secret value`, () => {
           for (const letter of letters) {
             for (const value of bad) {
               const sources = others(name, rows);
@@ -164,7 +164,7 @@ const SCHEMA = z.object({
 });
 
 describe('secretParameters', () => {
-  it('names what nobody must be told, by all of its names, and of URLs the password as it is written and meant', () => {
+  it('returns secret values under all names, and passwords of URLs, encoded and decoded', () => {
     const sources = {
       metadata: { query: 'asked', host: 'https://a:open@h', passFromEnv: 'PASS', hostFromEnv: 'HOST' },
       authentication: { query: 'told', password: 'hidden', host: 'amqp://a:p%2Fw@h' },
@@ -185,7 +185,7 @@ describe('unmatchedKeys', () => {
   const keysOf = (...keys: readonly string[]) =>
     unmatchedKeys(schema, Object.fromEntries(keys.map((key) => [key, 'a'])));
 
-  it('knows parameters by all their names, and those of the environment', () => {
+  it('accepts parameters by all their names, and those of the environment', () => {
     expect(
       keysOf('host', 'address', 'hostFromEnv', 'addressFromEnv', 'passwordFromEnv', 'query'),
     ).to.deep.equal([]);

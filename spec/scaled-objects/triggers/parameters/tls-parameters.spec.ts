@@ -6,14 +6,14 @@ import { authorityIn, clientKey } from '#lib/scaled-objects/triggers/parameters/
 import { describeError } from '#lib/telemetry/error-text.ts';
 
 const [CA = '', OTHER = ''] = rootCertificates;
-const NONE = 'parameter "ca" holds no certificate in PEM';
+const NONE = 'parameter "ca" has no PEM certificate';
 
 describe('authorityIn', () => {
   it('takes one certificate, several, and none at all', () => {
     for (const ca of [CA, `${CA}\n${OTHER}`, undefined, '', ' \n']) expect(authorityIn(ca)).to.equal(ca);
   });
 
-  it('refuses what TLS would pass over in silence', () => {
+  it('rejects CAs that TLS would ignore', () => {
     for (const ca of ['CA', CA.slice(0, 200), CA.replaceAll('CERTIFICATE', 'CERT')])
       expect(() => authorityIn(ca)).to.throw(NONE);
     expect(() => httpIdentity({ ca: 'CA' } as never, false)).to.throw(NONE);
@@ -44,15 +44,15 @@ describe('clientKey', () => {
       const encrypted = { type, format: 'pem', cipher: 'aes-256-cbc', passphrase } as const;
       const key = privateKey.export(encrypted).toString();
       expect(clientKey(key, { passphrase })).to.equal(PLAIN);
-      expect(refusal(key)).to.match(/^parameter "key" cannot be read without a passphrase/);
-      expect(refusal(key, { name: 'tlsClientKey' })).to.match(/^parameter "tlsClientKey" cannot be read/);
+      expect(refusal(key)).to.match(/^Cannot read parameter "key" without a passphrase/);
+      expect(refusal(key, { name: 'tlsClientKey' })).to.match(/^Cannot read parameter "tlsClientKey"/);
     });
 
   for (const label of ['ENCRYPTED PRIVATE KEY', 'PRIVATE KEY'])
-    it(`makes no millions of rounds because a block ${label} asks for them`, () => {
+    it(`rejects millions of rounds in a block ${label}`, () => {
       const key = pem(label, encryptedBy(PBKDF2, 2_000_000));
-      expect(refusal(key, { passphrase })).to.include('encrypted by more than 100000 rounds');
-      expect(refusal(key)).to.include('encrypted by more than 100000 rounds');
+      expect(refusal(key, { passphrase })).to.include('encrypted with more than 100000 rounds');
+      expect(refusal(key)).to.include('encrypted with more than 100000 rounds');
     });
 
   it('makes as many rounds as are usual', () => {
@@ -61,12 +61,12 @@ describe('clientKey', () => {
     );
   });
 
-  it('takes no key that is encrypted by scrypt', () => {
+  it('rejects a key that is encrypted by scrypt', () => {
     const key = pem('ENCRYPTED PRIVATE KEY', encryptedBy(SCRYPT, 1024, 8, 1));
-    expect(refusal(key, { passphrase })).to.include('encrypted by scrypt, which is not supported');
+    expect(refusal(key, { passphrase })).to.include('encryption by scrypt is not supported');
   });
 
-  it('looks at the block that counts', () => {
+  it('checks the block that TLS uses', () => {
     const costly = pem('PRIVATE KEY', encryptedBy(PBKDF2, 2_000_000));
     for (const key of [
       `-----BEGIN RSA PRIVATE KEY-----\n${costly}\n-----END RSA PRIVATE KEY-----`,
@@ -74,18 +74,16 @@ describe('clientKey', () => {
       costly.replaceAll(/-----(?=\n|$)/g, '-----  '),
       `\r\n${costly.replaceAll('\n', '\r\n')}`,
     ])
-      expect(refusal(key, { passphrase })).to.include('encrypted by more than 100000 rounds');
+      expect(refusal(key, { passphrase })).to.include('encrypted with more than 100000 rounds');
   });
 
-  it('takes no key that takes long to prove', () => {
+  it('rejects a key with too many bits', () => {
     expect(clientKey(keyOf(8192))).to.equal(keyOf(8192));
-    expect(refusal(keyOf(8208))).to.include('it has more than 8192 bits');
-    expect(refusal(pem('PRIVATE KEY', Buffer.alloc(13_000)))).to.include(
-      'it is longer than 16384 characters',
-    );
+    expect(refusal(keyOf(8208))).to.include('more than 8192 bits');
+    expect(refusal(pem('PRIVATE KEY', Buffer.alloc(13_000)))).to.include('longer than 16384 characters');
   });
 
-  it('refuses what only seems to be a key', () => {
+  it('rejects texts that only resemble a key', () => {
     const plain = Buffer.from(PLAIN.replaceAll(/-----.*-----|\s/g, ''), 'base64');
     for (const key of [
       pem('PRIVATE KEY', plain.subarray(0, -1)),
@@ -96,15 +94,15 @@ describe('clientKey', () => {
       PLAIN.replace('PRIVATE KEY', 'PRIVATE KEYS'),
       PLAIN.replace('\n', '\n!'),
     ])
-      expect(refusal(key)).to.match(/^parameter "key" cannot be read without a passphrase/);
+      expect(refusal(key)).to.match(/^Cannot read parameter "key" without a passphrase/);
   });
 
-  it('leaves alone what TLS finds no key in, either', () => {
+  it('returns texts unchanged in which TLS finds no key either', () => {
     expect(clientKey(undefined)).to.equal(undefined);
     expect(clientKey('KEY')).to.equal('KEY');
     expect(() => createSecureContext({ key: 'KEY' })).to.throw();
     expect(refusal('KEY', { passphrase })).to.match(
-      /^parameter "key" cannot be read with parameter "keyPassword"/,
+      /^Cannot read parameter "key" with parameter "keyPassword"/,
     );
   });
 });
