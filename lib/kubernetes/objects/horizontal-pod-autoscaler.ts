@@ -1,14 +1,17 @@
 import type {
   V2ContainerResourceMetricSource,
-  V2CrossVersionObjectReference,
   V2HorizontalPodAutoscalerBehavior,
   V2HorizontalPodAutoscalerCondition,
+  V2HorizontalPodAutoscalerSpec,
+  V2HorizontalPodAutoscalerStatus,
   V2HPAScalingPolicy,
   V2HPAScalingRules,
   V2MetricIdentifier,
   V2MetricStatus,
   V2MetricTarget,
   V2MetricValueStatus,
+  V2ObjectMetricSource,
+  V2PodsMetricSource,
   V2ResourceMetricSource,
 } from '@kubernetes/client-node';
 import { getOwn } from '../get-own.ts';
@@ -29,13 +32,9 @@ export function targetOf({ metadata, spec }: HorizontalPodAutoscaler): string {
   return `${spec.scaleTargetRef.kind}/${metadata.namespace}/${spec.scaleTargetRef.name}`;
 }
 
-export interface HpaSpec {
-  readonly scaleTargetRef: ObjectReference;
-  readonly minReplicas?: number;
-  readonly maxReplicas: number;
+export type HpaSpec = Omit<Wire<V2HorizontalPodAutoscalerSpec>, 'metrics'> & {
   readonly metrics?: readonly MetricSpec[];
-  readonly behavior?: HpaBehavior;
-}
+};
 
 /** One metric of an HPA; the field that `type` names is set. */
 export type MetricSpec =
@@ -49,14 +48,9 @@ export type MetricSpec =
 export type ResourceMetricSpec = Wire<V2ResourceMetricSource>;
 export type ContainerResourceMetricSpec = Wire<V2ContainerResourceMetricSource>;
 
-export interface NamedMetricSpec {
-  readonly metric: MetricIdentifier;
-  readonly target: MetricTarget;
-}
-
-export interface ObjectMetricSpec extends NamedMetricSpec {
-  readonly describedObject: ObjectReference;
-}
+/** Of Pods and External metrics. */
+export type NamedMetricSpec = Wire<V2PodsMetricSource>;
+export type ObjectMetricSpec = Wire<V2ObjectMetricSource>;
 
 /** The target of a metric; quantities are strings, utilization is per cent of the request. */
 export type MetricTarget = Wire<V2MetricTarget>;
@@ -67,13 +61,9 @@ export type ScalingRules = Wire<V2HPAScalingRules>;
 export type ScalingPolicy = Wire<V2HPAScalingPolicy>;
 
 /** The status of an `autoscaling/v2` HorizontalPodAutoscaler, in Kubernetes' own JSON. */
-export interface HpaStatus {
-  readonly currentReplicas?: number;
-  readonly desiredReplicas: number;
-  readonly lastScaleTime?: string;
+export type HpaStatus = Omit<Wire<V2HorizontalPodAutoscalerStatus>, 'currentMetrics'> & {
   readonly currentMetrics?: readonly MetricStatus[] | null;
-  readonly conditions?: readonly HpaCondition[];
-}
+};
 
 /** Its time is RFC 3339, whole seconds. */
 export type HpaCondition = Wire<V2HorizontalPodAutoscalerCondition>;
@@ -84,8 +74,6 @@ export type MetricValueStatus = Wire<V2MetricValueStatus>;
 /** Written by Kubernetes' controller for a metric that it could not read. */
 export const FAILED_METRIC_STATUS: MetricStatus = { type: '' };
 
-/** An object in the HPA's namespace. */
-type ObjectReference = Wire<V2CrossVersionObjectReference>;
 export type MetricIdentifier = Wire<V2MetricIdentifier>;
 
 /**

@@ -19,12 +19,7 @@ import {
   METRIC_SPEC_SCHEMA,
   METRIC_STATUS_SCHEMA,
 } from './hpa-schema.ts';
-import {
-  type KubernetesObject,
-  type ObjectMeta,
-  readBoundedObject,
-  readObject,
-} from './kubernetes-object.ts';
+import { type KubernetesObject, type ObjectMeta, readBoundedObject } from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
 /** Supported versions of the group `autoscaling`, in order of preference. */
@@ -104,7 +99,7 @@ export function readHpa(value: unknown, version: string): Hpa {
  * @throws an Error with the name of the field that has the wrong type
  */
 export function readPlainHpa<T extends KubernetesObject>(value: unknown): T {
-  const object = readObject<T & { readonly spec?: unknown; readonly status?: unknown }>(value);
+  const object = readBoundedObject<T & { readonly spec?: unknown; readonly status?: unknown }>(value);
   readSpec(object.spec);
   readStatus(object.status);
   return object;

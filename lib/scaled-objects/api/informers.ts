@@ -4,6 +4,7 @@ import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { InformedKind, SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { HpaSpec, HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
@@ -233,19 +234,6 @@ function isSameForOwner(previous: ManagedHpa, current: ManagedHpa): boolean {
 
 /** Fields of an HPA that ScaledObjects use. */
 export interface ManagedHpa extends KubernetesObject {
-  readonly spec?: {
-    readonly scaleTargetRef?: {
-      readonly apiVersion?: string;
-      readonly kind?: string;
-      readonly name?: string;
-    };
-  };
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason?: string;
-      readonly message?: string;
-    }[];
-  };
+  readonly spec?: { readonly scaleTargetRef?: Partial<HpaSpec['scaleTargetRef']> };
+  readonly status?: Pick<HpaStatus, 'conditions'>;
 }

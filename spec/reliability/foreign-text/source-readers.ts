@@ -10,13 +10,14 @@ import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { parseWeek } from '#lib/hpa/min-replicas/persisted-weeks.ts';
+import { readConfigMap } from '#lib/hpa/state/config-map-parts.ts';
 import { parseRecord } from '#lib/hpa/state/persisted-state.ts';
 import { readCurrentContext } from '#lib/kubernetes/access/kubeconfig.ts';
 import { readJson, splitLines } from '#lib/kubernetes/client/api-client.ts';
 import { apiErrorOf } from '#lib/kubernetes/client/api-error.ts';
 import { parseApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { findText } from '#lib/kubernetes/client/watch-lines.ts';
-import { readHpa as readWholeHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { readPlainHpa, readHpa as readWholeHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { readWorkload, readWorkloadScale } from '#lib/kubernetes/objects/workload.ts';
 import { parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
@@ -155,11 +156,12 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     bound: OBJECT,
     shapes: {
       labels: distinct((index) => `"l${index}":"v",`, {
-        before: '{"metadata":{"name":"p","namespace":"n","labels":{',
+        before: '{"metadata":{"name":"p","namespace":"n","uid":"u","labels":{',
         behind: '"z":""}},"spec":{"nodeName":"a"},"status":{"startTime":"2026"}}',
       }),
       'a long time': repeated('2026-', {
-        before: '{"metadata":{"name":"p","namespace":"n"},"spec":{"nodeName":"a"},"status":{"startTime":"',
+        before:
+          '{"metadata":{"name":"p","namespace":"n","uid":"u"},"spec":{"nodeName":"a"},"status":{"startTime":"',
         behind: '"}}',
       }),
     },
@@ -170,7 +172,14 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'autoscalers and leases',
-    files: ['cron-hpa.ts', 'target-conflicts.ts', 'lease.ts', 'cached-objects.ts', 'workload.ts'],
+    files: [
+      'cron-hpa.ts',
+      'target-conflicts.ts',
+      'lease.ts',
+      'cached-objects.ts',
+      'workload.ts',
+      'config-map-parts.ts',
+    ],
     bound: OBJECT,
     shapes: {
       annotations: distinct((index) => `"a${index}":"v",`, {
@@ -181,10 +190,20 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
         before: `${OBJECT_HEAD}"generation":1},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"jobs":[`,
         behind: '{}]}}',
       }),
+      'no metrics': repeated('7,', {
+        before: `${OBJECT_HEAD}"generation":1},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
+        behind: '7]}}',
+      }),
+      data: distinct((index) => `"k${index}":"v",`, {
+        before: `${OBJECT_HEAD}"generation":1},"data":{`,
+        behind: '"z":7}}',
+      }),
     },
     read: (text) => {
       const object: unknown = JSON.parse(text);
       return [
+        attempt(() => readPlainHpa(object)),
+        attempt(() => readConfigMap(object)),
         readCronHpa(object),
         readHpa(object),
         attempt(() => readLease(object)),
