@@ -23,7 +23,7 @@ export const MAX_BRIDGED_CYCLES = 1;
 /** Why something that lives has no metrics, where that is as it should be. */
 export const ABSENCES = {
   unreachable: 'More than one scrape of its node was lost since it responded',
-  untold: 'Its kubelet had not told of it, or of a running container in it',
+  untold: 'Its kubelet had not reported it, or a running container in it',
   young: 'A container was less than 10 s old when it was sampled',
   unused: 'A container was first sampled as it appeared, when it had used no CPU yet',
   unknown: 'Its node was read once so far, or again after 5 minutes and more',

@@ -21,7 +21,7 @@ export const VALUE_KINDS = {
   'node resource': 'Nodes, by `/metrics/resource`',
   'node once': "Nodes read once, at their kubelet's own rate",
   stepped: 'Over a step of the clock by 20 s or less',
-  predecessor: 'Of the pod that had the name before, where the kubelet tells no UID',
+  predecessor: 'Of the previous pod of the same name, from a kubelet without UIDs',
 } as const;
 
 export type ValueKind = keyof typeof VALUE_KINDS;

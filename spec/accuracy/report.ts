@@ -5,56 +5,54 @@ import type { DayResult } from './run-day.ts';
 /** A day in tables, as Markdown. */
 export function reportDay(day: DayResult): string {
   const { size, events, scrapes, errors, worstAgeMs, faultCount, faults } = day;
-  return `# How true the numbers are
+  return `# Accuracy
 
-Made by \`make accuracy\`, which takes some minutes of CPU time; the numbers are the same every time.
+\`make accuracy\` writes this page. It takes some minutes of CPU time, and its numbers are reproducible.
 
 The server's own scraper, decoders, manager and sink, at their defaults (a resolution of 60 s), read ${size.nodes} simulated nodes with
 ${size.podsPerNode} pods each for ${size.hours} simulated hours, on a clock that only the simulation moves. Half of the kubelets respond
 \`/stats/summary\`, half only \`/metrics/resource\`; a fifth samples its containers every 10 to 20 s, as cAdvisor does. Twice in every cycle,
-everything that is served is looked at. A CPU value is compared with what the container or node really used
-from the beginning of the value's window to its end, by the clock of its kubelet; a memory value with what was really held at its timestamp.
+every served value is checked. A CPU value is compared with the true usage of the container or node over the window of the value, by the clock of
+its kubelet; a memory value with the true usage at its timestamp.
 
 ## Outcome
 
 ${table(
   ['', 'Nodes', 'Pods'],
   [
-    ['Looks at what lived', whole(day.nodes.lived), whole(day.pods.lived)],
+    ['Checks of live objects', whole(day.nodes.lived), whole(day.pods.lived)],
     ['Served', percent(day.nodes.served / day.nodes.lived), percent(day.pods.served / day.pods.lived)],
-    ['Served of what should be', share(day.nodes), share(day.pods)],
+    ['Served of what can be measured', share(day.nodes), share(day.pods)],
   ],
 )}
 
-- Values that could not have been measured over their window, nor by stamps as coarse as theirs, memory that was not held,
-  values kept beyond their time, and things missing without a reason: **${faultCount}**.
-- The oldest window had ended ${(worstAgeMs / 1000).toFixed(1)} s before somebody looked.
-- ${whole(scrapes.responded)} scrapes succeeded and ${whole(scrapes.lost)} lost.
+- Wrong values (beyond what the precision of timestamps explains), expired values, and objects missing without a reason: **${faultCount}**.
+- The oldest window had ended ${(worstAgeMs / 1000).toFixed(1)} s before it was checked.
+- ${whole(scrapes.responded)} scrapes succeeded, and ${whole(scrapes.lost)} were lost.
 ${faults.map((fault) => `- ${fault}\n`).join('')}
 ## Error of CPU
 
-Relative to the true mean over the value's window; what uses less than a millicore counts as using one.
+Relative to the true mean over the window of the value; usage below one millicore counts as one millicore.
 
 ${table(
-  ['', 'Values', 'Median', '99 of 100 below', 'Worst'],
+  ['', 'Values', 'Median', '99th percentile', 'Worst'],
   (Object.keys(VALUE_KINDS) as ValueKind[]).map((kind) => {
     const { count, median, p99, worst } = errors[kind];
     return [VALUE_KINDS[kind], whole(count), percent(median), percent(p99), percent(worst)];
   }),
 )}
 
-The summary stamps its readings in whole seconds, so each end of a window may lie up to a second later than it says. Over 60 s
-that makes up to 1.7% of a steady load, over the 10 s of a container that has just started up to 10%; and of a load that
-jumps a hundredfold within such a second, the window shows what it does not cover. That is where the worst comes from: it is within
-what the stamps allow, as every value is that counts as none of the faults above. The exposition's milliseconds leave nothing worth a name.
+Timestamps of the summary are whole seconds, so each end of a window may be up to a second later than its timestamp. For a steady load this is an error of
+up to 1.7% over 60 s, and up to 10% over the 10 s of a container that has just started. If the load changes a hundredfold within such a second, the error is
+as large as the worst values above. The exposition has milliseconds, which leave no error worth mentioning.
 
-A step of the kubelet's clock by no more than samples are old cannot be told from their age, and shows until both readings are from after
-it. Where a kubelet tells no UIDs and responses slowly, another pod may have taken a name before the response about its predecessor
-comes in: that pod is then served with its predecessor's values for one cycle.
+A small step of the kubelet's clock cannot be distinguished from the age of samples, and affects values until both readings are after it. If a kubelet
+reports no UIDs and responds slowly, a pod can replace another of the same name before the response arrives: it is then served with the values of its
+predecessor for one cycle.
 
-## Why what lives is not served
+## Why live objects are not served
 
-Counted at every look.
+Counted at every check.
 
 ${table(
   ['', 'Nodes', 'Pods'],

@@ -57,7 +57,7 @@ describe('the controller in docs/contributing/controllers.md', () => {
     await served.api.postJson(DEPLOYMENTS, deployment('web', 1));
     const body = { metadata: NAME, spec: { deployment: 'web', size: 3 } };
     await served.widgets.create(body);
-    const told = await widgetWhen((status) => JSON.stringify(status ?? {}).includes('to have 3 replicas'));
+    const told = await widgetWhen((status) => JSON.stringify(status ?? {}).includes('web has 3 replicas'));
     expect(told.status?.conditions).to.have.length(1);
     expect(await replicas()).to.equal(3);
     await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
@@ -79,9 +79,9 @@ describe('the controller in docs/contributing/controllers.md', () => {
 
   it('says that there is no such Deployment, and goes on when there is', async () => {
     await served.widgets.create({ metadata: NAME, spec: { deployment: 'web', size: 3 } });
-    await widgetWhen((status) => JSON.stringify(status ?? {}).includes('there is no Deployment web'));
+    await widgetWhen((status) => JSON.stringify(status ?? {}).includes('Deployment web not found'));
     await served.api.postJson(DEPLOYMENTS, deployment('web', 1));
-    await widgetWhen((status) => JSON.stringify(status ?? {}).includes('to have 3 replicas'));
+    await widgetWhen((status) => JSON.stringify(status ?? {}).includes('web has 3 replicas'));
     expect(await replicas()).to.equal(3);
   });
 });
