@@ -31,6 +31,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'target-scales.ts': 'asks for a scale by a client that reads it',
   'metric-collector.ts': 'hands settings of bounded length to the readers of the table, once for each HPA',
   'read-json.ts': 'hands JSON to the reader of the table and checks its form',
+  'config-map-parts.ts': 'checks the fields of a ConfigMap that is parsed',
   'find-wrong-field.ts': 'checks fields of an object that is parsed, by schemas of the readers of the table',
   'kubernetes-object.ts': 'is JSON.parse, for readers of bounded length',
   'load-cluster-access.ts': 'trims the name of a namespace, which the kubelet mounts',

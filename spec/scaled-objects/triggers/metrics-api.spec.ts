@@ -5,7 +5,6 @@ import type { ServiceEndpoints } from '#lib/scaled-objects/triggers/cluster-look
 import { metricsApiTrigger } from '#lib/scaled-objects/triggers/metrics-api.ts';
 import type { TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -21,7 +20,7 @@ describe('metricsApiTrigger', () => {
   let endpoints: readonly ServiceEndpoints[] = [];
   let asked: unknown;
   const trigger = metricsApiTrigger({
-    ...{ clients, clock: systemClock, timeoutMs: 5000, sharedServiceNamespaces: ['orders'] },
+    ...{ clients, clock: new ManualClock(), timeoutMs: 60_000, sharedServiceNamespaces: ['orders'] },
     listEndpoints: async (service) => {
       asked = service;
       return endpoints;
@@ -177,7 +176,7 @@ describe('metricsApiTrigger', () => {
     const listEndpoints = async () => [];
     const plans = async (host: string, sharedServiceNamespaces: readonly string[]) => {
       const trigger = metricsApiTrigger({
-        ...{ clients, clock: systemClock, timeoutMs: 3000, listEndpoints, sharedServiceNamespaces },
+        ...{ clients, clock: new ManualClock(), timeoutMs: 3000, listEndpoints, sharedServiceNamespaces },
       });
       const metadata = { url: `http://${host}/`, valueLocation: 'a', targetValue: '5' };
       await planned(trigger, {
@@ -196,7 +195,7 @@ describe('metricsApiTrigger', () => {
 
   it('waits for its timeout, and for endpoints of a Service no longer than theirs', async () => {
     const fleet = { listEndpoints: async () => [], sharedServiceNamespaces: ['*'] };
-    const trigger = metricsApiTrigger({ clients, clock: systemClock, timeoutMs: 3000, ...fleet });
+    const trigger = metricsApiTrigger({ clients, clock: new ManualClock(), timeoutMs: 3000, ...fleet });
     const waits = async (more: Record<string, string>) => {
       const metadata = { url: 'http://shop.orders/', valueLocation: 'a', targetValue: '5', ...more };
       return (await planned(trigger, { metadata })).query.timeoutMs;

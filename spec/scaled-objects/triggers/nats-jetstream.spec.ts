@@ -22,7 +22,7 @@ describe('natsJetstreamTrigger', () => {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
     const clients = new TriggerClients((credentials) => new HttpClient({ ...base, credentials }));
-    trigger = natsJetstreamTrigger({ clients: stack.use(clients), timeoutMs: 5000 });
+    trigger = natsJetstreamTrigger({ clients: stack.use(clients), timeoutMs: 60_000 });
   });
 
   afterEach(() => stack.disposeAsync());

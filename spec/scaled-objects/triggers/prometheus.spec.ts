@@ -17,7 +17,7 @@ const result = (...values: readonly unknown[]) => ({
 
 describe('prometheusTrigger', () => {
   const clients = triggerClients();
-  const trigger = prometheusTrigger({ clients, clock: systemClock, timeoutMs: 5000 });
+  const trigger = prometheusTrigger({ clients, clock: systemClock, timeoutMs: 14_000 });
   const ask = async (serverAddress: string, more: Record<string, string> = {}, authentication = {}) => {
     const metadata = { serverAddress, query: 'q', threshold: '5', ...more };
     return await (await planned(trigger, { metadata, authentication })).ask();
