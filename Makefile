@@ -8,11 +8,11 @@ installed = node_modules/.package-lock.json
 # Everything runs on the Node of node_modules, whatever the machine's own is.
 on_our_node = PATH="$(CURDIR)/node_modules/.bin:$(CURDIR)/.cache/tools:$$PATH"
 
-help: ## Tell what the targets do
+help: ## List the targets
 	@echo 'make TARGET, where TARGET is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1:\2/p' Makefile | while IFS=: read -r target what; do printf '%-16s %s\n' "$$target" "$$what"; done
 
-demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl-C; once and out with ONCE=1
+demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl-C; ONCE=1 prints it once
 	@$(on_our_node) node scripts/demo.ts $(if $(ONCE),--once)
 
 demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster follow a schedule, an HTTP queue and a gRPC scaler, in a minute
@@ -21,10 +21,10 @@ demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster
 test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
 	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
-bare: $(installed) spec-binaries ## Run the specs that need programs of the machine as on one that has none: they pass or skip
+bare: $(installed) spec-binaries ## Run the specs that need programs of the machine as on a machine without these: they pass or skip
 	@$(on_our_node) node scripts/run-bare.ts
 
-acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built where there is none yet
+acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built if it is missing
 	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
 	@$(on_our_node) node scripts/run-acceptance.ts
@@ -35,27 +35,27 @@ WITHIN = 1800
 verify: $(installed) spec-binaries ## Check format, lint, types and regular expressions, and run every spec
 	@$(on_our_node) npm run -s verify
 
-update: $(installed) ## Fix what can be fixed by itself: format, lint, the tables of flags
+update: $(installed) ## Write what is generated: format, lint fixes, tables of the reference
 	@$(on_our_node) npm run -s update
 
-bench: $(installed) kubectl ## Measure what the server costs; ARGS='--help' tells more
+bench: $(installed) kubectl ## Measure CPU and memory of the programs; ARGS='--help' lists scenarios
 	@$(on_our_node) npm run -s build >&2
 	@$(on_our_node) npm run -s bench -- $(ARGS)
 
 accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/contributing/accuracy.md
 	@$(on_our_node) npm run -s accuracy
 
-fuzz: $(installed) ## Have every reader of foreign text read changed ones for TIME=10m, a minute by default
+fuzz: $(installed) ## Fuzz every reader of foreign text for TIME=10m, a minute by default
 	@$(on_our_node) node spec/reliability/fuzz/main.ts $(TIME)
 
-soak: $(installed) ## Run a server for MINUTES=5 in a cluster of NODES=30 that churns and fails, and draw how it fares into FOLDER=.cache/soak
+soak: $(installed) ## Run a server for MINUTES=5 in a cluster of NODES=30 that changes and fails, and write a report into FOLDER=.cache/soak
 	@$(on_our_node) node spec/reliability/soak/main.ts $(MINUTES) $(NODES) $(FOLDER)
 
 MINUTES = 5
 NODES = 30
 FOLDER = .cache/soak
 
-mutants: $(installed) ## Change the code of DIR=lib/… (what has changed, by default) in one place at a time, and tell what no spec of SPECS notices; SAMPLE=100 draws so many changes by SEED
+mutants: $(installed) ## Change the code of DIR=lib/… (what has changed, by default) in one place at a time, and list the changes that no spec of SPECS notices; SAMPLE=100 takes so many at random by SEED
 	@$(on_our_node) node scripts/mutants/main.ts '$(DIR)' '$(SPECS)' '$(SAMPLE)' '$(SEED)'
 
 build: $(installed) ## Bundle the server into dist/
@@ -64,7 +64,7 @@ build: $(installed) ## Bundle the server into dist/
 image: $(installed) ## Build the container image
 	@$(on_our_node) scripts/image.sh
 
-tools: ## Install promtool, Chromium and the servers that specs run from Debian's archive where they are missing; without them specs skip, with CI set they fail
+tools: ## Install promtool, Chromium and the servers that specs run from Debian's archive if they are missing; without them specs skip, or fail with CI set
 	@scripts/spec-tools.sh
 	@scripts/source-servers.sh
 
