@@ -3,8 +3,8 @@ import type { Registry } from 'prom-client';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type Authenticator, everyoneIsAnonymous } from './access/authenticator.ts';
-import { type Authorizer, everythingIsAllowed } from './access/authorizer.ts';
+import { type Authenticator, alwaysAnonymous } from './access/authenticator.ts';
+import { type Authorizer, alwaysAllow } from './access/authorizer.ts';
 import {
   OPENAPI_V3_ROOT,
   OpenApiDocuments,
@@ -18,7 +18,7 @@ import type { Endpoint, RequestState } from './http/api-context.ts';
 import {
   authenticate,
   type BrowserSignIn,
-  recogniseAddress,
+  reserveConnections,
   signInBrowsers,
 } from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
@@ -30,7 +30,7 @@ import {
 } from './middleware/limit-in-flight.ts';
 import { limitHeaders, readRequest } from './middleware/read-request.ts';
 import { requestDeadline } from './middleware/request-deadline.ts';
-import { accountResponse, DEFAULT_MAX_BUFFERED_BYTES, DeliveryGate } from './middleware/response-budget.ts';
+import { accountResponse, DEFAULT_MAX_BUFFERED_BYTES, ResponseBudget } from './middleware/response-budget.ts';
 import { statusErrors } from './middleware/status-errors.ts';
 import type { ApiGroup } from './resources/api-group.ts';
 import { DEFAULT_MAX_WATCHERS, WatchServer } from './resources/watch-server.ts';
@@ -113,10 +113,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const telemetry = new ServingTelemetry(registry, {
     connections: () => server?.connectionCount ?? 0,
     handshakes: () => server?.handshakeCount ?? 0,
-    bufferedBytes: () => deliveries.bufferedBytes,
-    waitingResponses: () => deliveries.waitingCount,
+    bufferedBytes: () => responses.bufferedBytes,
+    waitingResponses: () => responses.waitingCount,
   });
-  const deliveries = new DeliveryGate({
+  const responses = new ResponseBudget({
     maxBytes: options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES,
     clock,
     onRefused: () => telemetry.recordRefusal('held_responses'),
@@ -129,7 +129,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     onRefused: (reason) => telemetry.recordRefusal(reason),
   });
   const app = createApp(options, {
-    ...{ endpoints, telemetry, deliveries, watches },
+    ...{ endpoints, telemetry, responses, watches },
     serverAddress: () => `:${server?.address.port ?? options.port}`,
     reserveAddress: (address, kind) => server?.noteAddress(address, kind),
   });
@@ -158,7 +158,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 interface ServerParts {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly telemetry: ServingTelemetry;
-  readonly deliveries: DeliveryGate;
+  readonly responses: ResponseBudget;
   readonly watches: WatchServer;
   serverAddress(): string;
   reserveAddress(address: string | undefined, kind: ReservationKind): void;
@@ -170,7 +170,7 @@ interface ServerParts {
  */
 function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestState> {
   const { groups, version, clock, logger, requestTimeoutMs: maxMs = REQUEST_TIMEOUT_MS } = options;
-  const { endpoints, telemetry, deliveries, watches, serverAddress, reserveAddress } = parts;
+  const { endpoints, telemetry, responses, watches, serverAddress, reserveAddress } = parts;
   const slices = new TimeSlices();
   const recent = new RecentRoutes();
   const app = new Koa<RequestState>();
@@ -187,11 +187,11 @@ function createApp(options: ApiServerOptions, parts: ServerParts): Koa<RequestSt
   app.use(finishBody); // after: waits for memory, compresses
   app.use(requestDeadline({ clock, maxMs })); // 504
   if (options.signIn) app.use(signInBrowsers(options.signIn)); // after: responds with a form instead of 401 and 403
-  app.use(authenticate(options.authenticator ?? everyoneIsAnonymous)); // 401
-  app.use(recogniseAddress(reserveAddress));
+  app.use(authenticate(options.authenticator ?? alwaysAnonymous)); // 401
+  app.use(reserveConnections(reserveAddress));
   app.use(limitInFlight(options.inFlightLimits ?? DEFAULT_IN_FLIGHT_LIMITS, telemetry)); // 429
-  app.use(accountResponse(deliveries));
-  app.use(authorize(options.authorizer ?? everythingIsAllowed)); // 403, before anything is looked up
+  app.use(accountResponse(responses));
+  app.use(authorize(options.authorizer ?? alwaysAllow)); // 403, before anything is looked up
   app.use(recent.middleware);
   app.use(groupRoutes({ groups, version, watches, recent, serverAddress }).routes()); // 405, 415, 406 by route
   app.use(endpointRoutes(endpoints).routes());

@@ -19,7 +19,7 @@ export interface FailureLogOptions {
   /**
    * For operations that fail for long or change often. By default, every change is logged at once and never repeated.
    */
-  readonly pace?: FailurePace;
+  readonly pace?: LogPace;
 }
 
 /** Only lines of level `error` have the error as a field. */
@@ -29,7 +29,7 @@ interface FailureLine {
 }
 
 /** Limits the rate of log lines; lines then include how long the failure lasts. */
-interface FailurePace {
+interface LogPace {
   readonly clock: Clock;
   /** Repeats the line of a continuing failure after this time. */
   readonly remindAfterMs: number;

@@ -6,16 +6,16 @@ const HOUR_MS = 3_600_000;
 /** Limits the log lines per hour about one subject, and counts the changes that are not logged. */
 export class LineBudget {
   readonly #clock: Clock;
-  readonly #linesAnHour: number;
+  readonly #linesPerHour: number;
   /** Start of the current hour. */
   #hourSinceMs: number;
   #lines = 0;
   /** Changes since the last line that were not logged. */
   #skipped = 0;
 
-  constructor(clock: Clock, linesAnHour: number) {
+  constructor(clock: Clock, linesPerHour: number) {
     this.#clock = clock;
-    this.#linesAnHour = linesAnHour;
+    this.#linesPerHour = linesPerHour;
     this.#hourSinceMs = clock.monotonicMs();
   }
 
@@ -28,7 +28,7 @@ export class LineBudget {
   /** @returns additional fields for the line; `undefined` if the budget of this hour is used up */
   take(reportsChange: boolean): LogFields | undefined {
     this.#beginHour();
-    if (this.#lines >= this.#linesAnHour) {
+    if (this.#lines >= this.#linesPerHour) {
       if (reportsChange) this.skip();
       return undefined;
     }
@@ -54,17 +54,17 @@ export class LineBudget {
 /** Line budgets by name, such as a namespace, so that one tenant cannot fill the log. */
 export class LineBudgets {
   readonly #clock: Clock;
-  readonly #linesAnHour: number;
+  readonly #linesPerHour: number;
   readonly #budgets = new Map<string, LineBudget>();
 
-  constructor(clock: Clock, linesAnHour: number) {
+  constructor(clock: Clock, linesPerHour: number) {
     this.#clock = clock;
-    this.#linesAnHour = linesAnHour;
+    this.#linesPerHour = linesPerHour;
   }
 
   /** Budgets are never evicted; each takes little memory. */
   of(name: string): LineBudget {
-    const budget = this.#budgets.get(name) ?? new LineBudget(this.#clock, this.#linesAnHour);
+    const budget = this.#budgets.get(name) ?? new LineBudget(this.#clock, this.#linesPerHour);
     this.#budgets.set(name, budget);
     return budget;
   }

@@ -512,7 +512,7 @@ describe('Collection', () => {
     });
 
     it('logs no more than it may of one namespace in an hour, and then how much it left out', async () => {
-      const { clock, collection, source, logger } = setUp({ linesAnHour: 3 });
+      const { clock, collection, source, logger } = setUp({ linesPerHour: 3 });
       const own = (tenant: string) => ({ ...source.collector(`of ${tenant}`, 60_000), tenant });
       collection.replace('a/web', collectors({ rate: own('a') }));
       collection.replace('b/web', collectors({ rate: own('b') }));
@@ -538,8 +538,8 @@ describe('Collection', () => {
 
     it('logs each change of what belongs to no namespace, and of all where nothing bounds the log', async () => {
       const clock = new ManualClock();
-      const bounded = setUp({ clock, linesAnHour: 3 });
-      const { logger, collection: unbounded } = setUp({ clock, linesAnHour: undefined });
+      const bounded = setUp({ clock, linesPerHour: 3 });
+      const { logger, collection: unbounded } = setUp({ clock, linesPerHour: undefined });
       const { source } = bounded;
       bounded.collection.replace('a', collectors({ rate: source.collector('rate', 60_000) }));
       unbounded.replace('a', collectors({ rate: { ...source.collector('rate', 60_000), tenant: 'a' } }));
@@ -677,10 +677,10 @@ function setUp(options: Partial<SetUp> = {}) {
   const asked: string[] = [];
   const onPolled = ({ key }: Query, durationMs: number, error?: Error) =>
     void asked.push(`${key}: ${durationMs}${error ? `, ${error.message}` : ''}`);
-  const linesAnHour = 'linesAnHour' in options ? options.linesAnHour : 1_000;
+  const linesPerHour = 'linesPerHour' in options ? options.linesPerHour : 1_000;
   const collection = new Collection({
     ...{ clock, logger, random, timeoutMs: 5000, onPolled },
-    ...(linesAnHour !== undefined && { tenantLineBudgets: new LineBudgets(clock, linesAnHour) }),
+    ...(linesPerHour !== undefined && { tenantLineBudgets: new LineBudgets(clock, linesPerHour) }),
   });
   return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
 }
@@ -697,7 +697,7 @@ interface SetUp {
   readonly clock: ManualClock;
   readonly random: () => number;
   /** Of each namespace; no bound where it is `undefined`. */
-  readonly linesAnHour: number | undefined;
+  readonly linesPerHour: number | undefined;
 }
 
 type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;

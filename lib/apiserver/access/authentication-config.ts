@@ -128,10 +128,10 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
       }
     };
     attempt(() => {
-      this.#clientAuthorities = clientAuthoritiesIn(data);
+      this.#clientAuthorities = parseClientAuthorities(data);
     });
     attempt(() => {
-      this.#frontProxy = frontProxyIn(data);
+      this.#frontProxy = parseRequestHeaderConfig(data);
     });
     if (errors.length > 0) this.#complain(errors.join('; '));
     else this.#complaint = '';
@@ -164,7 +164,7 @@ export function dataOf(configMap: unknown): ConfigMapData {
  *
  * @throws when there are none, or they cannot be read
  */
-export function clientAuthoritiesIn(data: ConfigMapData): CaBundle {
+export function parseClientAuthorities(data: ConfigMapData): CaBundle {
   return parseCaBundle(textAt(data, 'client-ca-file'));
 }
 
@@ -174,7 +174,7 @@ export function clientAuthoritiesIn(data: ConfigMapData): CaBundle {
  * @returns `undefined` when the cluster has none
  * @throws when it cannot be read
  */
-export function frontProxyIn(data: ConfigMapData): FrontProxyConfig | undefined {
+export function parseRequestHeaderConfig(data: ConfigMapData): FrontProxyConfig | undefined {
   const username = namesAt(data, 'requestheader-username-headers');
   const authorities = textAt(data, 'requestheader-client-ca-file');
   if (username.length === 0 && authorities === '') return undefined;

@@ -22,7 +22,7 @@ interface Credentials {
  */
 export type Authenticator = (credentials: Credentials) => Promise<User | undefined> | User | undefined;
 
-export const everyoneIsAnonymous: Authenticator = () => ANONYMOUS;
+export const alwaysAnonymous: Authenticator = () => ANONYMOUS;
 
 const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
@@ -32,7 +32,7 @@ const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
  *
  * @param onRefused receives one reason for each failed attempt
  */
-export function authenticateInOrder(
+export function unionAuthenticator(
   methods: readonly AuthenticationMethod[],
   onRefused: (reasons: readonly unknown[]) => void,
 ): Authenticator {

@@ -21,7 +21,7 @@ export interface Decision {
  */
 export type Authorizer = (attributes: Attributes) => Promise<Decision> | Decision;
 
-export const everythingIsAllowed: Authorizer = () => ({ isAllowed: true });
+export const alwaysAllow: Authorizer = () => ({ isAllowed: true });
 
 /** Paths that every caller may request, anonymous or not. */
 export interface PathRules {

@@ -22,7 +22,7 @@ interface TokenSender {
 type TokenReviewer = (token: string, sender: TokenSender) => Promise<User | undefined>;
 
 /** Authenticates the sender of a bearer token as the user that the reviewer returns for it. */
-export function byBearerToken(review: TokenReviewer): AuthenticationMethod {
+export function bearerTokenAuthenticator(review: TokenReviewer): AuthenticationMethod {
   return async ({ headers, socket, signal }) => {
     const token = bearerTokenIn(headers.authorization ?? '');
     if (token === undefined) return undefined;

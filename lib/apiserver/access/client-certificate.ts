@@ -18,7 +18,7 @@ import {
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
 /** Authenticates the holder of a client certificate: the common name is the user, organizations are groups. */
-export function byClientCertificate(
+export function x509Authenticator(
   config: () => AuthenticationConfig,
   { clock, telemetry }: { readonly clock: Clock; readonly telemetry: AccessTelemetry },
 ): AuthenticationMethod {

@@ -12,13 +12,13 @@ import {
   type FrontProxyConfig,
   type FrontProxyHeaders,
 } from './authentication-config.ts';
-import { type Authenticator, authenticateInOrder } from './authenticator.ts';
+import { type Authenticator, unionAuthenticator } from './authenticator.ts';
 import type { Authorizer, Decision, PathRules } from './authorizer.ts';
-import { byBearerToken, tokenReviewer } from './bearer-token.ts';
+import { bearerTokenAuthenticator, tokenReviewer } from './bearer-token.ts';
 import { type CaBundle, parseCaBundle } from './certificate-chain.ts';
-import { byClientCertificate } from './client-certificate.ts';
+import { x509Authenticator } from './client-certificate.ts';
 import { delegatedAuthorizer } from './delegated-authorizer.ts';
-import { byFrontProxy } from './front-proxy.ts';
+import { requestHeaderAuthenticator } from './front-proxy.ts';
 import { ReviewClient } from './review-client.ts';
 
 /** Many times the size of a review or of the config map. */
@@ -194,8 +194,12 @@ async function startDelegatedAuthentication(
     cacheTtlMs: options.tokenCacheTtlMs,
     onLookup: (status) => telemetry.recordTokenLookup(status),
   });
-  const authenticator = authenticateInOrder(
-    [byFrontProxy(config, clock), byClientCertificate(config, { clock, telemetry }), byBearerToken(review)],
+  const authenticator = unionAuthenticator(
+    [
+      requestHeaderAuthenticator(config, clock),
+      x509Authenticator(config, { clock, telemetry }),
+      bearerTokenAuthenticator(review),
+    ],
     (reasons) => {
       const err = reasons.map(describeError).join('; ');
       logger.info('Unable to authenticate the request', { err }, REFUSAL_VERBOSITY);

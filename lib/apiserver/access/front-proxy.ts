@@ -8,7 +8,10 @@ import { commonNameOf, peerChainOf } from './client-certificate.ts';
  * Trusts the headers of the front proxy. Its certificate must be signed by an authority for front proxies alone: a
  * user's certificate of the same name is no proof.
  */
-export function byFrontProxy(config: () => AuthenticationConfig, clock: Clock): AuthenticationMethod {
+export function requestHeaderAuthenticator(
+  config: () => AuthenticationConfig,
+  clock: Clock,
+): AuthenticationMethod {
   return ({ rawHeaders, socket }) => {
     const chain = peerChainOf(socket);
     const { frontProxy } = config();

@@ -21,7 +21,7 @@ const PIECE_BYTES = 256 * 1024;
 const TRANSIT_BYTES = 2 * PIECE_BYTES;
 
 /** Shorter responses are not counted: the number of concurrent requests is bounded. */
-export const COUNTED_FROM_BYTES = 64 * 1024;
+export const MIN_COUNTED_BYTES = 64 * 1024;
 
 /** Shorter pieces are concatenated: each write has a fixed cost. */
 const SHORT_PIECE_BYTES = 32 * 1024;
@@ -38,7 +38,7 @@ export function lengthOf({ pieces }: ResponseBody): number {
  */
 export function bufferedBytes(body: ResponseBody): number {
   const length = lengthOf(body);
-  if (length < COUNTED_FROM_BYTES) return 0;
+  if (length < MIN_COUNTED_BYTES) return 0;
   return (body.gzipped ? 0 : length) + Math.min(length, TRANSIT_BYTES);
 }
 

@@ -39,7 +39,7 @@ function connectionOf(request: IncomingMessage | Http2ServerRequest): TLSSocket 
 }
 
 /** Reports the addresses of authenticated users and of probes: connections are reserved for them. */
-export function recogniseAddress(
+export function reserveConnections(
   note: (address: string | undefined, kind: ReservationKind) => void,
 ): Middleware {
   return (context, next) => {

@@ -1,9 +1,9 @@
 import type { ApiContext, Middleware } from '#lib/apiserver/http/api-context.ts';
 import {
   bufferedBytes,
-  COUNTED_FROM_BYTES,
   gzip,
   lengthOf,
+  MIN_COUNTED_BYTES,
   type ResponseBody,
   sentBody,
 } from '#lib/apiserver/http/response-body.ts';
@@ -39,7 +39,7 @@ export function limitDelivery({
       res.destroy();
     };
     const timer = clock.startTimer(maxMs, cutOff);
-    if ((response.length ?? 0) < COUNTED_FROM_BYTES) unread.add(cutOff);
+    if ((response.length ?? 0) < MIN_COUNTED_BYTES) unread.add(cutOff);
     state.end.whenOver(() => {
       timer[Symbol.dispose]();
       unread.delete(cutOff);

@@ -7,7 +7,7 @@ import {
 import { timedOut, tooManyRequests } from '#lib/apiserver/http/status-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-interface DeliveryGateOptions {
+interface ResponseBudgetOptions {
   /** Maximum bytes of responses that clients have not read yet. */
   readonly maxBytes: number;
   readonly clock: Clock;
@@ -32,24 +32,24 @@ class Entry implements BufferedResponse {
   deliveringSinceMs: number | undefined;
   isOver = false;
   waiting: { readonly bytes: number; readonly timer: Disposable; end(error?: Error): void } | undefined;
-  readonly #gate: DeliveryGate;
+  readonly #budget: ResponseBudget;
 
-  constructor(gate: DeliveryGate, client: string, cutOff: () => void) {
-    this.#gate = gate;
+  constructor(budget: ResponseBudget, client: string, cutOff: () => void) {
+    this.#budget = budget;
     this.client = client;
     this.cutOff = cutOff;
   }
 
   reserve(bytes: number): Promise<void> | void {
-    return this.#gate.reserve(this, bytes);
+    return this.#budget.reserve(this, bytes);
   }
 
   deliver(): void {
-    this.#gate.deliver(this);
+    this.#budget.deliver(this);
   }
 
   [Symbol.dispose](): void {
-    this.#gate.leave(this);
+    this.#budget.leave(this);
   }
 }
 
@@ -61,8 +61,8 @@ class Entry implements BufferedResponse {
  * Not a `FairSemaphore`: sizes are discovered late and corrected, one response longer than the bound is admitted alone,
  * and unread responses are cut off for others.
  */
-export class DeliveryGate {
-  readonly #options: DeliveryGateOptions;
+export class ResponseBudget {
+  readonly #options: ResponseBudgetOptions;
   readonly #bytesByClient = new Map<string, number>();
   /** In the order in which they began. */
   readonly #delivering = new Set<Entry>();
@@ -70,7 +70,7 @@ export class DeliveryGate {
   #bufferedBytes = 0;
   #cutOffTimer: Disposable | undefined;
 
-  constructor(options: DeliveryGateOptions) {
+  constructor(options: ResponseBudgetOptions) {
     this.#options = options;
   }
 
@@ -200,10 +200,10 @@ export class DeliveryGate {
 }
 
 /** Counts the memory of a response for its user, or for the client's address where the user is anonymous. */
-export function accountResponse(gate: DeliveryGate): Middleware {
+export function accountResponse(budget: ResponseBudget): Middleware {
   return (context, next) => {
     const { state, res } = context;
-    const buffered = gate.enter(clientOf(context), () => res.destroy());
+    const buffered = budget.enter(clientOf(context), () => res.destroy());
     state.buffered = buffered;
     state.end.whenOver(() => buffered[Symbol.dispose]());
     return next();

@@ -4,7 +4,7 @@ import { MEDIA_TYPES, negotiate, STREAM_FORMATS } from '#lib/apiserver/encoding/
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue } from '#lib/apiserver/http/query-values.ts';
 import { NO_SELECTORS } from '#lib/apiserver/http/request-info.ts';
-import { COUNTED_FROM_BYTES } from '#lib/apiserver/http/response-body.ts';
+import { MIN_COUNTED_BYTES } from '#lib/apiserver/http/response-body.ts';
 import { badRequest, notAcceptable, notFound, notSupported } from '#lib/apiserver/http/status-error.ts';
 import { negotiateResponse, writeBody, writeDocument } from '#lib/apiserver/http/write-response.ts';
 import { memoizeByObject } from '#lib/cache/memoize.ts';
@@ -23,7 +23,7 @@ import { encodeObject } from './encode-object.ts';
 import { type ListOptions, parseListOptions, validateListOptions } from './list-options.ts';
 import { buildMatcher, cutPage } from './list-page.ts';
 import { countSelected, type Selection, selectInSlices } from './selection.ts';
-import { startOfWatch } from './watch-rounds.ts';
+import { resolveWatchStart } from './watch-rounds.ts';
 import { EventEncoder, type WatchServer } from './watch-server.ts';
 
 const ONE = [{ start: 0, end: 1 }];
@@ -149,7 +149,7 @@ const ESTIMATED_OBJECT_BYTES = 1_024;
 /** Waits for the memory that this response alone takes. */
 async function reserveEncoded({ state }: ApiContext, selection: Selection): Promise<void> {
   const bytes = countSelected(selection) * ESTIMATED_OBJECT_BYTES;
-  if (bytes >= COUNTED_FROM_BYTES) await state.buffered?.reserve(bytes);
+  if (bytes >= MIN_COUNTED_BYTES) await state.buffered?.reserve(bytes);
 }
 
 /** Responds with a stream of changes, if the resource can be watched. */
@@ -172,7 +172,7 @@ export function serveWatch(
   }
   const { conversion } = representation;
   const format = representation.format === 'protobuf' ? 'protobuf' : 'json';
-  const start = startOfWatch(watchable, options, namespace);
+  const start = resolveWatchStart(watchable, options, namespace);
   watches.serve(context, {
     start,
     subject: {

@@ -145,7 +145,7 @@ export interface WatchStart {
  *
  * @throws {StatusError} 410 for a version that is too old or another instance's, 400 for an invalid version
  */
-export function startOfWatch(
+export function resolveWatchStart(
   watchable: Watchable,
   options: ListOptions,
   namespace: string | undefined,

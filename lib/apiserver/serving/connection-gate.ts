@@ -108,7 +108,7 @@ export class ConnectionGate {
   /** Whether there is capacity for one more, possibly after another has been cut off. */
   #hasCapacity(slots: SlotsByAddress<Slot>, limit: keyof ConnectionLimits, newcomer: Slot): boolean {
     if (slots.size < this.#options.limits[limit]) return true;
-    const victim = slots.victimFor(newcomer, this.#options.reservedFor);
+    const victim = slots.findEviction(newcomer, this.#options.reservedFor);
     if (!victim) return false;
     this.#cutOff(victim, limit);
     return true;
@@ -278,7 +278,7 @@ class SlotsByAddress<Slot extends AddressedSlot> {
    *
    * @returns `undefined` where no address would have more than the new connection's
    */
-  victimFor(newcomer: Slot, reservedFor: (address: string) => number): Slot | undefined {
+  findEviction(newcomer: Slot, reservedFor: (address: string) => number): Slot | undefined {
     const own = (this.#counts.get(newcomer.address) ?? 0) + 1 - reservedFor(newcomer.address);
     let [worst, most]: [string | undefined, number] = [undefined, own];
     for (const [address, count] of this.#counts) {

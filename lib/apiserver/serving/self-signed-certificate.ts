@@ -191,7 +191,7 @@ export async function loadOrMakeCertificate(options: StoredCertificateOptions): 
 }
 
 /** @throws when the key does not match the certificate, or one of them cannot be read */
-export function matchingPair(cert: string, key: string): KeyAndCertificate {
+export function requireMatchingPair(cert: string, key: string): KeyAndCertificate {
   const pair = { cert, key };
   if (!belongTogether(pair)) throw new Error('private key does not match certificate');
   return pair;

@@ -7,7 +7,7 @@ import {
   isFresh,
   type KeyAndCertificate,
   loadOrMakeCertificate,
-  matchingPair,
+  requireMatchingPair,
   type StoredCertificateOptions,
 } from './self-signed-certificate.ts';
 
@@ -61,7 +61,7 @@ export async function openServingCertificates(
       await ReloadingFiles.open({
         paths,
         what,
-        read: ([cert = '', key = '']) => matchingPair(cert, key),
+        read: ([cert = '', key = '']) => requireMatchingPair(cert, key),
         clock,
         logger,
       }),

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import {
   ClusterAuthenticationConfig,
-  clientAuthoritiesIn,
   dataOf,
-  frontProxyIn,
+  parseClientAuthorities,
+  parseRequestHeaderConfig,
 } from '#lib/apiserver/access/authentication-config.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { CONFIG_MAP } from '#spec/support/access-cluster.ts';
@@ -93,7 +93,7 @@ describe('the data of extension-apiserver-authentication', () => {
   });
 
   it('say who the front proxy is and how it speaks', () => {
-    expect(frontProxyIn(DATA)).to.deep.include({
+    expect(parseRequestHeaderConfig(DATA)).to.deep.include({
       allowedNames: ['a', 'b'],
       headers: {
         username: ['X-Remote-User'],
@@ -102,23 +102,27 @@ describe('the data of extension-apiserver-authentication', () => {
         extraPrefix: ['X-Remote-Extra-'],
       },
     });
-    expect(frontProxyIn(DATA)?.authorities.certificates).to.have.lengthOf(1);
+    expect(parseRequestHeaderConfig(DATA)?.authorities.certificates).to.have.lengthOf(1);
     expect(
-      frontProxyIn({ ...DATA, 'requestheader-uid-headers': '["X-Remote-Uid"]' })?.headers.uid,
+      parseRequestHeaderConfig({ ...DATA, 'requestheader-uid-headers': '["X-Remote-Uid"]' })?.headers.uid,
     ).to.deep.equal(['X-Remote-Uid']);
   });
 
   it('may say that there is none', () => {
-    expect(frontProxyIn({ 'client-ca-file': pem })).to.equal(undefined);
-    expect(clientAuthoritiesIn(DATA).certificates).to.have.lengthOf(1);
+    expect(parseRequestHeaderConfig({ 'client-ca-file': pem })).to.equal(undefined);
+    expect(parseClientAuthorities(DATA).certificates).to.have.lengthOf(1);
   });
 
   it('are refused where they say nothing that can be read', () => {
-    expect(() => clientAuthoritiesIn({})).to.throw('no certificate found');
-    expect(() => clientAuthoritiesIn(dataOf({ data: Object.create({ 'client-ca-file': pem }) }))).to.throw();
-    expect(() => frontProxyIn({ ...DATA, 'requestheader-client-ca-file': '' })).to.throw('no certificate');
+    expect(() => parseClientAuthorities({})).to.throw('no certificate found');
+    expect(() =>
+      parseClientAuthorities(dataOf({ data: Object.create({ 'client-ca-file': pem }) })),
+    ).to.throw();
+    expect(() => parseRequestHeaderConfig({ ...DATA, 'requestheader-client-ca-file': '' })).to.throw(
+      'no certificate',
+    );
     for (const text of ['{', '"a"', '[1]', '{"a":"b"}']) {
-      expect(() => frontProxyIn({ ...DATA, 'requestheader-allowed-names': text }), text).to.throw(
+      expect(() => parseRequestHeaderConfig({ ...DATA, 'requestheader-allowed-names': text }), text).to.throw(
         'Cannot read requestheader-allowed-names',
       );
     }

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { type AuthenticationMethod, authenticateInOrder } from '#lib/apiserver/access/authenticator.ts';
+import { type AuthenticationMethod, unionAuthenticator } from '#lib/apiserver/access/authenticator.ts';
 import { ANONYMOUS, type User } from '#lib/apiserver/http/api-context.ts';
 import { timedOut } from '#lib/apiserver/http/status-error.ts';
 
@@ -29,11 +29,11 @@ const returning =
 /** Whom some methods take a caller for, and the reasons of a refusal. */
 async function outcomeOf(...methods: readonly AuthenticationMethod[]) {
   const refusals: unknown[] = [];
-  const user = await authenticateInOrder(methods, (reasons) => refusals.push(...reasons))(credentials);
+  const user = await unionAuthenticator(methods, (reasons) => refusals.push(...reasons))(credentials);
   return { user, refusals: refusals.map((reason) => (reason as Error).message) };
 }
 
-describe('authenticateInOrder', () => {
+describe('unionAuthenticator', () => {
   it('takes the first user that is found, though an attempt before failed', async () => {
     const { user, refusals } = await outcomeOf(
       notTried,

@@ -1,19 +1,19 @@
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { Identification } from '#lib/apiserver/access/authenticator.ts';
-import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
+import { bearerTokenAuthenticator } from '#lib/apiserver/access/bearer-token.ts';
 import type { User } from '#lib/apiserver/http/api-context.ts';
 
 const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
 
 /** Whom a header is taken for, by a reviewer who knows one token. */
 async function userOf(authorization: string | undefined): Promise<Identification> {
-  const method = byBearerToken(async (token) => (token === 'good' ? ALICE : undefined));
+  const method = bearerTokenAuthenticator(async (token) => (token === 'good' ? ALICE : undefined));
   const socket = {} as TLSSocket; // not looked at
   return await method({ headers: { authorization }, rawHeaders: [], socket });
 }
 
-describe('byBearerToken', () => {
+describe('bearerTokenAuthenticator', () => {
   for (const header of ['Bearer good', 'bearer good', '  BEARER good  ', 'Bearer good more']) {
     it(`finds the token in "${header}"`, async () => {
       expect(await userOf(header)).to.equal(ALICE);

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import type { StatusError } from '#lib/apiserver/http/status-error.ts';
-import { DeliveryGate } from '#lib/apiserver/middleware/response-budget.ts';
+import { ResponseBudget } from '#lib/apiserver/middleware/response-budget.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-describe('DeliveryGate', () => {
+describe('ResponseBudget', () => {
   it('lets responses be held up to a number of bytes, and the others wait until some have been read', async () => {
-    const { gate, enter } = setUp(100);
+    const { budget, enter } = setUp(100);
     const first = enter('a', 60);
     enter('a', 40);
     const third = enter('b', 50);
     await Promise.resolve();
-    expect([gate.bufferedBytes, gate.waitingCount, third.state]).to.deep.equal([100, 1, 'waiting']);
+    expect([budget.bufferedBytes, budget.waitingCount, third.state]).to.deep.equal([100, 1, 'waiting']);
     first.buffered[Symbol.dispose]();
     await third.settled;
-    expect([gate.bufferedBytes, gate.waitingCount, third.state]).to.deep.equal([90, 0, 'buffered']);
+    expect([budget.bufferedBytes, budget.waitingCount, third.state]).to.deep.equal([90, 0, 'buffered']);
   });
 
   it('lets one go alone that is longer than the bound', async () => {
-    const { gate, enter } = setUp(100);
+    const { budget, enter } = setUp(100);
     const long = enter('a', 1_000);
     const short = enter('b', 1);
     expect(long.state).to.equal('buffered');
     long.buffered[Symbol.dispose]();
     await short.settled;
-    expect([short.state, gate.bufferedBytes]).to.deep.equal(['buffered', 1]);
+    expect([short.state, budget.bufferedBytes]).to.deep.equal(['buffered', 1]);
   });
 
   it('takes those first for whom the least is held, however many others came before', async () => {
@@ -82,36 +82,36 @@ describe('DeliveryGate', () => {
   });
 
   it('forgets whose client has gone, whether they wait or are held', async () => {
-    const { gate, enter, clock } = setUp(100);
+    const { budget, enter, clock } = setUp(100);
     const buffered = enter('a', 100);
     const waiting = enter('b', 100);
     waiting.buffered[Symbol.dispose]();
     await waiting.settled;
     buffered.buffered[Symbol.dispose]();
     buffered.buffered[Symbol.dispose]();
-    expect([gate.bufferedBytes, gate.waitingCount, clock.sleeperCount]).to.deep.equal([0, 0, 0]);
+    expect([budget.bufferedBytes, budget.waitingCount, clock.sleeperCount]).to.deep.equal([0, 0, 0]);
     expect(() => buffered.buffered.reserve(10)).to.throw('Timeout');
-    expect(gate.bufferedBytes).to.equal(0);
+    expect(budget.bufferedBytes).to.equal(0);
   });
 
   it('has who holds some correct how much it is without waiting', async () => {
-    const { gate, enter } = setUp(100);
+    const { budget, enter } = setUp(100);
     const estimated = enter('a', 90);
     const waiting = enter('b', 50);
     await estimated.buffered.reserve(30);
     await waiting.settled;
-    expect([gate.bufferedBytes, waiting.state]).to.deep.equal([80, 'buffered']);
+    expect([budget.bufferedBytes, waiting.state]).to.deep.equal([80, 'buffered']);
     await estimated.buffered.reserve(300);
-    expect(gate.bufferedBytes).to.equal(350);
+    expect(budget.bufferedBytes).to.equal(350);
   });
 });
 
 function setUp(maxBytes: number) {
   const clock = new ManualClock();
   let refusals = 0;
-  const gate = new DeliveryGate({ maxBytes, clock, onRefused: () => refusals++ });
-  const enter = (party: string, bytes: number) => {
-    const buffered = gate.enter(party, () => {
+  const budget = new ResponseBudget({ maxBytes, clock, onRefused: () => refusals++ });
+  const enter = (client: string, bytes: number) => {
+    const buffered = budget.enter(client, () => {
       response.state = 'cut off';
     });
     const response = { buffered, state: 'buffered', settled: Promise.resolve() };
@@ -129,10 +129,10 @@ function setUp(maxBytes: number) {
     }
     return response;
   };
-  const delivered = (party: string, bytes: number) => {
-    const response = enter(party, bytes);
+  const delivered = (client: string, bytes: number) => {
+    const response = enter(client, bytes);
     response.buffered.deliver();
     return response;
   };
-  return { clock, gate, enter, delivered, refused: () => refusals };
+  return { clock, budget, enter, delivered, refused: () => refusals };
 }

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
-import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
+import { bearerTokenAuthenticator } from '#lib/apiserver/access/bearer-token.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import { NO_CONVERSION, negotiate } from '#lib/apiserver/encoding/media-type.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
@@ -33,7 +33,7 @@ const KOA = new Koa<RequestState>();
 
 const query = (name: string, value: string) => new URLSearchParams([[name, value]]);
 const signal = () => new AbortController().signal;
-const authenticate = byBearerToken(async () => undefined);
+const authenticate = bearerTokenAuthenticator(async () => undefined);
 
 /** What reads requests, most of it for anybody. */
 export const REQUEST_READERS: readonly ForeignReader[] = [

@@ -1,7 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clientAuthoritiesIn, dataOf, frontProxyIn } from '#lib/apiserver/access/authentication-config.ts';
+import {
+  dataOf,
+  parseClientAuthorities,
+  parseRequestHeaderConfig,
+} from '#lib/apiserver/access/authentication-config.ts';
 import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { readLease } from '#lib/control/lease.ts';
@@ -307,8 +311,8 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     read: (text) => {
       const data = dataOf({ data: { 'client-ca-file': text, 'requestheader-username-headers': text } });
       return [
-        attempt(() => clientAuthoritiesIn(data)),
-        attempt(() => frontProxyIn(data)),
+        attempt(() => parseClientAuthorities(data)),
+        attempt(() => parseRequestHeaderConfig(data)),
         parseCaBundle(text),
       ];
     },

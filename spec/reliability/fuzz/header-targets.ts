@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { byBearerToken } from '#lib/apiserver/access/bearer-token.ts';
+import { bearerTokenAuthenticator } from '#lib/apiserver/access/bearer-token.ts';
 import { constraintsOf } from '#lib/apiserver/access/certificate-chain.ts';
 import { RequestHeaders } from '#lib/apiserver/access/front-proxy.ts';
 import { parseAccept } from '#lib/apiserver/encoding/media-type.ts';
@@ -26,7 +26,7 @@ const CERTIFICATES = [
 ];
 
 /** Whose token it is, is for others to say. */
-const authenticate = byBearerToken(async () => undefined);
+const authenticate = bearerTokenAuthenticator(async () => undefined);
 
 /** What reads headers of requests and responses, and the certificates that stand before them. */
 export const HEADER_TARGETS: readonly FuzzTarget[] = [
