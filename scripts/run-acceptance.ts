@@ -1,11 +1,14 @@
 // Runs every acceptance spec, or those of some files: node scripts/run-acceptance.ts [files]. Each file has a mocha of its own, as it has
 // a cluster of its own: what fails in one is no reason to pass over what others would find. A run of all fails, too, where the manifests
 // grant a permission that no control plane has seen used; RECORDED_REQUESTS names a folder that retains what each has seen.
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBinaries } from '#spec/acceptance/control-plane/find-binaries.ts';
 import { unexplainedPermissions } from '#spec/acceptance/permissions/recorded-requests.ts';
 import { formatPermission } from '#spec/acceptance/permissions/unused-permissions.ts';
 import { startMocha } from './run-mocha.ts';
@@ -27,6 +30,8 @@ const LONGEST = [
 ];
 
 const startMs = performance.now();
+const kubernetes = await kubernetesVersion();
+console.log(`On ${kubernetes}`);
 const files = process.argv.slice(2);
 const left = (files.length > 0 ? [...files] : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
 const failed: string[] = [];
@@ -41,7 +46,14 @@ try {
 }
 if (failed.length > 0) process.exitCode = 1;
 const outcome = failed.length > 0 ? `Failed: ${failed.sort().join(', ')};` : 'All passed;';
-console.log(`${outcome} ${secondsSince(startMs)} s, ${processes} files at a time`);
+console.log(`${outcome} on ${kubernetes} in ${secondsSince(startMs)} s, ${processes} files at a time`);
+
+/** @returns such as `Kubernetes v1.36.2` */
+async function kubernetesVersion(): Promise<string> {
+  const found = await findBinaries();
+  if (!found) throw new Error('There is no control plane; run make acceptance, which builds one');
+  return (await promisify(execFile)(found.apiServer, ['--version'])).stdout.trim();
+}
 
 /** Runs file after file until none is left. */
 async function runNext(): Promise<void> {

@@ -79,11 +79,13 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
       },
       deployment('rush', 1),
       scaledByMetrics('rush', {
+        apiVersion: controlPlane.hpaVersion,
         annotations: { 'metric-config.object.load.scaling-schedule/interval': '2s' },
         metrics: [objectMetric('load', { averageValue: '100', describedObject: schedule })],
       }),
       deployment('mails', 1),
       scaledByMetrics('mails', {
+        apiVersion: controlPlane.hpaVersion,
         annotations: {
           [`${config}/endpoint`]: endpoint.url.href,
           [`${config}/json-key`]: '$.waiting',

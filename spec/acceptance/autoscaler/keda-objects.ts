@@ -83,13 +83,13 @@ export function kedaStatus(name: string, metricName: string): object {
 export function kedaHpa(
   name: string,
   uid: string,
-  metric: { readonly name: string; readonly target: string },
+  metric: { readonly name: string; readonly target: string; readonly apiVersion: string },
 ) {
   const owner = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name, uid };
   const matchLabels = { 'scaledobject.keda.sh/name': name };
   const target = { type: 'AverageValue', averageValue: metric.target };
   return {
-    apiVersion: 'autoscaling/v2beta2',
+    apiVersion: metric.apiVersion,
     kind: 'HorizontalPodAutoscaler',
     metadata: {
       ...{ name: `keda-hpa-${name}`, namespace: 'default' },

@@ -116,6 +116,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await installed.apply(
       deployment('mails', 1),
       scaledByMetrics('mails', {
+        apiVersion: installed.controlPlane.hpaVersion,
         annotations: {
           'metric-config.external.queue-depth.prometheus/query': 'sum(queue_depth{queue="mails"})',
           'metric-config.external.queue-depth.prometheus/interval': '2s',
@@ -136,6 +137,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await installed.apply(
       deployment('orders', 1),
       scaledByMetrics('orders', {
+        apiVersion: installed.controlPlane.hpaVersion,
         annotations: {
           'metric-config.object.queue-depth.prometheus/query': 'sum(queue_depth{queue="orders"})',
           'metric-config.object.queue-depth.prometheus/interval': '2s',
@@ -160,6 +162,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await installed.apply(
       deployment('web', 1),
       scaledByMetrics('web', {
+        apiVersion: installed.controlPlane.hpaVersion,
         annotations: {
           [`${config}/port`]: String(application.port),
           [`${config}/path`]: '/load',
@@ -191,6 +194,7 @@ describe('custom and external metrics, served through the real aggregator to the
       },
       deployment('rush', 9),
       scaledByMetrics('rush', {
+        apiVersion: installed.controlPlane.hpaVersion,
         annotations: { 'metric-config.object.rush.scaling-schedule/interval': '2s' },
         metrics: [
           objectMetric('rush', {
@@ -218,6 +222,7 @@ describe('custom and external metrics, served through the real aggregator to the
       await installed.apply(
         deployment(system, 1),
         scaledByMetrics(system, {
+          apiVersion: installed.controlPlane.hpaVersion,
           annotations: {
             [`${config}/source`]: system,
             [`${config}/query`]: 'SELECT count(*) FROM jobs',
@@ -297,8 +302,10 @@ describe('custom and external metrics, served through the real aggregator to the
   }
 
   async function hpaOf(name: string): Promise<Conditioned> {
-    const path = `/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers/${name}`;
-    return await installed.controlPlane.client.get<Conditioned>(path);
+    const { client, hpaVersion } = installed.controlPlane;
+    return await client.get<Conditioned>(
+      `/apis/${hpaVersion}/namespaces/default/horizontalpodautoscalers/${name}`,
+    );
   }
 
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -28,7 +28,6 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
   const stack = new AsyncDisposableStack();
   let installed: InstalledAutoscaler;
   let pods: PodAgent;
-  let hpaVersion: string | undefined;
 
   before(async function () {
     const binaries = await needControllers(this);
@@ -44,8 +43,6 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     const autoscaler = await installed.startReplica([`--secure-port=${port}`]);
     await serveResourceMetrics(installed, stack);
     await autoscaler.line(/Serving/, 60_000);
-    const versions = (await installed.run('api-versions')).split('\n');
-    hpaVersion = versions.find((one) => /^autoscaling\/v2(beta2)?$/.test(one));
   });
 
   after(() => stack.disposeAsync());
@@ -98,6 +95,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
   });
 
   async function hpaOf(name: string): Promise<Hpa> {
+    const { hpaVersion } = installed.controlPlane;
     const path = `/apis/${hpaVersion}/namespaces/default/horizontalpodautoscalers/keda-hpa-${name}`;
     return await installed.controlPlane.client.get<Hpa>(path);
   }

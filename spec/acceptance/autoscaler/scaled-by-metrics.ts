@@ -1,13 +1,15 @@
 /** What an HPA is scaled by, and how that is collected. */
 export interface MetricsOfHpa {
+  /** `autoscaling/v2`, or `autoscaling/v2beta2` before Kubernetes 1.23. */
+  readonly apiVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly metrics: readonly object[];
 }
 
-/** An HPA of the Deployment of the same name, in the version that clusters before 1.23 have. */
-export function scaledByMetrics(name: string, { annotations, metrics }: MetricsOfHpa): object {
+/** An HPA of the Deployment of the same name. */
+export function scaledByMetrics(name: string, { apiVersion, annotations, metrics }: MetricsOfHpa): object {
   return {
-    apiVersion: 'autoscaling/v2beta2',
+    apiVersion,
     kind: 'HorizontalPodAutoscaler',
     metadata: { name, namespace: 'default', annotations },
     spec: {

@@ -20,7 +20,6 @@ import { ObservedObjects } from './observed-objects.ts';
 import { deployment } from './scheduled-objects.ts';
 
 const OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
-const HPAS = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers';
 const SERVICE = 'v1beta1.external.metrics.k8s.io';
 const HOLD = ['patch', 'lease', 'operator.keda.sh', '--namespace=keda', '--type=merge'] as const;
 const METRIC = { name: 's0-redis-jobs', target: '10' };
@@ -113,7 +112,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     );
     await sleep(3000); // time enough for who would take it back
     const { client } = installed.controlPlane;
-    const { metadata } = await client.get<{ metadata: { labels: object } }>(`${HPAS}/keda-hpa-web`);
+    const { metadata } = await client.get<{ metadata: { labels: object } }>(`${hpas()}/keda-hpa-web`);
     expect(metadata.labels).to.include(label.metadata.labels);
   });
 
@@ -166,7 +165,8 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     });
     await cluster.apply(deployment('web', 3));
     const { metadata } = await client.create(OBJECTS, object);
-    await client.create(HPAS, kedaHpa('web', metadata.uid ?? '', METRIC));
+    const apiVersion = installed.controlPlane.hpaVersion;
+    await client.create(hpas(), kedaHpa('web', metadata.uid ?? '', { ...METRIC, apiVersion }));
     await writeStatus(cluster, { ...object, status: kedaStatus('web', METRIC.name) });
     first = await found();
     // docs/tasks/migrate-from-keda.md: what KEDA has put into it stays otherwise, and contradicts ours.
@@ -202,11 +202,15 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     const { client } = installed.controlPlane;
     return {
       object: await client.get<Found>(`${OBJECTS}/web`),
-      hpa: await client.get<Found>(`${HPAS}/keda-hpa-web`),
+      hpa: await client.get<Found>(`${hpas()}/keda-hpa-web`),
     };
   }
 
-  /** Sees how few replicas there were at the fewest. */
+  function hpas(): string {
+    return `/apis/${installed.controlPlane.hpaVersion}/namespaces/default/horizontalpodautoscalers`;
+  }
+
+  /** Records the minimum number of replicas. */
   async function watch(): Promise<void> {
     while (!watching.signal.aborted) {
       const count = await objects.replicas('web').catch(() => undefined);

@@ -36,6 +36,7 @@ describe('the informers of all controllers, by the audit log of a real API serve
     await installed.apply(
       ...['web', 'nights', 'mails'].map((name) => deployment(name, 1)),
       scaledByMetrics('web', {
+        apiVersion: installed.controlPlane.hpaVersion,
         annotations: { 'metric-config.pods.rps.json-path/json-key': '$.rps' },
         metrics: [podsMetric('rps', { averageValue: '10' })],
       }),
@@ -66,7 +67,7 @@ describe('the informers of all controllers, by the audit log of a real API serve
     await installed.run(
       'wait',
       '--for=condition=AbleToScale',
-      'horizontalpodautoscalers.v2beta2.autoscaling/web',
+      `horizontalpodautoscalers.${installed.controlPlane.hpaVersion.replace('autoscaling/', '')}.autoscaling/web`,
       '--timeout=60s',
     );
     await sleep(WATCHED_MS);

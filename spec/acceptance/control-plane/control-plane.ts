@@ -22,6 +22,10 @@ import type { ControlPlaneBinaries } from './find-binaries.ts';
 const READY_PATHS = ['/readyz', '/api/v1/namespaces/default', '/api/v1/namespaces/kube-system'];
 const READY_WITHIN_MS = 120_000;
 
+interface ApiGroup {
+  readonly versions: readonly { readonly version: string }[];
+}
+
 /**
  * A real control plane on loopback: etcd, kube-apiserver with the aggregation layer and an audit log, and
  * kube-controller-manager, whose autoscaler does not wait as long as it does in production.
@@ -38,6 +42,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly kubeconfig: string;
   /** Asks as the administrator. */
   readonly client: ControlPlaneClient;
+  /** The newest version of HPAs with metrics that it serves: v2 since Kubernetes 1.23, v2beta2 before 1.26. */
+  hpaVersion: 'autoscaling/v2' | 'autoscaling/v2beta2' = 'autoscaling/v2';
   readonly #etcdUrl: string;
   readonly #programs: AsyncDisposableStack;
   #apiServer: { readonly start: () => Promise<void>; readonly program: SpawnedProgram } | undefined;
@@ -87,6 +93,8 @@ export class ControlPlane implements AsyncDisposable {
     starting.defer(() => controlPlane.#apiServer?.program[Symbol.asyncDispose]());
     await writeFile(controlPlane.kubeconfig, controlPlane.kubeconfigFor('admin', pki.admin), { mode: 0o600 });
     await controlPlane.#startApiServer(binaries.apiServer, apiServerFlags({ folder, port, etcdUrl }));
+    const { versions } = await controlPlane.client.get<ApiGroup>('/apis/autoscaling');
+    if (!versions.some(({ version }) => version === 'v2')) controlPlane.hpaVersion = 'autoscaling/v2beta2';
     if (binaries.controllerManager) {
       await writeFile(
         join(folder, 'controller-manager.kubeconfig'),

@@ -170,9 +170,10 @@ describe('the HPA controller, beside and in place of the native one', function (
 
   async function deployFleet(namespace: string): Promise<void> {
     metrics.loads = loadsOf(0);
+    const apiVersion = installed.controlPlane.hpaVersion;
     await installed.apply(
       ...APPS.map((name) => fleetDeployment(name, namespace)),
-      ...APPS.map((name, place) => fleetHpa(name, namespace, place)),
+      ...APPS.map((name, index) => fleetHpa(name, namespace, { index, apiVersion })),
     );
   }
 
@@ -201,8 +202,9 @@ describe('the HPA controller, beside and in place of the native one', function (
     return (await countsOf('ours'))[name];
   }
 
-  async function apply(name: string, spec: Parameters<typeof hpaOf>[2]): Promise<void> {
-    const hpa = hpaOf(name, 'ours', { minReplicas: 1, metrics: [totalOf(name)], ...spec });
+  async function apply(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    const apiVersion = installed.controlPlane.hpaVersion;
+    const hpa = hpaOf(name, 'ours', { apiVersion, minReplicas: 1, metrics: [totalOf(name)], ...spec });
     await installed.apply(fleetDeployment(name, 'ours'), hpa);
   }
 

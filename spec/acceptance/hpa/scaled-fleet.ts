@@ -29,25 +29,35 @@ export function fleetDeployment(name: string, namespace: string): object {
   };
 }
 
+/** Which HPA of the fleet, and the version of its API that the API server has. */
+export interface FleetPlace {
+  readonly index: number;
+  readonly apiVersion: string;
+}
+
 /** Its HPA: by each kind of metric, with and without behavior, within several bounds. */
-export function fleetHpa(name: string, namespace: string, place: number): object {
+export function fleetHpa(name: string, namespace: string, { index, apiVersion }: FleetPlace): object {
   return hpaOf(name, namespace, {
-    minReplicas: place % 7 === 3 ? 2 : 1,
-    maxReplicas: place % 5 === 4 ? 5 : 10,
-    metrics: [metricOf(name, place % 6)],
-    ...(place % 4 === 1 && { behavior: BEHAVIOR }),
+    apiVersion,
+    minReplicas: index % 7 === 3 ? 2 : 1,
+    maxReplicas: index % 5 === 4 ? 5 : 10,
+    metrics: [metricOf(name, index % 6)],
+    ...(index % 4 === 1 && { behavior: BEHAVIOR }),
   });
 }
 
-/** An HPA of `autoscaling/v2beta2`, the best that Kubernetes 1.20 has. */
 export function hpaOf(
   name: string,
   namespace: string,
-  { annotations = {}, ...spec }: Readonly<Record<string, unknown>> & { readonly annotations?: object },
+  {
+    apiVersion,
+    annotations = {},
+    ...spec
+  }: Readonly<Record<string, unknown>> & { readonly apiVersion: string; readonly annotations?: object },
 ): object {
   const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
   return {
-    ...{ apiVersion: 'autoscaling/v2beta2', kind: 'HorizontalPodAutoscaler' },
+    ...{ apiVersion, kind: 'HorizontalPodAutoscaler' },
     metadata: { name, namespace, annotations },
     spec: { scaleTargetRef, ...spec },
   };

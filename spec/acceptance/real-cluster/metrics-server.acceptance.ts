@@ -142,7 +142,11 @@ describe('metrics-server, installed on a real API server', function () {
   });
 
   it('scales a Deployment from 1 to 4 and back to 1 by a HorizontalPodAutoscaler', async () => {
-    await cluster.run('apply', '-f', await cluster.write('autoscaler.json', await autoscaler()));
+    await cluster.run(
+      'apply',
+      '-f',
+      await cluster.write('autoscaler.json', { apiVersion: cluster.controlPlane.hpaVersion, ...AUTOSCALER }),
+    );
     const replicas = async () => {
       const { spec, status } = await cluster.controlPlane.client.get<Scaled>(
         '/apis/apps/v1/namespaces/default/deployments/web',
@@ -201,12 +205,6 @@ describe('metrics-server, installed on a real API server', function () {
     expect(used).to.include('create tokenreviews.authentication.k8s.io');
     expect(used).to.include('create subjectaccessreviews.authorization.k8s.io');
   });
-
-  /** By the version of the API that the API server has: v2 came with Kubernetes 1.23, v2beta2 went with 1.26. */
-  async function autoscaler(): Promise<object> {
-    const versions = (await cluster.run('api-versions')).split('\n');
-    return { apiVersion: versions.find((one) => /^autoscaling\/v2(beta2)?$/.test(one)), ...AUTOSCALER };
-  }
 
   /** Each verb of each resource that a role grants. */
   async function grantsOf(role: string): Promise<readonly string[]> {

@@ -1,7 +1,8 @@
 import type { RequestStep } from './request-step.ts';
 import { HPAS } from './step-bodies.ts';
 
-const V2 = HPAS.replace('/v1/', '/v2beta2/');
+/** With the version that the API server has: v2 since Kubernetes 1.23, v2beta2 before 1.26. */
+const V2 = HPAS.replace('/v1/', '/{{hpaVersion}}/');
 const selector = { matchLabels: { a: 'b' } };
 const service = { kind: 'Service', name: 's', apiVersion: 'v1' };
 const average = { type: 'AverageValue', averageValue: '3' };
@@ -24,9 +25,13 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
     method: 'POST',
     path: V2,
     body: {
-      ...{ apiVersion: 'autoscaling/v2beta2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'm' } },
+      ...{
+        apiVersion: 'autoscaling/{{hpaVersion}}',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'm' },
+      },
       spec: {
-        scaleTargetRef: { kind: 'Deployment', name: 'web' },
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
         maxReplicas: 3,
         metrics: METRICS,
         behavior: { scaleUp: { policies: [{ type: 'Pods', value: 2, periodSeconds: 9 }] } },

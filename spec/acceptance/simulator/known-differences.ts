@@ -1,58 +1,95 @@
 const IN_OTHER_WORDS =
-  'The status is the same; the simulator tells the reason in fewer words, or as later versions do';
+  'The status is the same; the message of the simulator is shorter, or that of another version';
 const BY_KEYS =
-  'Kubernetes 1.20 takes a list of a custom resource as a whole where it is applied, the simulator by its keys';
-const BAD_BODY = 'The simulator responds with 400 where a body is none of its kind, 1.20 with 422';
+  'Kubernetes 1.20 applies a list of a custom resource as a whole, the simulator and later versions by its keys';
+const BAD_BODY = 'The simulator responds with 400 to a body of another kind, Kubernetes with 422';
 
-/** In which responses the simulator differs from kube-apiserver 1.20.2, and why it is left so. */
-export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
-  'create with a wrong type': IN_OTHER_WORDS,
-  'create without a name': IN_OTHER_WORDS,
-  'create a repeated key of a list': IN_OTHER_WORDS,
-  'create another kind': BAD_BODY,
-  'get an unknown resource': 'The simulator says the same in a Status, 1.20 in a plain text',
-  'get an unknown group': 'The simulator says the same in a Status, 1.20 in a plain text',
-  'list by a label that cannot be read': IN_OTHER_WORDS,
-  'tell the resources': 'The subresources are in another order, and have no hash of their storage version',
-  'update without a version': IN_OTHER_WORDS,
-  'merge another UID': IN_OTHER_WORDS,
-  'merge what is no object': BAD_BODY,
-  'patch by JSON what is not so': IN_OTHER_WORDS,
-  'patch by JSON what is not there':
+/** The steps that the simulator answers otherwise than kube-apiserver, and why that stays. */
+export interface KnownDifferences {
+  /** By the name of the step. */
+  readonly reasons: ReadonlyMap<string, string>;
+  /** The steps whose status differs, too. */
+  readonly otherStatus: ReadonlySet<string>;
+}
+
+/** The differences from a version; compared were 1.20.2 and 1.36.2. */
+export function knownDifferences(kubernetesMinor: number): KnownDifferences {
+  const isOld = kubernetesMinor < 23;
+  return {
+    reasons: new Map([...BOTH, ...(isOld ? OLD : NEW)]),
+    otherStatus: new Set([...OTHER_STATUS, ...(isOld ? OLD_STATUS : NEW_STATUS)]),
+  };
+}
+
+const BOTH: readonly (readonly [string, string])[] = [
+  ['create with a wrong type', IN_OTHER_WORDS],
+  ['create without a name', IN_OTHER_WORDS],
+  ['create another kind', BAD_BODY],
+  ['get an unknown resource', 'The simulator says the same in a Status, 1.20 in a plain text'],
+  ['get an unknown group', 'The simulator says the same in a Status, 1.20 in a plain text'],
+  ['list by a label that cannot be read', IN_OTHER_WORDS],
+  ['tell the resources', 'The subresources are in another order, and have no hash of their storage version'],
+  ['update without a version', IN_OTHER_WORDS],
+  ['merge another UID', IN_OTHER_WORDS],
+  ['merge what is no object', BAD_BODY],
+  ['patch by JSON what is not so', IN_OTHER_WORDS],
+  [
+    'patch by JSON what is not there',
     '1.20 adds what it is told to replace; the simulator refuses it, as RFC 6902 and later versions do',
-  'patch by JSON that is none': IN_OTHER_WORDS,
-  'patch a custom resource strategically': IN_OTHER_WORDS,
-  'apply without a manager': IN_OTHER_WORDS,
-  'apply as another': BY_KEYS,
-  'apply by force': BY_KEYS,
-  'apply less': BY_KEYS,
-  'apply a status': BY_KEYS,
-  'apply zero, false and empty lists': BY_KEYS,
-  'list what is left': BY_KEYS,
-  'apply an empty text of a status': IN_OTHER_WORDS,
-  'apply an empty text in a list': IN_OTHER_WORDS,
-  'apply an empty text in a list again': IN_OTHER_WORDS,
-  'apply an empty text in an atomic list': IN_OTHER_WORDS,
-  'apply an empty text in an atomic list again': IN_OTHER_WORDS,
-  'apply a null': IN_OTHER_WORDS,
-  'apply a null in a list': IN_OTHER_WORDS,
-  'merge a number into a ConfigMap': BAD_BODY,
-  'create an HPA that is none':
+  ],
+  ['patch by JSON that is none', IN_OTHER_WORDS],
+  ['patch a custom resource strategically', IN_OTHER_WORDS],
+  ['apply without a manager', IN_OTHER_WORDS],
+  ['apply a null', IN_OTHER_WORDS],
+  ['apply a null in a list', IN_OTHER_WORDS],
+  ['merge a number into a ConfigMap', BAD_BODY],
+  [
+    'create an HPA that is none',
     'The simulator checks types and required fields first, 1.20 all rules at once',
-  'create an HPA by metrics of all kinds':
-    'What was not written 1.20 shows as zeros, for it keeps HPAs as the oldest version has them; the simulator leaves it out',
-  'list HPAs as a table': 'The simulator prints the limits and replicas, without the targets',
-  'list ConfigMaps as a table': 'The simulator counts entries as a number, 1.20 as a text',
-  'watch as a table': 'The simulator repeats the columns with each event',
-  'add a finalizer to what goes': IN_OTHER_WORDS,
-  'delete another of that name': IN_OTHER_WORDS,
-};
+  ],
+  ['list HPAs as a table', 'The simulator prints the limits and replicas, without the targets'],
+  ['list ConfigMaps as a table', 'The simulator counts entries as a number, 1.20 as a text'],
+  ['watch as a table', 'The simulator repeats the columns with each event'],
+  ['add a finalizer to what goes', IN_OTHER_WORDS],
+  ['delete another of that name', IN_OTHER_WORDS],
+];
 
-/** Of these the status is another one, too. */
-export const OTHER_STATUS: ReadonlySet<string> = new Set([
+/** From 1.20.2 alone. */
+const OLD: readonly (readonly [string, string])[] = [
+  ['create a repeated key of a list', IN_OTHER_WORDS],
+  ['apply as another', BY_KEYS],
+  ['apply by force', BY_KEYS],
+  ['apply less', BY_KEYS],
+  ['apply a status', BY_KEYS],
+  ['apply zero, false and empty lists', BY_KEYS],
+  ['list what is left', BY_KEYS],
+  ['apply an empty text of a status', IN_OTHER_WORDS],
+  ['apply an empty text in a list', IN_OTHER_WORDS],
+  ['apply an empty text in a list again', IN_OTHER_WORDS],
+  ['apply an empty text in an atomic list', IN_OTHER_WORDS],
+  ['apply an empty text in an atomic list again', IN_OTHER_WORDS],
+  [
+    'create an HPA by metrics of all kinds',
+    'What was not written 1.20 shows as zeros, for it keeps HPAs as the oldest version has them; the simulator leaves it out',
+  ],
+];
+
+/** From 1.36.2 alone. */
+const NEW: readonly (readonly [string, string])[] = [
+  ['apply another version', IN_OTHER_WORDS],
+  [
+    'create an HPA by metrics of all kinds',
+    '1.36 writes currentMetrics as null, the simulator leaves it out',
+  ],
+  ['get it in the oldest version', '1.36 writes an absent tolerance as null in the annotation'],
+  ['list what is left', 'The simulator applies nulls, which 1.36 refuses'],
+];
+
+const OTHER_STATUS = [
   'create another kind',
   'merge what is no object',
   'merge a number into a ConfigMap',
   'patch by JSON what is not there',
-  'apply as another',
-]);
+];
+const OLD_STATUS = ['apply as another'];
+const NEW_STATUS = ['apply a null', 'apply a null in a list'];

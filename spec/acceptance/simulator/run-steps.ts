@@ -1,12 +1,17 @@
 import { PATCH_TYPES } from '#spec/support/plain-client.ts';
 import type { RequestStep, SendRequest, StepResult } from './request-step.ts';
 
-/** Sends one request after the other, and gives what came back of each, by the names of the steps. */
+/**
+ * Sends one request after the other, and returns the responses by the names of the steps.
+ *
+ * @param variables values for `{{VARIABLE}}` in paths and bodies
+ */
 export async function runSteps(
   steps: readonly RequestStep[],
   send: SendRequest,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<ReadonlyMap<string, StepResult>> {
-  const kept = new Map<string, string>();
+  const kept = new Map<string, string>(Object.entries(variables));
   const results = new Map<string, StepResult>();
   for (const step of steps) {
     const { status, body } = await send({

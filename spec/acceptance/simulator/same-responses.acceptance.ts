@@ -5,7 +5,7 @@ import { requestHttps } from '#spec/support/https-request.ts';
 import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import { needBinaries } from '../control-plane/need-binaries.ts';
-import { KNOWN_DIFFERENCES, OTHER_STATUS } from './known-differences.ts';
+import { type KnownDifferences, knownDifferences } from './known-differences.ts';
 import type { RequestStep, SendRequest, StepResult } from './request-step.ts';
 import { runSteps } from './run-steps.ts';
 import { DEFINE, STEPS } from './steps.ts';
@@ -15,13 +15,16 @@ describe("the simulator's API server, beside a real one", function () {
 
   let real: ReadonlyMap<string, StepResult>;
   let simulated: ReadonlyMap<string, StepResult>;
+  let known: KnownDifferences;
 
   before(async () => {
     const binaries = await needBinaries();
     await using controlPlane = await ControlPlane.start({ ...binaries, controllerManager: undefined });
     const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
+    const kubernetesMinor = Number.parseInt(minor, 10);
+    known = knownDifferences(kubernetesMinor);
     await using server = await startLiveApiServer({
-      scenario: { kubernetesMinor: Number.parseInt(minor, 10) },
+      scenario: { kubernetesMinor },
     });
     const { admin, serverCa } = server.cluster.pki;
     const simulator = sender(server.cluster.server, { ...admin, caPem: serverCa.certificatePem });
@@ -30,21 +33,22 @@ describe("the simulator's API server, beside a real one", function () {
       ...theirs.admin,
       caPem: theirs.serverCa.certificatePem,
     });
+    const variables = { hpaVersion: controlPlane.hpaVersion.replace('autoscaling/', '') };
     [real, simulated] = await Promise.all([
-      runSteps(await defined(kubernetes), kubernetes),
-      runSteps(await defined(simulator), simulator),
+      runSteps(await defined(kubernetes), kubernetes, variables),
+      runSteps(await defined(simulator), simulator, variables),
     ]);
   });
 
   it('sends what that sends, but for the differences that are known', () => {
     const different = STEPS.filter(({ name }) => !isDeepStrictEqual(simulated.get(name), real.get(name)));
-    for (const { name } of different.filter(({ name }) => !(name in KNOWN_DIFFERENCES)))
+    for (const { name } of different.filter(({ name }) => !known.reasons.has(name)))
       expect(simulated.get(name), name).to.deep.equal(real.get(name));
-    expect(different.map(({ name }) => name)).to.have.members(Object.keys(KNOWN_DIFFERENCES));
+    expect(different.map(({ name }) => name)).to.have.members([...known.reasons.keys()]);
   });
 
   it('takes and refuses what that takes and refuses, with the same status', () => {
-    for (const { name } of STEPS.filter(({ name }) => !OTHER_STATUS.has(name)))
+    for (const { name } of STEPS.filter(({ name }) => !known.otherStatus.has(name)))
       expect(simulated.get(name)?.status, name).to.equal(real.get(name)?.status);
   });
 });
