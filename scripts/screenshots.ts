@@ -81,6 +81,7 @@ async function photographAutoscaler(): Promise<void> {
     ['autoscaler-cronhpa', '?view=cronhpas&namespace=default&name=portal'],
     ['autoscaler-scaledobject', '?view=scaledobjects&namespace=default&name=mail'],
     ['autoscaler-metrics', '?view=metrics'],
+    ['autoscaler-new', '/new?kind=hpa&name=shop&min=2&max=20&cpu=60&metric=open-orders&value=10'],
   ] as const) {
     await browser.open(`${autoscaler.origin}/ui${query}`);
     await photograph(name);

@@ -1,34 +1,48 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
+import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { signInShell } from '#lib/ui/page.ts';
 import { OBJECTS_STYLE, pageFile, SHARED_STYLE, securePage, sharedScript } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource, ControllersState } from './render-page.ts';
 
+const HTML = 'text/html; charset=utf-8';
 const PAGE = '/ui';
 const STYLE = '/ui/page.css';
-const SCRIPTS = ['elements.js', 'sign-in.js', 'signed-in-pages.js'] as const;
+const FORM = '/ui/new';
+const SCRIPTS = ['elements.js', 'sign-in.js', 'signed-in-pages.js', 'copy.js'] as const;
 
 /**
- * The HTML page of the autoscaler. It requires `get` of `/ui`, and no scripts where each request has credentials, as behind
+ * The HTML pages of the autoscaler: `/ui`, and `/ui/new`, which makes YAML of objects from a form. They require `get` of their paths, and no scripts where each request has credentials, as behind
  * `kubectl proxy`. Other browsers get a form for a token; its scripts and the style sheet have no data and are public.
  */
 export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   const page: Endpoint = async (context) => {
-    securePage(context, 'text/html; charset=utf-8', { takesForms: true });
+    securePage(context, HTML, { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // loaded on first use
     context.body = await renderPage(context.state.query, source);
+  };
+  const share = new FairShare(source.clock);
+  const form: Endpoint = async (context) => {
+    securePage(context, HTML, { takesForms: true });
+    const { query, deadline, user } = context.state;
+    const { renderCompose } = await import('./compose-page.ts'); // loaded on first use
+    const { signal } = deadline;
+    const work = { signal, nowMs: source.clock.nowMs(), turn: () => share.next(signal) };
+    context.body = await runForTenant(user.name, () => renderCompose(query, source.parts, work));
   };
   return {
     groups: [],
     healthChecks: [],
-    endpoints: new Map([
+    endpoints: new Map<string, Endpoint>([
       [PAGE, page],
+      [FORM, form],
       [STYLE, pageFile('css', SHARED_STYLE, OBJECTS_STYLE)],
       ...SCRIPTS.map((file) => [`/ui/${file}`, sharedScript(file)] as const),
     ]),
     openPaths: [STYLE, ...SCRIPTS.map((file) => `/ui/${file}`)],
-    signIn: { paths: [PAGE], form: signInPage },
+    signIn: { paths: [PAGE, FORM], form: signInPage },
     start: () => {},
     [Symbol.asyncDispose]: async () => {},
   };
@@ -36,8 +50,9 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
 
 /** The form for a token, which then loads the page that the address names. */
 const signInPage: Endpoint = (context) => {
-  securePage(context, 'text/html; charset=utf-8');
-  context.body = Buffer.from(signInShell('autoscaler').toString());
+  securePage(context, HTML);
+  const isForm = context.state.info.path === FORM;
+  context.body = Buffer.from(signInShell('autoscaler', { isForm }).toString());
 };
 
 /** `/debug/controllers`: the controllers of this replica, and the leader. */

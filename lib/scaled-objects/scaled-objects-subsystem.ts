@@ -191,6 +191,16 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
       });
     },
   });
+  const validation = {
+    get isSynced() {
+      return informed.isSynced;
+    },
+    overlapping,
+    overlappingHpas: (prepared: PreparedScaledObject) => findOverlappingHpas(hpas, prepared),
+    workload: (target: PreparedScaledObject['target']['ref']) => workloads.find(target),
+    limitedByDefault: cachedLimits(limitedByDefault(environment.reader), clock),
+    ...{ types, series: webhook },
+  };
   const subsystem: ScaledObjectsSubsystem = {
     name: 'scaledobjects',
     groups: [],
@@ -245,17 +255,12 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     endpoints: new Map([
       ['/debug/scaled-objects', debugScaledObjects({ ...reportOptions, states, clock, kedaDetector })],
     ]),
-    admission: new Admission({
-      get isSynced() {
-        return informed.isSynced;
-      },
-      overlapping,
-      overlappingHpas: (prepared) => findOverlappingHpas(hpas, prepared),
-      workload: (target) => workloads.find(target),
-      limitedByDefault: cachedLimits(limitedByDefault(environment.reader), clock),
-      ...{ types, series: webhook },
-    }),
-    ui: [scaledObjectsUi({ ...reportOptions, states, clock, kedaDetector }, () => hpaClient !== undefined)],
+    admission: new Admission(validation),
+    ui: [
+      scaledObjectsUi({ ...reportOptions, states, clock, kedaDetector }, () => hpaClient !== undefined, {
+        ...{ types, validation },
+      }),
+    ],
     runWhileSoleOperator: (signal, act) => kedaDetector.runWhileSoleOperator(signal, act),
     collectors: () => plans.controller(),
     controller() {

@@ -15,7 +15,9 @@ export const SHARED_STYLE = new URL('./page/style.css', import.meta.url);
 export const OBJECTS_STYLE = new URL('./page/objects.css', import.meta.url);
 
 /** A script that pages share: the form for a token, for example. */
-export function sharedScript(file: 'elements.js' | 'sign-in.js' | 'signed-in-pages.js'): Endpoint {
+export function sharedScript(
+  file: 'elements.js' | 'sign-in.js' | 'signed-in-pages.js' | 'copy.js',
+): Endpoint {
   return pageFile('js', new URL(`./page/${file}`, import.meta.url));
 }
 

@@ -1,3 +1,4 @@
+import type { Composer } from './composer.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import { type PageQuery, pageAddress } from './page-query.ts';
 
@@ -8,6 +9,8 @@ interface Page {
   readonly links: readonly PageLink[];
   readonly nowMs: number;
   readonly body: HtmlPart;
+  /** Whether it is the form at `/ui/new`, which does not refresh itself. */
+  readonly isForm?: boolean;
 }
 
 interface PageLink {
@@ -19,11 +22,14 @@ interface PageLink {
 const REFRESH_SECONDS = 30;
 
 /** Renders a page with title, links, time and automatic refresh, all without scripts. */
-export function pageShell({ program, title, query, links, nowMs, body }: Page): Html {
-  const refresh = query.isPaused ? undefined : html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
+export function pageShell({ program, title, query, links, nowMs, body, isForm = false }: Page): Html {
+  const refresh =
+    query.isPaused || isForm ? undefined : html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
   const time = new Date(nowMs).toISOString().slice(11, 19);
   const toggled = pageAddress({ ...query, isPaused: !query.isPaused });
   const toggle = query.isPaused ? 'Resume refresh' : 'Pause refresh';
+  const [own, pages] = isForm ? ['', '../ui'] : ['ui/', ''];
+  const scripts = isForm && html`<script type="module" src="copy.js"></script>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,13 +39,13 @@ export function pageShell({ program, title, query, links, nowMs, body }: Page): 
 ${refresh}
 <title>${title} · ${program}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="ui/page.css">
-</head>
+<link rel="stylesheet" href="${own}page.css">
+${scripts}</head>
 <body>
 <header>
 <h1>${program}</h1>
-<nav class="views" aria-label="Views">${links.map((link) => renderLink(link, query))}</nav>
-<div class="freshness"><span>as of ${time} UTC</span> <a href="${toggled}">${toggle}</a></div>
+<nav class="views" aria-label="Views">${links.map((link) => renderLink(link, query, pages))}<a href="${own}new"${isForm && html` aria-current="page"`}>New object</a></nav>
+<div class="freshness">${!isForm && html`<span>as of ${time} UTC</span> <a href="${toggled}">${toggle}</a>`}</div>
 </header>
 <main>
 ${body}
@@ -50,7 +56,8 @@ ${body}
 }
 
 /** Renders a page without data, whose scripts request a token and then load the page of its address with it. */
-export function signInShell(program: string): Html {
+export function signInShell(program: string, { isForm }: { readonly isForm: boolean }): Html {
+  const own = isForm ? '' : 'ui/';
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,8 +66,8 @@ export function signInShell(program: string): Html {
 <meta name="color-scheme" content="light dark">
 <title>Sign in · ${program}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="ui/page.css">
-<script type="module" src="ui/signed-in-pages.js"></script>
+<link rel="stylesheet" href="${own}page.css">
+<script type="module" src="${own}signed-in-pages.js"></script>
 </head>
 <body>
 <header><h1>${program}</h1></header>
@@ -70,8 +77,12 @@ export function signInShell(program: string): Html {
 `;
 }
 
-function renderLink({ view, title, summary }: PageLink, { view: current, isPaused }: PageQuery): Html {
-  const address = pageAddress({ view, isPaused });
+function renderLink(
+  { view, title, summary }: PageLink,
+  { view: current, isPaused }: PageQuery,
+  pages: string,
+): Html {
+  const address = `${pages}${pageAddress({ view, isPaused })}`;
   const mark = view === current ? html` aria-current="page"` : undefined;
   return html`<a href="${address}"${mark}>${title}${summary && renderCount(summary)}</a>`;
 }
@@ -104,4 +115,6 @@ export interface UiPart {
   summary(): UiSummary;
   /** Renders the list, or the object that the query names, by code that is loaded on the first call: it takes memory. */
   render(query: PageQuery): Promise<Html>;
+  /** Makes objects of its kind from a form. */
+  readonly composer?: Composer;
 }

@@ -1,9 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Browser, CUT_CELLS } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
-import { findKubectl, startKubectlProxy } from '#spec/support/kubectl.ts';
+import { findKubectl, Kubectl, startKubectlProxy } from '#spec/support/kubectl.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
 import { createShownObjects, HOSTILE, setQueue } from '#spec/support/shown-objects.ts';
 import {
@@ -188,7 +190,7 @@ describe('autoscalerUi', () => {
   });
 
   it('serves its style and scripts without authentication, and forbids foreign content', async () => {
-    for (const script of ['elements.js', 'sign-in.js', 'signed-in-pages.js'])
+    for (const script of ['elements.js', 'sign-in.js', 'signed-in-pages.js', 'copy.js'])
       expect((await autoscaler.get(`/ui/${script}`, '')).status, script).to.equal(200);
     const style = await autoscaler.get('/ui/page.css', '');
     expect(style.status).to.equal(200);
@@ -198,6 +200,76 @@ describe('autoscalerUi', () => {
       .to.include("default-src 'none'")
       .and.to.include("form-action 'self'");
     expect(headers['cache-control']).to.equal('no-cache, private');
+  });
+
+  it('makes YAML that kubectl applies, of each kind, and writes nothing itself', async () => {
+    const { server } = autoscaler;
+    const kubectl = new Kubectl(await findKubectl(), server.kubeconfig);
+    const folder = await mkdtemp(join(tmpdir(), 'composed-'));
+    const forms = {
+      hpa: 'name=composed-hpa&target=web&max=20&cpu=60',
+      cronhpa: 'name=composed-cronhpa&target=broken&job1=up&schedule1=0+8+*+*+*&size1=3',
+      scaledobject:
+        'name=composed-so&target=night&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=2',
+    };
+    const resources = { hpa: 'hpa', cronhpa: 'cronhpa', scaledobject: 'scaledobject' };
+    try {
+      for (const [kind, form] of Object.entries(forms)) {
+        const page = await get(`/ui/new?kind=${kind}&${form}`);
+        const yaml = unescaped(/<pre id="yaml" class="why">(.*?)<\/pre>/s.exec(page)?.[1] ?? '');
+        const command = unescaped(/<pre id="command" hidden>(.*?)<\/pre>/s.exec(page)?.[1] ?? '');
+        expect(command).to.equal(`kubectl apply -f - <<'EOF'\n${yaml}EOF\n`);
+        const name = `composed-${kind === 'scaledobject' ? 'so' : kind}`;
+        const find = () => kubectl.run(['get', resources[kind as 'hpa'], name, '--output=name']);
+        expect((await find()).stdout, `${kind} before`).to.equal('');
+        const file = join(folder, `${kind}.yaml`);
+        await writeFile(file, yaml);
+        const applied = await kubectl.run(['apply', '-f', file]);
+        expect(applied.stdout, applied.stderr).to.match(/created/);
+        expect((await find()).stdout, `${kind} after`).to.include(name);
+        expect((await kubectl.run(['delete', '--wait=false', '-f', file])).stdout).to.include('deleted');
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('reports problems beside the fields of a form, escapes them, and takes only known kinds', async () => {
+    const conflict = await get(
+      '/ui/new?kind=scaledobject&name=other&target=mail&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=2',
+    );
+    expect(textOf(conflict)).to.include("is already managed by the ScaledObject 'mail'");
+    expect(conflict).to.not.include('id="yaml"');
+    const hostile = encodeURIComponent(`"'>${HOSTILE}`);
+    for (const kind of ['hpa', 'cronhpa', 'scaledobject']) {
+      const fields = [
+        'name',
+        'namespace',
+        'target',
+        'max',
+        'cpu',
+        'metric',
+        'selector',
+        'value',
+        'job1',
+        'schedule1',
+        'trigger',
+        'p.query',
+        'p.serverAddress',
+        'authentication',
+      ];
+      const page = await get(
+        `/ui/new?kind=${kind}&${fields.map((field) => `${field}=${hostile}`).join('&')}`,
+      );
+      expect(page, kind).to.not.include('<img').and.to.not.include('id="yaml"');
+      expect(page.match(/<script/g), kind).to.have.lengthOf(1);
+    }
+    const { status, body } = await autoscaler.get(`/ui/new?kind=${hostile}`);
+    expect(status).to.equal(404);
+    expect(body).to.not.include('<img');
+    expect((await autoscaler.get('/ui/new', STRANGER_TOKEN)).status).to.equal(403);
+    const { headers } = await autoscaler.get('/ui/new');
+    expect(headers['content-security-policy']).to.include("script-src 'self'").and.to.not.include('unsafe');
   });
 
   describe('in Chromium', () => {
@@ -222,6 +294,12 @@ describe('autoscalerUi', () => {
       scaledobjects: '/ui?view=scaledobjects',
       scaledobject: '/ui?view=scaledobjects&namespace=default&name=mail',
       scaledjob: '/ui?view=scaledobjects&namespace=default&name=thumbnails',
+      'new-hpa': '/ui/new?kind=hpa&name=web2&min=2&max=20&cpu=60&metric=queue&value=30',
+      'new-hpa-problems': '/ui/new?kind=hpa&name=Web&min=9&max=3',
+      'new-cronhpa':
+        '/ui/new?kind=cronhpa&name=web2&job1=up&schedule1=0+8+*+*+MON-FRI&size1=9&zone1=Europe/Berlin&job2=down&schedule2=0+20+*+*+*&size2=2',
+      'new-scaledobject':
+        '/ui/new?kind=scaledobject&name=web2&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=3',
     };
 
     for (const [name, path] of Object.entries(views)) {
@@ -244,7 +322,8 @@ describe('autoscalerUi', () => {
           expect(await browser.evaluate(CUT_CELLS), `cut at ${width}`).to.deep.equal([]);
         }
         expect(await browser.evaluate('document.styleSheets.length')).to.equal(1);
-        expect(await browser.evaluate(`document.querySelectorAll('img, script').length`)).to.equal(0);
+        const scripts = await browser.evaluate(`document.querySelectorAll('img, script').length`);
+        expect(scripts).to.equal(name.startsWith('new-') ? 1 : 0); // copies
       });
     }
 
@@ -275,6 +354,37 @@ describe('autoscalerUi', () => {
       await eventually(async () => (await browser?.evaluate('document.readyState')) === 'complete');
       await browser.click('td.name a');
       await eventually(async () => String(await browser?.evaluate('location.search')).includes('name=web'));
+    });
+
+    it('makes an HPA from a form, and copies it', async () => {
+      if (!browser) throw new Error('there is no browser');
+      await browser.permitClipboard(autoscaler.origin);
+      await browser.open(`${autoscaler.origin}/ui`);
+      await browser.click('nav.views a[href="ui/new"]');
+      const has = (selector: string) =>
+        eventually(
+          async () => (await browser?.evaluate(`document.querySelector('${selector}') !== null`)) === true,
+        );
+      await has('form.compose');
+      for (const [field, text] of [
+        ['name', 'typed'],
+        ['max', '20'],
+        ['cpu', '60'],
+      ] as const)
+        await browser.type(`#f-${field}`, text);
+      await browser.click('form.compose button');
+      await has('#yaml');
+      await has('svg.chart');
+      await browser.click('button[data-copy="command"]');
+      await eventually(
+        async () =>
+          (await browser?.evaluate(`document.querySelector('button[data-copy="command"]').textContent`)) ===
+          'Copied',
+      );
+      const copied = String(await browser.evaluate('navigator.clipboard.readText()'));
+      expect(copied)
+        .to.match(/^kubectl apply -f - <<'EOF'\napiVersion: autoscaling\/v2\n/)
+        .and.to.include('name: typed');
     });
 
     describe('without credentials', () => {
@@ -321,6 +431,30 @@ describe('autoscalerUi', () => {
         await browser?.click('form.filter button');
         await eventually(async () => String(await evaluate('location.search')).includes('filter=we'));
         await eventually(async () => (await evaluate(`document.querySelectorAll('td.name').length`)) === 1);
+      });
+
+      it('makes a Cron-HPA with the token, and goes back to the lists', async () => {
+        await browser?.click('nav.views a[href="ui/new"]');
+        await shows('Makes the YAML of an object');
+        await evaluate(
+          `[...document.querySelectorAll('.kinds a')].find((one) => one.textContent === 'Cron-HPA').click()`,
+        );
+        await eventually(async () => (await evaluate(`document.querySelector('#f-job1') !== null`)) === true);
+        for (const [field, text] of [
+          ['name', 'typed'],
+          ['job1', 'up'],
+          ['schedule1', '0 8 * * *'],
+          ['size1', '3'],
+        ] as const)
+          await browser?.type(`#f-${field}`, text);
+        await browser?.click('form.compose button');
+        await shows('Next activations');
+        expect(await evaluate('location.pathname')).to.equal('/ui/new');
+        await evaluate(
+          `[...document.querySelectorAll('nav.views a')].find((one) => one.textContent.startsWith('HPAs')).click()`,
+        );
+        await shows('HorizontalPodAutoscalers');
+        expect(await evaluate('location.pathname')).to.equal('/ui');
       });
 
       it('stores the token nowhere, and forgets it with the page', async () => {

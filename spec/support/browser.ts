@@ -91,6 +91,13 @@ export class Browser implements AsyncDisposable {
     await this.#send('Network.setExtraHTTPHeaders', { headers });
   }
 
+  /** Permits pages of an origin to read and write the clipboard. */
+  async permitClipboard(origin: string): Promise<void> {
+    const permissions = ['clipboardReadWrite', 'clipboardSanitizedWrite'];
+    await this.#send('Browser.grantPermissions', { origin, permissions });
+    await this.#send('Emulation.setFocusEmulationEnabled', { enabled: true }); // pages without focus may not
+  }
+
   /** The value of an expression, or of the promise that it is, as JSON carries it. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {

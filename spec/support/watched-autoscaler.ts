@@ -53,7 +53,7 @@ export async function startWatchedAutoscaler(flags: readonly string[] = []): Pro
   const metrics = starting.use(await startMetricsApis(cluster));
   cluster.authenticator.setToken(VIEWER_TOKEN, { username: 'viewer' });
   cluster.authenticator.setToken(STRANGER_TOKEN, { username: 'stranger' });
-  const rules = [{ verbs: ['get', 'head'], nonResourceURLs: ['/debug/*', '/ui'] }];
+  const rules = [{ verbs: ['get', 'head'], nonResourceURLs: ['/debug/*', '/ui', '/ui/new'] }];
   cluster.rbac.grant({ name: 'debug', role: 'debug', users: ['viewer'], rules });
   const http = await startSource();
   starting.defer(http.close);

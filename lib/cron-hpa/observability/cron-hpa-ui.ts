@@ -19,5 +19,13 @@ export function cronHpaUi(cronHpas: DebuggedCronHpas): UiPart {
       const { renderCronHpas } = await import('./render-cron-hpas.ts');
       return renderCronHpas(query, cronHpas);
     },
+    composer: {
+      kind: 'cronhpa',
+      title: 'Cron-HPA',
+      async compose(query, work) {
+        const { composeCronHpa } = await import('./compose-cron-hpa.ts');
+        return await composeCronHpa(query, work, cronHpas);
+      },
+    },
   };
 }

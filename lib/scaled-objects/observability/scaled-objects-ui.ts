@@ -1,9 +1,14 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import { isReady } from '../api/conditions.ts';
+import type { ComposeSource } from './compose-scaled-object.ts';
 import type { DebugOptions } from './debug-scaled-objects.ts';
 
 /** ScaledObjects and ScaledJobs on the page: as `/debug/scaled-objects` has them. */
-export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean): UiPart {
+export function scaledObjectsUi(
+  source: DebugOptions,
+  isFollowed: () => boolean,
+  composing: ComposeSource,
+): UiPart {
   return {
     view: 'scaledobjects',
     title: 'ScaledObjects',
@@ -25,6 +30,14 @@ export function scaledObjectsUi(source: DebugOptions, isFollowed: () => boolean)
     async render(query) {
       const { renderScaledObjects } = await import('./render-scaled-objects.ts');
       return renderScaledObjects(query, source);
+    },
+    composer: {
+      kind: 'scaledobject',
+      title: 'ScaledObject',
+      async compose(query, work) {
+        const { composeScaledObject } = await import('./compose-scaled-object.ts');
+        return await composeScaledObject(query, work, composing);
+      },
     },
   };
 }

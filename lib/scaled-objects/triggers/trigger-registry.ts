@@ -47,11 +47,15 @@ export class TriggerTypes {
     );
   }
 
+  /** Every type, sorted. */
+  get names(): readonly string[] {
+    return [...this.#byType.keys()].sort();
+  }
+
   /** @throws an Error that lists the supported types */
   get(type: string): Trigger {
     const trigger = this.#byType.get(type);
     if (trigger) return trigger;
-    const types = [...this.#byType.keys()].sort().join(', ');
-    throw new Error(`no scaler found for type: ${type}; supported types are ${types}`);
+    throw new Error(`no scaler found for type: ${type}; supported types are ${this.names.join(', ')}`);
   }
 }

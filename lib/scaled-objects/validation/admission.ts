@@ -107,7 +107,7 @@ function reviewAuthentication(request: AdmissionRequest): Verdict {
 }
 
 /** Cluster state for the checks, from the caches of informers, so that reviews do not wait for requests. */
-interface ValidationInputs {
+export interface ValidationInputs {
   /** ScaledObjects with the same target or the same HPA name. */
   overlapping(prepared: PreparedScaledObject): Iterable<PreparedScaledObject>;
   overlappingHpas(prepared: PreparedScaledObject): Iterable<ManagedHpa>;

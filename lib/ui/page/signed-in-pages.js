@@ -1,3 +1,4 @@
+import './copy.js';
 import { element } from './elements.js';
 import { fillSignIn, Refusal, request } from './sign-in.js';
 

@@ -7,6 +7,8 @@ import { readPageQuery } from '#lib/ui/page-query.ts';
 import { type KnownObjects, TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 const NOW_MS = Date.parse(TOLD_AT);
+/** Nothing is composed here. */
+const NOTHING = {} as never;
 const READY = { type: 'Ready', status: 'True', message: 'all is well' } as const;
 const ACTIVE = { type: 'Active', status: 'True' } as const;
 const FALLBACK = { type: 'Fallback', status: 'True' } as const;
@@ -327,7 +329,7 @@ describe('scaledObjectsUi', () => {
   const jobs = [scaledJob('a', { conditions: [{ ...READY, status: 'Unknown' }] })];
 
   it('counts objects of both kinds, and those that are not ready', () => {
-    const part = scaledObjectsUi(toldOf({ objects, jobs }), () => true);
+    const part = scaledObjectsUi(toldOf({ objects, jobs }), () => true, NOTHING);
     expect(part).to.include({
       ...{ view: 'scaledobjects', title: 'ScaledObjects' },
       about: 'ScaledObjects and ScaledJobs (event-driven scaling)',
@@ -340,10 +342,10 @@ describe('scaledObjectsUi', () => {
   it('reports objects of another operator, and missing kinds', () => {
     const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
     const told = toldOf({ objects, jobs, other });
-    expect(scaledObjectsUi(told, () => true).summary()).to.deep.equal({
+    expect(scaledObjectsUi(told, () => true, NOTHING).summary()).to.deep.equal({
       ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 managed by another operator' },
     });
-    expect(scaledObjectsUi(told, () => false).summary().waiting).to.equal(
+    expect(scaledObjectsUi(told, () => false, NOTHING).summary().waiting).to.equal(
       'kinds are not served or may not be listed',
     );
   });

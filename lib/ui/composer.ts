@@ -1,0 +1,34 @@
+import type { Html } from './html.ts';
+
+/** Makes manifests of one kind from a form. It reads, and never writes. */
+export interface Composer {
+  /** In the address: `?kind=hpa`. */
+  readonly kind: string;
+  readonly title: string;
+  /** Renders the form with the values of the query, by code that is loaded on the first call: it takes memory. */
+  compose(query: URLSearchParams, work: ComposerWork): Promise<Composition>;
+}
+
+/** Limits the work for one page. */
+export interface ComposerWork {
+  readonly signal: AbortSignal;
+  readonly nowMs: number;
+  /**
+   * Waits for the turn of the user; a few milliseconds of synchronous work may follow.
+   *
+   * @throws the reason of the signal
+   */
+  turn(): Promise<void>;
+}
+
+export interface Composition {
+  readonly fields: Html;
+  /** Of no single field. */
+  readonly problems: readonly string[];
+  /** What is unusual, and may be intended. */
+  readonly warnings: readonly string[];
+  /** The object, in the order of its YAML; `undefined` while the form has problems. */
+  readonly manifest: object | undefined;
+  /** What the object would do; absent while the form has problems. */
+  readonly preview?: Html | undefined;
+}

@@ -1,0 +1,37 @@
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { Field, FormValues } from './form.ts';
+
+export const NAMESPACE: Field = { name: 'namespace', label: 'Namespace', placeholder: 'default' };
+export const NAME: Field = { name: 'name', label: 'Name', placeholder: 'web', isRequired: true };
+export const TARGET_KIND: Field = {
+  name: 'targetKind',
+  label: 'Kind of the target',
+  options: ['Deployment', 'StatefulSet', 'ReplicaSet'],
+};
+export const TARGET: Field = {
+  name: 'target',
+  label: 'Name of the target',
+  hint: 'By default the name of the object.',
+  placeholder: 'web',
+};
+export const OBJECT_FIELDS: readonly Field[] = [NAMESPACE, NAME, TARGET_KIND, TARGET];
+
+/** Namespace, name and target of an object, with the problems of each. */
+export function readObjectFields(values: FormValues) {
+  const namespace = values.text(NAMESPACE) || 'default';
+  const name = values.text(NAME);
+  const givenTarget = values.text(TARGET);
+  if (name === '') values.report(NAME.name, 'is missing');
+  for (const [field, text] of [
+    [NAMESPACE, namespace],
+    [NAME, name],
+    [TARGET, givenTarget],
+  ] as const)
+    if (text !== '' && !isDnsLabel(text))
+      values.report(field.name, 'must be lowercase letters, digits and "-", at most 63');
+  const kind = values.text(TARGET_KIND);
+  return {
+    metadata: { name, namespace },
+    target: { apiVersion: 'apps/v1', kind, name: givenTarget || name },
+  };
+}

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { composeHpa } from '#lib/hpa/explain/compose-hpa.ts';
+
+const VALID = 'name=web&max=20&cpu=60';
+
+function workOf(turns: { count: number } = { count: 0 }) {
+  return {
+    signal: new AbortController().signal,
+    nowMs: 0,
+    turn: async () => {
+      turns.count++;
+    },
+  };
+}
+
+const compose = (query: string) => composeHpa(new URLSearchParams(query), workOf());
+
+/** The problems beside fields, as `FIELD: PROBLEM`. */
+async function problemsOf(query: string): Promise<readonly string[]> {
+  const { fields, problems, manifest, preview } = await compose(query);
+  expect([manifest, preview]).to.deep.equal([undefined, undefined]);
+  const beside = [...fields.toString().matchAll(/id="p-([^"]*)" class="refusal">([^<]+)</g)];
+  return [...beside.map(([, field, problem]) => `${field}: ${problem}`), ...problems];
+}
+
+describe('composeHpa', () => {
+  it('makes an HPA of all fields', async () => {
+    const query =
+      'namespace=shop&name=web&targetKind=StatefulSet&target=db&min=2&max=8&cpu=50&memory=70&metric=queue&selector=app%3Da,zone%3Db&value=30&window=60';
+    const { manifest, problems } = await compose(query);
+    expect(problems).to.deep.equal([]);
+    const utilization = (averageUtilization: number) => ({ type: 'Utilization', averageUtilization });
+    expect(manifest).to.deep.equal({
+      ...{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' },
+        ...{ minReplicas: 2, maxReplicas: 8 },
+        metrics: [
+          { type: 'Resource', resource: { name: 'cpu', target: utilization(50) } },
+          { type: 'Resource', resource: { name: 'memory', target: utilization(70) } },
+          {
+            type: 'External',
+            external: {
+              metric: { name: 'queue', selector: { matchLabels: { app: 'a', zone: 'b' } } },
+              target: { type: 'AverageValue', averageValue: '30' },
+            },
+          },
+        ],
+        behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+      },
+    });
+  });
+
+  it('draws a day that follows the load between night and peak', async () => {
+    const { preview } = await compose(`${VALID}&min=2&low=10&peak=90`);
+    const [, replicas = ''] = /<path class="replicas" d="([^"]*)"/.exec(String(preview)) ?? [];
+    const heights = [...replicas.matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
+    expect(heights.length).to.be.greaterThan(10);
+    expect(String(preview)).to.include('bounds 2 to 20').and.to.include('06:00').and.to.include('18:00');
+    expect(String(preview)).to.include('at night 10% of the load that 20 replicas carry');
+    const axis = (drawing: unknown) =>
+      Math.max(
+        ...[...String(drawing).matchAll(/text-anchor="end">(\d+)</g)].map(([, value]) => Number(value)),
+      );
+    const half = await compose(`${VALID}&min=2&low=10&peak=50`);
+    expect([axis(preview), axis(half.preview)]).to.deep.equal([20, 8]);
+  });
+
+  it('draws external metrics, too', async () => {
+    const { preview } = await compose('name=web&max=10&metric=queue&value=500m');
+    const [, replicas = ''] = /<path class="replicas" d="([^"]*)"/.exec(String(preview)) ?? [];
+    expect((replicas.match(/V/g) ?? []).length).to.be.greaterThan(5);
+  });
+
+  it('plays many pods in turns, and draws no more than 100', async () => {
+    const turns = { count: 0 };
+    await composeHpa(new URLSearchParams('name=web&max=100&cpu=60'), workOf(turns));
+    expect(turns.count).to.be.greaterThan(50);
+    expect(String((await compose('name=web&max=101&cpu=60')).preview)).to.include(
+      'A day is drawn for 1 to 100',
+    );
+    expect(String((await compose('name=web&min=0&max=5&cpu=60')).preview)).to.include('A day is drawn for');
+  });
+
+  it('stops at the end of the request', async () => {
+    const turn = () => Promise.reject(new Error('too late'));
+    let thrown: unknown;
+    await composeHpa(new URLSearchParams(VALID), { ...workOf(), turn }).catch((error: unknown) => {
+      thrown = error;
+    });
+    expect(thrown).to.have.property('message', 'too late');
+  });
+
+  it('reports what is wrong beside its field, by the rules of explain-hpa', async () => {
+    expect(await problemsOf('name=&max=&cpu=')).to.deep.equal([
+      ...['name: is missing', 'max: is missing', 'cpu: at least one metric is needed'],
+    ]);
+    expect(await problemsOf('name=Web_1&max=3&cpu=60&namespace=-a')).to.deep.equal([
+      'namespace: must be lowercase letters, digits and &quot;-&quot;, at most 63',
+      'name: must be lowercase letters, digits and &quot;-&quot;, at most 63',
+    ]);
+    expect(await problemsOf('name=web&min=9&max=3&cpu=60')).to.deep.equal([
+      'min: minReplicas exceeds maxReplicas',
+    ]);
+    expect((await problemsOf('name=web&min=0&max=0&cpu=60')).join()).to.match(/^max: .*&gt;0/);
+    expect((await problemsOf('name=web&max=3&cpu=0')).join()).to.match(/^cpu: .*&gt;0/);
+    expect((await problemsOf('name=web&max=3&cpu=60&window=3601')).join()).to.match(/^window: .*&lt;=3600/);
+    expect((await problemsOf('name=web&max=3&metric=a&value=much')).join()).to.match(/^value: .*quantit/);
+    expect(await problemsOf('name=web&max=3&metric=a&value=0')).to.deep.equal(['value: must be positive']);
+    expect(await problemsOf('name=web&max=3&value=1')).to.deep.equal(['metric: is missing']);
+    expect((await problemsOf('name=web&max=3&metric=at&value=1')).join()).to.match(/^metric: must not be/);
+    expect((await problemsOf('name=web&max=3&metric=a&value=1&selector=x')).join()).to.match(
+      /^selector: must be labels/,
+    );
+    expect(await problemsOf(`${VALID}&low=95`)).to.deep.equal(['low: must be at most the load at the peak']);
+    expect(await problemsOf(`${VALID}&peak=201`)).to.deep.equal(['peak: must be at most 200']);
+  });
+});
