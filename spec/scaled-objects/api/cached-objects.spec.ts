@@ -206,7 +206,7 @@ describe('a ScaledObject that is too large', () => {
     );
     const triggers = [{ ...trigger, metadata: { ...trigger.metadata, ...values } }];
     await cluster.api.patch(path, 'merge', { spec: { triggers } });
-    const why = 'Cannot read ScaledObject: Cannot read an object: it has more than 20000 values';
+    const why = 'Cannot read ScaledObject: Cannot read object: more than 20000 values';
     await cluster.holds(async () => (await cluster.condition('web', 'Ready')).endsWith(why));
     expect(cluster.events).to.include(`web ScaledObjectCheckFailed ${why}`);
     await cluster.api.delete(path);
