@@ -83,7 +83,7 @@ export const SCALED_JOB_SCHEMA: ObjectSchema = {
           })
           .optional(),
       })
-      .optional(), // a check of its own has KEDA's message
+      .optional(), // checked separately, with KEDA's message
     ...{ pollingInterval: count, successfulJobsHistoryLimit: count, failedJobsHistoryLimit: count },
     ...{ minReplicaCount: count, maxReplicaCount: count },
     ...{ rolloutStrategy: text, envSourceContainerName: text },

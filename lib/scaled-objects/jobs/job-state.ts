@@ -108,7 +108,7 @@ export function surplusJobs(
   return [...oldest(true, successful), ...oldest(false, failed)];
 }
 
-/** The Jobs of a ScaledJob at one time, for people. */
+/** Summary of the Jobs of a ScaledJob, for the page and the debug endpoint. */
 export interface JobSummary {
   readonly listedAtMs: number;
   readonly active: number;
@@ -121,7 +121,7 @@ export interface JobSummary {
 interface SummarizedJob {
   readonly name: string;
   readonly state: 'Active' | 'Complete' | 'Failed';
-  /** `NaN` where the API server gives no valid time. */
+  /** `NaN` if the API server has no valid time. */
   readonly createdAtMs: number;
   readonly endedAtMs: number | undefined;
 }

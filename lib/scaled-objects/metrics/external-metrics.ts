@@ -100,7 +100,7 @@ export function formatTruncated(value: number): string {
 
 function nearestThousandths(value: number): number {
   const sixteenths = value * 16;
-  const halves = sixteenths * 125; // of thousandths: exact where there are whole sixteenths
+  const halves = sixteenths * 125; // of thousandths: exact for whole sixteenths
   if (Number.isInteger(sixteenths) && halves % 2 === 1) {
     const below = (halves - 1) / 2;
     return below % 2 === 0 ? below : below + 1;

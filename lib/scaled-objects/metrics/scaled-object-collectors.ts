@@ -184,7 +184,7 @@ export class ScaledObjectCollectors implements Disposable {
     return listener;
   }
 
-  /** Evaluates at once, or where that runs a formula, which may take a millisecond, in a share of the event loop. */
+  /** Evaluates immediately, or for a formula, which may take a millisecond, in a time slice of the event loop. */
   async #evaluateInTurn(key: string): Promise<void> {
     const object = this.#options.objects.find(key);
     if (!object || this.prepared(object).modifiers === undefined) return this.#evaluate(key);

@@ -64,7 +64,7 @@ ${links}
 </section>`;
 }
 
-/** A line where another operator manages the objects, with the sign of it. */
+/** A note if another operator manages all objects, with the evidence. */
 function otherOperatorNote({ kedaDetector: { evidence } }: DebugOptions): HtmlPart {
   return evidence === undefined
     ? ''
@@ -121,7 +121,7 @@ function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
   };
 }
 
-/** The message of the condition, with the first failure of a trigger where the message does not have it. */
+/** Message of the condition Ready; if it only states that triggers fail, with the first cause appended. */
 function describeProblem({ object, report }: Shown): string | undefined {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
   if (!report?.plan || !/^(Partial)?TriggerError$/.test(ready?.reason ?? '')) return ready?.message;

@@ -39,7 +39,7 @@ interface TriggerEnvironmentOptions {
   /** By default none. */
   readonly sharedServiceNamespaces?: readonly string[];
   readonly timeoutMs: number;
-  /** By default 16 long ones at once. */
+  /** By default 16 concurrent long responses. */
   readonly longResponses?: LongResponses;
   readonly listPods: ListPods;
   readonly listEndpoints: ListEndpoints;

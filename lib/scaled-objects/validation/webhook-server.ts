@@ -39,7 +39,7 @@ const CONNECTION_LIMITS: ConnectionLimits = { connections: 256, handshakes: 32 }
 const MAX_HEADER_BYTES = 16 * 1024;
 /** A request that is not complete within 10 s is closed: the API server does not wait longer for the response. */
 const TIMEOUTS: ConnectionTimeouts = { idleMs: 90_000, headersMs: 10_000, requestMs: 10_000, checkMs: 1_000 };
-/** How long requests under way may take when the server stops. */
+/** Timeout of pending requests when the server stops. */
 const DRAIN_MS = 1_000;
 
 /** A request that is rejected without a review. */
