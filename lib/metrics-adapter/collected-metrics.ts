@@ -1,44 +1,44 @@
 import * as z from 'zod';
 import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 
-/** An object by which others mean one that has a number. */
+/** A reference to the object of a metric. */
 export interface DescribedObject {
-  /** As in `networking.k8s.io/v1`; absent where the HPA does not tell. */
+  /** Such as `networking.k8s.io/v1`; absent where the HPA does not set it. */
   readonly apiVersion?: string | undefined;
   readonly kind: string;
   readonly name: string;
 }
 
-/** A metric of an HPA that somebody has to collect. */
+/** A metric of an HPA that a collector collects. */
 export interface HpaMetric {
   readonly type: 'Pods' | 'Object' | 'External';
   readonly name: string;
   /** Of the metric's selector. */
   readonly matchLabels: Readonly<Record<string, string>>;
-  /** The keys of the selector's expressions, where it has any. */
+  /** The keys of the selector's expressions, if it has any. */
   readonly expressionKeys?: readonly string[];
-  /** Of metrics of type Object alone. */
+  /** Of metrics of type Object only. */
   readonly describedObject?: DescribedObject;
-  /** Of metrics of type Object: whether the target is a value for each replica. */
+  /** Of metrics of type Object: whether the target is an average per replica. */
   readonly targetsAverage?: boolean;
 }
 
-/** What is kept of a HorizontalPodAutoscaler. */
+/** The parts of a HorizontalPodAutoscaler that the adapter caches. */
 export interface ScaledHpa {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** As the API server writes it, in the order of time; empty where it is not known. */
+  /** As in the API, so that text order is time order; empty where it is unknown. */
   readonly createdAt: string;
-  /** Those that configure collectors, and those that were to do so and are misspelt, by their keys. */
+  /** By key, those that configure collectors, including misspelled ones. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly scaleTargetRef: DescribedObject;
-  /** Those that its status says that the target has, or is to have where these are more; `undefined` while it says neither. */
+  /** The larger of the current and the desired replicas in its status; `undefined` while it has neither. */
   readonly replicas: number | undefined;
   readonly metrics: readonly HpaMetric[];
 }
 
-/** `External/queue-depth`, as messages name a metric. */
+/** A metric in messages: `External/queue-depth`. */
 export function nameOfMetric({ type, name }: Pick<HpaMetric, 'type' | 'name'>): string {
   return `${type}/${name}`;
 }
@@ -89,7 +89,7 @@ export const SCALED_HPAS = {
   view: (hpa: Hpa) => (mayBeScaled(hpa) ? readScaledHpa(hpa) : undefined),
 };
 
-/** Most HPAs are of resources alone: nothing of them needs to be read. */
+/** A quick check, since most HPAs have resource metrics alone. */
 function mayBeScaled({ metadata: { annotations = {} }, spec: { metrics = [] } }: Hpa): boolean {
   for (const { type } of metrics)
     if (type === 'Pods' || type === 'Object' || type === 'External') return true;
@@ -98,9 +98,9 @@ function mayBeScaled({ metadata: { annotations = {} }, spec: { metrics = [] } }:
 }
 
 /**
- * Takes what the API server sent for a HorizontalPodAutoscaler of version v2 or v2beta2, or what is cached of one.
+ * Reduces a HorizontalPodAutoscaler of version v2 or v2beta2, as sent or as cached.
  *
- * @returns `undefined` for what is none, and for one that neither asks for a metric that is collected nor configures one
+ * @returns `undefined` for an invalid one, and for one that neither has nor configures a collected metric
  */
 export function readScaledHpa(value: unknown): ScaledHpa | undefined {
   const read = HPA.safeParse(value);
@@ -111,7 +111,7 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
   const annotations = Object.fromEntries(
     Object.entries(all).filter(([key]) => isConfigKey(key) || isMisspeltConfigKey(key)),
   );
-  // One that configures metrics without asking for any is told of that.
+  // An HPA that configures metrics without using any gets a message about that.
   if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
   return {
     ...named,
@@ -124,8 +124,8 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
 }
 
 /**
- * The controller writes what it counted before it scales, and reads the metric again once the pods are there: divided by
- * the earlier count, what each of them gets would be told too high, and it would scale up once more.
+ * The controller writes the current count before it scales, and reads the metric again once the pods exist: divided by
+ * the earlier count, the average would be too high, and it would scale up again.
  */
 function replicasIn({ currentReplicas, desiredReplicas }: NonNullable<Status> = {}): number | undefined {
   if (currentReplicas === undefined) return desiredReplicas;
@@ -153,10 +153,10 @@ function identified({
 /** The annotation that configures collectors as a YAML list, whose metrics may have any names. */
 export const LIST_KEY = 'metric-config/collectors';
 
-/** What all other annotations begin with that configure a collector. */
+/** Prefix of all other annotations that configure a collector. */
 export const CONFIG_PREFIX = 'metric-config.';
 
-/** The types that such an annotation may name behind its prefix. */
+/** Types that such an annotation may name after the prefix. */
 export const CONFIG_TYPES = ['pods', 'object', 'external'] as const;
 
 /** Whether an annotation may configure a collector. */
@@ -165,8 +165,8 @@ export function isConfigKey(key: string): boolean {
 }
 
 /**
- * Whether an annotation looks as if it was to configure a collector, and does not: its first word is slightly wrong, or
- * nothing is known by its second. Others' annotations by similar names, as those of a domain, are not taken for one.
+ * Whether an annotation is a misspelled configuration: its first word is slightly wrong, or its second is unknown.
+ * Similar annotations of others, such as those with a domain, do not count.
  */
 export function isMisspeltConfigKey(key: string): boolean {
   if (isConfigKey(key)) return false;
@@ -180,14 +180,14 @@ function isAs(word: string, wanted: string): boolean {
 }
 
 /**
- * Whether one word is another but for its case, or for one letter too many, too few or wrong; in a long word, for two.
+ * Whether one word equals another but for its case, or for one missing, extra or wrong letter; in a long word, two.
  *
- * A word much longer or shorter is told apart at once, which bounds the work by the length of `wanted`.
+ * A word of very different length is rejected at once, which bounds the work by the length of `wanted`.
  */
 export function isMisspelling(word: string, wanted: string): boolean {
   const maxEdits = wanted.length > 5 ? 2 : 1;
   if (word === wanted || Math.abs(word.length - wanted.length) > maxEdits) return false;
-  // Edits between what was read of `word` and each beginning of `wanted`.
+  // Edits between the prefix read of `word` and each prefix of `wanted`.
   let edits = Array.from({ length: wanted.length + 1 }, (_, index) => index);
   for (const [read, letter] of [...word.toLowerCase()].entries()) {
     const next = [read + 1];

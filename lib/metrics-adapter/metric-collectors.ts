@@ -27,7 +27,6 @@ import type { FoundSchedules } from './scaling-schedules/scaling-schedule.ts';
 import { TARGET_PODS, TargetPods } from './targets/target-pods.ts';
 import { TargetSelectors } from './targets/target-selectors.ts';
 
-/** What collectors work with. */
 interface MetricCollectorsEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
@@ -35,16 +34,16 @@ interface MetricCollectorsEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
-  /** `undefined` where only addresses are dialled, and no names. */
+  /** `undefined` where only addresses are dialed, and no names. */
   readonly findAddresses: FindAddresses | undefined;
   /** `undefined` where there are none. */
   readonly schedules: FoundSchedules | undefined;
-  /** Takes what is to be disposed of. */
+  /** Owns what must be disposed. */
   readonly stack: AsyncDisposableStack;
 }
 
 /**
- * The collectors of the sources that flags name, and the pods that some of them ask.
+ * The collectors of configured sources, and the pods that some of them query.
  *
  * @throws when a token file or the file of a database cannot be used
  */
@@ -57,7 +56,7 @@ export async function metricCollectors(
   const share = new FairShare(clock);
   const http = { clock, userAgent, share, findAddresses };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
-  // A pod may have any address, but for those that nobody may be asked at unless the administrator names them.
+  // A pod may have any address, except those that are forbidden unless the administrator names them.
   const ofPods = stack.use(
     new HttpClients({ ...http, allowedHosts: new AllowedHosts(['*', ...allowedHosts]) }),
   );
@@ -84,7 +83,7 @@ export async function metricCollectors(
   return { collectors, pods };
 }
 
-/** Collectors of what Skipper counts, which only Prometheus knows. */
+/** Collectors of requests that Skipper counts, which are in Prometheus alone. */
 function byPrometheus(
   server: PrometheusServer,
   { skipper, externalRpsMetricName: series }: MetricsAdapterPartOptions,

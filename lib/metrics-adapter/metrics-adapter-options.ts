@@ -1,14 +1,14 @@
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import type { ScheduleDefaults } from './scaling-schedules/scheduled-value.ts';
 
-/** Which sources the administrator names, and what is served. */
+/** Configured sources, and what is served. */
 export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
   readonly prometheus: PrometheusOptions | undefined;
-  /** By the names by which HPAs mean them. */
+  /** By name, for `prometheus-server-alias`. */
   readonly additionalPrometheus: ReadonlyMap<string, PrometheusOptions>;
   /** Folders of certificates, by the names of sources. */
   readonly sourceTls: ReadonlyMap<string, string>;
-  /** Files that describe databases, by the names by which HPAs mean them. */
+  /** Files that describe databases, by name. */
   readonly sqlSources: ReadonlyMap<string, string>;
   readonly skipper: {
     readonly ingresses: boolean;
@@ -32,31 +32,30 @@ export interface MetricsAdapterPartOptions extends MetricsAdapterOptions {
   readonly metricsAddress: ListenAddress | undefined;
 }
 
-/** A Prometheus server. */
 export interface PrometheusOptions {
   readonly url: string;
-  /** `undefined` where it needs none. */
+  /** `undefined` where it requires none. */
   readonly tokenFile: string | undefined;
 }
 
-/** A server that takes OAuth2 tokens. */
+/** A server that accepts OAuth2 tokens. */
 export interface TokenEndpoint {
   readonly url: string;
   /** Empty where it is in the folder. */
   readonly token: string;
-  /** Has the files `NAME-token-secret` and `NAME-token-type`. */
+  /** Folder of the files `NAME-token-secret` and `NAME-token-type`. */
   readonly credentialsFolder: string;
   readonly tokenName: string;
 }
 
-/** What is served, and how long values count. */
+/** What is served, and how long values are valid. */
 export interface MetricsAdapterOptions {
   readonly servesCustom: boolean;
   readonly servesExternal: boolean;
   readonly defaultIntervalMs: number;
   readonly metricsTtlMs: number;
-  /** How often HPAs are listed where they may not be watched. */
+  /** Interval of lists of HPAs where they may not be watched. */
   readonly relistMs: number;
-  /** Whether metrics whose collector is not known are passed over in silence. */
-  readonly passesOverUnknown: boolean;
+  /** Whether metrics with an unknown collector are ignored silently. */
+  readonly ignoresUnknown: boolean;
 }

@@ -29,25 +29,24 @@ import { metricsUi } from './observability/metrics-ui.ts';
 import { HpaCollectors } from './plans/hpa-collectors.ts';
 import { QueryNotices, severalSamplesNote } from './plans/query-notices.ts';
 import { cannotCollect, storedMetrics } from './plans/stored-metrics.ts';
-import { FollowedSchedules } from './scaling-schedules/scaling-schedule.ts';
+import { CachedSchedules } from './scaling-schedules/scaling-schedule.ts';
 import { ObjectLabels } from './targets/object-labels.ts';
 import type { TargetPods } from './targets/target-pods.ts';
 
-/** What the metrics adapter needs from outside. */
 interface MetricsAdapterEnvironment extends Omit<ControllerEnvironment, 'scales' | 'scaleLog'> {
   readonly registry: Registry;
   readonly collectors: readonly MetricCollector[];
-  /** Those of the process. */
+  /** Shared by the process. */
   readonly pollLimits: PollLimits;
-  /** What is served; other subsystems may put metrics of theirs into it. */
+  /** The served metrics; other subsystems may add metrics of theirs. */
   readonly store: MetricStore;
-  /** The pods of targets, as collectors ask them. */
+  /** Pods of targets, shared with collectors. */
   readonly pods: Pick<TargetPods, 'live'>;
-  /** Whether this replica is the one that reports what all of them see. */
+  /** Whether this replica reports what all of them observe. */
   readonly isReporting: () => boolean;
 }
 
-/** What opening its sources needs from outside, too. */
+/** Additional dependencies to open the sources. */
 interface OpenMetricsAdapterEnvironment extends Omit<MetricsAdapterEnvironment, 'collectors' | 'pods'> {
   readonly userAgent: string;
   readonly findAddresses: FindAddresses | undefined;
@@ -55,14 +54,14 @@ interface OpenMetricsAdapterEnvironment extends Omit<MetricsAdapterEnvironment, 
 
 const KIND = 'HorizontalPodAutoscaler';
 const SOURCE_TIMEOUT_MS = 15_000;
-/** Of one namespace: who has many metrics there, or has them fail by turns, must not fill the log. */
+/** Per namespace: one with many metrics, or with metrics that fail alternately, must not flood the log. */
 const LINES_AN_HOUR = 100;
 
 /**
- * Opens the sources that flags name, and the metrics adapter that collects from them.
+ * Opens the configured sources, and the metrics adapter that collects from them.
  *
- * @param stack takes what it works with, to be disposed of after it
- * @throws when a token file cannot be used, or an address not be listened at
+ * @param stack owns what must be disposed after it
+ * @throws when a token file cannot be used, or it cannot listen on an address
  */
 export async function openMetricsAdapter(
   options: MetricsAdapterPartOptions,
@@ -70,22 +69,20 @@ export async function openMetricsAdapter(
   stack: AsyncDisposableStack,
 ): Promise<Subsystem> {
   const schedules =
-    options.scalingSchedule && new FollowedSchedules({ ...environment, relistMs: options.relistMs });
+    options.scalingSchedule && new CachedSchedules({ ...environment, relistMs: options.relistMs });
   const { collectors, pods } = await metricCollectors(options, { ...environment, schedules, stack });
   if (!options.prometheus && needsPrometheus(options))
-    environment.logger.warning(
-      'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
-    );
+    environment.logger.warning('Metrics of Skipper are disabled: they require --prometheus-server');
   if (options.metricsAddress) stack.use(await listenForMetrics(options.metricsAddress, environment));
   return metricsAdapter(options, { ...environment, collectors, pods });
 }
 
-/** Flags of kube-metrics-adapter mean nothing without another: its Deployments start nevertheless. */
+/** These flags of kube-metrics-adapter have no effect without another: its Deployments start nevertheless. */
 function needsPrometheus({ skipper, externalRpsMetricName }: MetricsAdapterPartOptions): boolean {
   return skipper.ingresses || skipper.routeGroups || externalRpsMetricName !== undefined;
 }
 
-/** Collects what HPAs ask for ahead of requests, and serves it. */
+/** Collects the metrics of HPAs ahead of requests, and serves them. */
 export function metricsAdapter(
   options: MetricsAdapterOptions,
   environment: MetricsAdapterEnvironment,
@@ -103,7 +100,7 @@ export function metricsAdapter(
     ...{ clock, logger, tenantLineBudgets, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     limits: environment.pollLimits,
     onPolled: (query, durationMs, error, reading) => {
-      series.asked(query.source, { durationMs, error });
+      series.recordQuery(query.source, { durationMs, error });
       if (!error) severalSamples.update(query.key, severalSamplesNote(reading?.notes));
       failures.update(query.key, error && failureText(error));
     },
@@ -113,30 +110,33 @@ export function metricsAdapter(
     ...options,
     ...{ hpas, collection, collectors, mapper, objectLabels, share: new FairShare(clock) },
     onChange: (key) => {
-      const known = hpaCollectors.known.get(key);
-      store.put(`${KIND} ${key}`, known ? storedMetrics(key, known, { collection, pods, objectLabels }) : {});
+      const collected = hpaCollectors.collected.get(key);
+      store.put(
+        `${KIND} ${key}`,
+        collected ? storedMetrics(key, collected, { collection, pods, objectLabels }) : {},
+      );
       severalSamples.changed(key);
       failures.changed(key);
     },
     onProblem: (hpa, { error }) => {
       const line = tenantLineBudgets.of(hpa.namespace).take(true);
       const fields = { hpa: `${hpa.namespace}/${hpa.name}`, ...line };
-      if (line) logger.error('Cannot collect a metric of an HPA', error, fields);
+      if (line) logger.error('Cannot collect metric of HPA', error, fields);
       warn(hpa, {
         reason: 'CreateNewMetricsCollector',
         message: `Failed to create new metrics collector: ${describeError(error)}`,
       });
     },
   });
-  const severalSamples = new QueryNotices(hpaCollectors.known, (hpa, { metric }, note) => {
+  const severalSamples = new QueryNotices(hpaCollectors.collected, (hpa, { metric }, note) => {
     const message = `${nameOfMetric(metric)}: ${note}`;
     const line = tenantLineBudgets.of(hpa.namespace).take(true);
     const fields = { hpa: `${hpa.namespace}/${hpa.name}`, note: message, ...line };
-    if (line) logger.warning('A query gives more than counts', fields);
+    if (line) logger.warning('Query returned multiple samples; using the first', fields);
     warn(hpa, { reason: 'SeveralSamples', message });
   });
-  // The log has a line for the source, however many HPAs use it.
-  const failures = new QueryNotices(hpaCollectors.known, (hpa, { metric }, why) =>
+  // The log has one line for the source, however many HPAs use it.
+  const failures = new QueryNotices(hpaCollectors.collected, (hpa, { metric }, why) =>
     warn(hpa, { reason: 'FailedCollectMetric', message: cannotCollect(metric, why) }),
   );
   const warn = (
@@ -179,17 +179,17 @@ export function metricsAdapter(
   };
 }
 
-/** A controller each of whose reconciles is counted. */
+/** Counts each reconcile of a controller. */
 function counted(controller: Controller, series: MetricsAdapterSeries): Controller {
   return {
     ...controller,
     async reconcile(key, signal) {
       try {
         const result = await controller.reconcile(key, signal);
-        series.updated(undefined);
+        series.recordUpdate(undefined);
         return result;
       } catch (error) {
-        if (!signal.aborted) series.updated(error);
+        if (!signal.aborted) series.recordUpdate(error);
         throw error;
       }
     },

@@ -7,30 +7,30 @@ import { PipelineLimit } from '#lib/apiserver/serving/request-limits.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** A plain connection has no handshake, so that its part of the second bound is free again at once. */
+/** A plain connection has no handshake, so its share of the second bound is released at once. */
 const CONNECTION_LIMITS = { connections: 64, handshakes: 64 };
 
-/** A request that takes longer to come is cut off; Node would look for such twice a minute. */
+/** A slower request is cut off; Node would check for such twice a minute. */
 const REQUEST_TIMEOUTS = {
   ...{ headersTimeout: 10_000, requestTimeout: 10_000 },
   ...{ connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
 };
 
-/** For a response to be made and read, with the wait for those before it on its connection. */
+/** For a response to be made and read, including the wait for earlier ones on its connection. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
 /**
- * Serves series over plain HTTP to everybody, as kube-metrics-adapter does. They are written once for all who ask meanwhile; who
- * does not read them in time, or asks again and again without, is cut off. Where there are too many connections, an address that has more
- * than others loses its oldest.
+ * Serves series over plain HTTP to every client, as kube-metrics-adapter does. Concurrent requests share one response;
+ * a client that does not read in time, or sends requests without reading, is cut off. When there are too many
+ * connections, the address with the most loses its oldest.
  *
- * @throws when the address cannot be listened at
+ * @throws when it cannot listen on the address
  */
 export async function listenForMetrics(
   { host, port }: ListenAddress,
   { registry, clock }: { readonly registry: Registry; readonly clock: Clock },
 ): Promise<AsyncDisposable & { readonly port: number }> {
-  const { createServer } = await import('node:http'); // lazily: with it come fetch and WebSocket of Node's own
+  const { createServer } = await import('node:http'); // lazily: it loads fetch and WebSocket of Node
   const pipelines = new PipelineLimit(() => {});
   let writing: Promise<string> | undefined;
   const series = () => {
@@ -72,7 +72,7 @@ export async function listenForMetrics(
   };
 }
 
-/** Cuts the connection off where the response is not over in time, be it not made or not read. */
+/** Cuts the connection off if the response is not finished in time, whether it is not made or not read. */
 function limitResponse(response: ServerResponse, clock: Clock, onOver: () => void): void {
   const { socket } = response.req;
   const timer = clock.startTimer(RESPONSE_TIMEOUT_MS, () => socket.destroy());

@@ -25,7 +25,7 @@ import type {
   TokenEndpoint,
 } from './metrics-adapter-options.ts';
 
-/** The sources that the administrator names by flags. */
+/** Sources that flags configure. */
 export interface NamedSources {
   readonly influxdb: ((own: InfluxdbAccount) => InfluxdbServer) | undefined;
   readonly zmon: ZmonServer | undefined;
@@ -35,35 +35,34 @@ export interface NamedSources {
   readonly additionalServers: ReadonlyMap<string, PrometheusServer>;
 }
 
-/** What making them needs. */
 interface NamedSourcesEnvironment {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly userAgent: string;
-  /** `undefined` where only addresses are dialled, and no names. */
+  /** `undefined` where only addresses are dialed, and no names. */
   readonly findAddresses: FindAddresses | undefined;
-  /** By which their long responses are read; by default each has its own. */
+  /** Shared by the reads of long responses; by default each source has its own. */
   readonly share?: FairShare;
-  /** Takes what is to be disposed of. */
+  /** Owns what must be disposed. */
   readonly stack: AsyncDisposableStack;
 }
 
-/** The same for one of them. */
+/** The same for one source. */
 interface SourceEnvironment extends NamedSourcesEnvironment {
-  /** Whom it is trusted by, and what it is shown; `undefined` where the system's authorities vouch for it. */
+  /** Authorities and client certificate; `undefined` to trust the system's authorities. */
   readonly tls?: CredentialSource | undefined;
 }
 
-/** What flags say of sources. */
+/** Flags of sources. */
 type NamedSourcesOptions = Pick<
   MetricsAdapterPartOptions,
   'prometheus' | 'additionalPrometheus' | 'influxdb' | 'zmon' | 'nakadi' | 'awsRegions' | 'sourceTls'
 >;
 
-/** They may be anywhere, on this machine, too. */
+/** They may be anywhere, even on this machine. */
 const EVERYWHERE = ['*', '0.0.0.0/0', '::/0'];
 
-/** @throws when a file of credentials cannot be used, or credentials are given twice */
+/** @throws when a file of credentials cannot be used, or credentials are set twice */
 export async function namedSources(
   options: NamedSourcesOptions,
   environment: NamedSourcesEnvironment,
@@ -113,7 +112,7 @@ function influxdbAt(
   if (typeof read === 'string') throw new Error(`--influxdb-address ${read}`);
   const { url } = read;
   if (token !== '' && read.credentials)
-    throw new Error('--influxdb-address must have no user and password beside --influxdb-token');
+    throw new Error('--influxdb-address must not have a user and password together with --influxdb-token');
   const credentials = token === '' ? read.credentials : fixedCredentials({ authorization: `Token ${token}` });
   const { clock, userAgent, share, tls, stack, findAddresses } = environment;
   const http = clientOf(environment, credentials);
@@ -128,7 +127,7 @@ function influxdbAt(
     new InfluxdbServer({ http: own === undefined ? http : clientFor(own), url, org });
 }
 
-/** A server that takes an OAuth2 token, out of a flag or a file that rotates. */
+/** A server that accepts an OAuth2 token from a flag or a rotating file. */
 async function endpointOf(
   flag: string,
   { url: text, token, credentialsFolder, tokenName }: TokenEndpoint,
@@ -153,7 +152,7 @@ async function prometheusAt(
   const read = parseSourceUrl(text);
   if (typeof read === 'string') throw new Error(`${flag} ${read}`);
   if (tokenFile && read.credentials)
-    throw new Error(`${flag} must have its credentials in its URL or in a token file, not in both`);
+    throw new Error(`${flag} must have credentials in its URL or in a token file, not both`);
   const token = tokenFile && stack.use(await openCredentials({ tokenFile }, environment));
   return new PrometheusServer({ http: clientOf(environment, token || read.credentials), url: read.url });
 }

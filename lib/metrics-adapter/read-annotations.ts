@@ -17,7 +17,7 @@ export type ReadConfig =
       readonly type: HpaMetric['type'] | undefined;
       readonly metric: string | undefined;
       readonly error: Error;
-      /** Whether it is no more than a key that means nothing. */
+      /** Whether it is merely an unknown key. */
       readonly isQuiet?: boolean;
     };
 
@@ -29,21 +29,21 @@ const ENTRY = z
   })
   .catchall(z.union([z.string(), z.number(), z.boolean()]));
 
-/** YAML takes long to read, and every change of the HPA has it read again. */
+/** YAML is slow to parse, and is parsed after every change of the HPA. */
 const MAX_LIST_LENGTH = 64 * 1024;
-/** What makes YAML of a text; each that is wrong takes an error with its stack. */
+/** The structure of YAML; each error takes an Error with its stack. */
 const MARK = /[,:&*!?#[{\n]/g;
 const MAX_MARKS = 5_000;
-/** Of a key that configures a collector. */
+/** Form of a key that configures a collector. */
 const FORM = `${CONFIG_PREFIX}TYPE.METRIC.COLLECTOR/SETTING`;
-/** So many keys that mean nothing are told. */
+/** Maximum number of unknown keys to report. */
 const MAX_UNREAD = 10;
-/** So much of one is shown. */
+/** Longer ones are truncated in messages. */
 const MAX_KEY_LENGTH = 100;
 
 /**
- * What an HPA's annotations say of its collectors, one for each collector of a metric that they name. One that cannot
- * be read costs its metric alone.
+ * Reads the configurations in an HPA's annotations, one for each collector of a metric. An invalid one affects its
+ * metric alone.
  */
 export function readAnnotations(annotations: Readonly<Record<string, string>>): readonly ReadConfig[] {
   const grouped = new Map<
@@ -76,17 +76,17 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>): 
   return list === undefined ? configs : [...configs, ...readList(list)];
 }
 
-/** The first of the settings of one collector, as what is wrong with one is wrong with all. */
+/** The first of the settings of one collector, since an error of one applies to all. */
 function onceEach(keys: readonly string[]): readonly string[] {
   const firsts = new Map(keys.toReversed().map((key) => [key.slice(0, key.lastIndexOf('/')), key]));
   return keys.filter((key) => firsts.get(key.slice(0, key.lastIndexOf('/'))) === key).slice(0, MAX_UNREAD);
 }
 
-/** What is misspelt was to configure a metric, which is missing because of it: it is told as loudly as a wrong setting. */
+/** A misspelled key was meant to configure a metric, which is now missing: it is reported like a wrong setting. */
 function refused(key: string): ReadConfig {
   const rule = key.startsWith(CONFIG_PREFIX)
     ? `the type of a metric must be one of ${CONFIG_TYPES.join(', ')}`
-    : `it must be ${LIST_KEY} or have the form ${FORM}`;
+    : `the key must be ${LIST_KEY} or have the form ${FORM}`;
   return {
     type: undefined,
     metric: undefined,
@@ -96,7 +96,7 @@ function refused(key: string): ReadConfig {
 
 function unreadable(key: string): ReadConfig {
   const error = new Error(
-    `Annotation ${key} is passed over: it must have the form ${FORM}; a metric whose name has a dot belongs in ${LIST_KEY}`,
+    `Annotation ${key} is ignored: the key must have the form ${FORM}; configure a metric with a dot in its name by ${LIST_KEY}`,
   );
   return { type: undefined, metric: undefined, error, isQuiet: true };
 }
@@ -105,9 +105,9 @@ function readList(text: string): readonly ReadConfig[] {
   const refuse = (why: string) => [
     { type: undefined, metric: undefined, error: new Error(`Annotation ${LIST_KEY} ${why}`) },
   ];
-  if (text.length > MAX_LIST_LENGTH) return refuse(`must be no longer than ${MAX_LIST_LENGTH} characters`);
+  if (text.length > MAX_LIST_LENGTH) return refuse(`must have at most ${MAX_LIST_LENGTH} characters`);
   if (hasMore(text.matchAll(MARK), MAX_MARKS))
-    return refuse(`must have no more than ${MAX_MARKS} lines and characters of , : & * ! ? # [ {`);
+    return refuse(`must have at most ${MAX_MARKS} lines and characters of , : & * ! ? # [ {`);
   let list: unknown;
   try {
     list = readYaml(text);
@@ -121,7 +121,7 @@ function readList(text: string): readonly ReadConfig[] {
     if (!read.success) {
       const [issue] = read.error.issues;
       const field = String(issue?.path[0] ?? 'form').slice(0, MAX_KEY_LENGTH);
-      return refuse(`has an entry ${index + 1} whose ${field} cannot be used: ${ruleOf(field, entry)}`);
+      return refuse(`has an invalid ${field} in entry ${index + 1}: ${ruleOf(field, entry)}`);
     }
     const { type, metric, collector, ...rest } = read.data;
     const settings = Object.entries(rest).map(
@@ -131,17 +131,17 @@ function readList(text: string): readonly ReadConfig[] {
   });
 }
 
-/** What a field of an entry must be; where it is missing, what there is instead, as it may be misspelt. */
+/** The rule of a field of an entry; for a missing one, the existing fields, as it may be misspelled. */
 function ruleOf(field: string, entry: unknown): string {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    return 'an entry is a map of settings';
+    return 'it must be a map of settings';
   if (['type', 'metric', 'collector'].includes(field) && !Object.hasOwn(entry, field)) {
     const keys = Object.keys(entry).slice(0, MAX_UNREAD);
     return `it is missing; the entry has ${keys.map((key) => key.slice(0, MAX_KEY_LENGTH)).join(', ') || 'nothing'}`;
   }
   if (field === 'type') return 'it must be Pods, Object or External';
   if (field === 'metric' || field === 'collector') return 'it must be a name';
-  return 'it must be a text, a number, true or false';
+  return 'it must be a string, a number or a boolean';
 }
 
 function attempt(
@@ -164,9 +164,9 @@ function hasMore(matches: Iterator<unknown>, most: number): boolean {
   return true;
 }
 
-/** What the key of an annotation says: one setting of one collector of one metric. */
+/** A parsed key: one setting of one collector of one metric. */
 interface AnnotationKey {
-  /** `undefined` for a type that there is not. */
+  /** `undefined` for an unknown type. */
   readonly type: HpaMetric['type'] | undefined;
   readonly metric: string;
   readonly collector: string;
@@ -174,9 +174,9 @@ interface AnnotationKey {
 }
 
 /**
- * Reads `metric-config.TYPE.METRIC.COLLECTOR/SETTING`, whose type may be in capitals.
+ * Parses `metric-config.TYPE.METRIC.COLLECTOR/SETTING`, whose type may be in capitals.
  *
- * @returns `undefined` for a key of another form, as one whose metric has a dot: these are the list's
+ * @returns `undefined` for a key of another form, also for a metric with a dot: these belong to the list
  */
 export function parseAnnotationKey(key: string): AnnotationKey | undefined {
   if (!key.startsWith(CONFIG_PREFIX)) return undefined;
@@ -193,35 +193,35 @@ const TYPES: ReadonlyMap<string, HpaMetric['type']> = new Map([
   ['external', 'External'],
 ]);
 
-/** What annotations say of how one metric is collected. */
+/** The configuration of one metric in annotations. */
 export interface CollectorConfig {
   readonly type: HpaMetric['type'];
   readonly metric: string;
   readonly collector: string;
-  /** Absent where the default counts. */
+  /** Absent for the default. */
   readonly intervalMs?: number;
-  /** Whatever its value: that it is there is what counts. */
+  /** Its presence counts, whatever its value. */
   readonly perReplica: Setting | undefined;
-  /** Every other setting, as it is written. */
+  /** All other settings, as they are written. */
   readonly settings: ReadonlyMap<string, Setting>;
 }
 
-/** A setting and where it stands, as errors name it. */
+/** A setting and its origin in errors. */
 export interface Setting {
   readonly value: string;
   readonly place: string;
 }
 
-/** What is asked more often costs more than it tells. */
+/** More frequent polls cost more than they are worth. */
 const MIN_INTERVAL_MS = 1_000;
 const MAX_INTERVAL_MS = 86_400_000;
-/** A setting is a query at most. */
+/** The longest setting is a query. */
 const MAX_LENGTH = 64 * 1024;
 
 /**
  * Makes the configuration of one collector of its settings.
  *
- * @throws an Error that names the place of a setting that cannot be used
+ * @throws an Error with the origin of an invalid setting
  */
 function collectorConfig(
   { type, metric, collector }: Pick<CollectorConfig, 'type' | 'metric' | 'collector'>,
@@ -229,8 +229,7 @@ function collectorConfig(
 ): CollectorConfig {
   const settings = new Map(given);
   for (const { value, place } of settings.values())
-    if (value.length > MAX_LENGTH)
-      throw new Error(`${place} must be no longer than ${MAX_LENGTH} characters`);
+    if (value.length > MAX_LENGTH) throw new Error(`${place} must have at most ${MAX_LENGTH} characters`);
   const interval = settings.get('interval');
   const perReplica = settings.get('per-replica');
   settings.delete('per-replica');

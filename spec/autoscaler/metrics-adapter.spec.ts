@@ -50,7 +50,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
       {
         hpa: 'default/web',
         metric: 'External/broken',
-        error: 'Setting query or query-name is missing of metric External/broken',
+        error: 'Setting query or query-name of metric External/broken is missing',
       },
     ]);
     await system.passes(async () => (await system.events()).length === 1);
@@ -61,7 +61,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
     expect(message).to.match(/^Cannot collect External\/queue-depth: .* the query returned no result$/);
     await system.passes(async () => (await system.events()).length === 3);
     expect(await system.events()).to.include.members([
-      'Failed to create new metrics collector: Setting query or query-name is missing of metric External/broken',
+      'Failed to create new metrics collector: Setting query or query-name of metric External/broken is missing',
       message,
     ]);
     await system.server.client.delete(`${HPAS}/web`);
@@ -200,9 +200,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     await system.passes(async () => (await state())?.value !== undefined);
     expect(await state()).to.deep.include({
       isServed: false,
-      notes: [
-        'It is served divided by the replicas of the target, of which the status of the HPA says that there are none',
-      ],
+      notes: ['The value is served per replica, but the status of the HPA has no replicas'],
     });
     const { body } = await client.get(`${HPAS}/web`);
     await client.put(`${HPAS}/web/status`, { ...body, status: { currentReplicas: 3, desiredReplicas: 3 } });
@@ -234,7 +232,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'other/web',
         metric: 'Object/rate',
         error:
-          'The metric of Namespace default is collected by another query, or divided by other replicas, already, of HPA default/web; a request cannot tell them apart',
+          'The metric of Namespace default is already collected by another query, or divided by other replicas, of HPA default/web; requests cannot distinguish them',
       },
     ]);
     await client.delete(`${HPAS}/web`);
@@ -263,7 +261,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'default/second',
         metric: 'Object/rate',
         error:
-          'The metric of Service web is collected by another query, or divided by other replicas, already, of HPA default/first; a request cannot tell them apart',
+          'The metric of Service web is already collected by another query, or divided by other replicas, of HPA default/first; requests cannot distinguish them',
       },
     ]);
   });
@@ -287,7 +285,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     const problems = async () => (await system.get('/debug/metrics')).problems ?? [];
     await system.passes(async () => (await problems()).length === 1);
     const error =
-      'External/Queue-Depth is collected by another query already, of HPA default/worker; autoscalers would add both up, so give it another name';
+      'External/Queue-Depth is already collected by another query, of HPA default/worker; autoscalers would add both, so rename it';
     expect(await problems()).to.deep.equal([
       { hpa: 'default/mailer', metric: 'External/Queue-Depth', error },
     ]);
@@ -307,9 +305,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     );
     for (const name of ['a', 'b']) await system.server.client.post(HPAS, hpaObject({ name, metrics }));
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 120);
-    const logged = system.logger.lines.filter(
-      ({ message }) => message === 'Cannot collect a metric of an HPA',
-    );
+    const logged = system.logger.lines.filter(({ message }) => message === 'Cannot collect metric of HPA');
     expect(logged).to.have.lengthOf(100);
   });
 
@@ -318,7 +314,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
       await using system = await start([flag, '--prometheus-server=']);
       const warnings = system.logger.lines.filter(({ level }) => level === 'warning');
       expect(warnings.map(({ message }) => message)).to.deep.equal([
-        'Requests that Skipper counts are not collected: they take a Prometheus server, and --prometheus-server names none',
+        'Metrics of Skipper are disabled: they require --prometheus-server',
       ]);
       await using served = await start([flag]);
       expect(served.logger.lines.filter(({ level }) => level === 'warning')).to.deep.equal([]);
@@ -334,7 +330,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
       error = cause;
     });
     expect(String(error)).to.equal(
-      'Error: --prometheus-server must have its credentials in its URL or in a token file, not in both',
+      'Error: --prometheus-server must have credentials in its URL or in a token file, not both',
     );
   });
 });

@@ -55,7 +55,7 @@ describe('metricsAdapter, whose Prometheus refuses a query', () => {
     const [events, store] = [[] as string[], new MetricStore()];
     const adapter = stack.use(
       metricsAdapter(
-        { servesCustom: true, servesExternal: true, passesOverUnknown: false, ...INTERVALS },
+        { servesCustom: true, servesExternal: true, ignoresUnknown: false, ...INTERVALS },
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
           pollLimits: new PollLimits(served.clock),
@@ -119,7 +119,7 @@ describe('metricsAdapter', () => {
       };
       await using informers = new SharedInformers({ ...served, mapper });
       await using adapter = metricsAdapter(
-        { servesCustom: true, servesExternal: true, passesOverUnknown: false, ...INTERVALS },
+        { servesCustom: true, servesExternal: true, ignoresUnknown: false, ...INTERVALS },
         {
           ...{ client: served.client, clock: served.clock, logger: served.logger },
           pollLimits: new PollLimits(served.clock),
@@ -132,7 +132,7 @@ describe('metricsAdapter', () => {
       adapter.start();
       await eventually(() => served.logger.lines.length > 0);
       expect(served.logger.lines.map(({ message }) => message)).to.deep.equal([
-        'Cannot collect a metric of an HPA',
+        'Cannot collect metric of HPA',
       ]);
       expect(events).to.deep.equal(
         isReporting ? ['CreateNewMetricsCollector Failed to create new metrics collector: no query'] : [],

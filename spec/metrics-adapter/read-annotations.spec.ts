@@ -116,7 +116,7 @@ describe('readAnnotations', () => {
       expect(isMisspeltConfigKey(key)).to.equal(true);
       const reads = readAnnotations({ [key]: 'up' });
       expect(reads.map(errorOf)).to.deep.equal([
-        `Annotation ${key} configures nothing: it must be metric-config/collectors or have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING`,
+        `Annotation ${key} configures nothing: the key must be metric-config/collectors or have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING`,
       ]);
       expect(reads.map((read) => 'isQuiet' in read)).to.deep.equal([false]);
     });
@@ -158,38 +158,38 @@ describe('readAnnotations', () => {
     [
       'an entry without its metric',
       '[{type: Pods, collector: json-path}]',
-      /entry 1 whose metric cannot be used: it is missing; the entry has type, collector$/,
+      /invalid metric in entry 1: it is missing; the entry has type, collector$/,
     ],
     [
       'an entry with its metric misspelt',
       '[{type: Pods, metrics: a, collector: json-path}]',
-      /whose metric cannot be used: it is missing; the entry has type, metrics, collector$/,
+      /invalid metric in entry \d+: it is missing; the entry has type, metrics, collector$/,
     ],
     [
       'an entry whose metric is a number',
       '[{type: Pods, metric: 1, collector: b}]',
-      /whose metric cannot be used: it must be a name$/,
+      /invalid metric in entry \d+: it must be a name$/,
     ],
     [
       'another type',
       '[{type: Resource, metric: a, collector: b}]',
-      /entry 1 whose type cannot be used: it must be Pods, Object or External$/,
+      /invalid type in entry 1: it must be Pods, Object or External$/,
     ],
     [
       'a setting that is a list',
       '[{type: Pods, metric: a, collector: b, query: [1]}]',
-      /whose query cannot be used: it must be a text, a number, true or false$/,
+      /invalid query in entry \d+: it must be a string, a number or a boolean$/,
     ],
-    ['a text', '[a]', /entry 1 whose form cannot be used: an entry is a map of settings$/],
+    ['a text', '[a]', /invalid form in entry 1: it must be a map of settings$/],
     [
       'a bad interval',
       '[{type: Pods, metric: a, collector: b, interval: 1}]',
       /, entry 1, interval must be a duration/,
     ],
     ['a setting twice', '[{type: Pods, metric: a, collector: b, query: a, query: b}]', /must be YAML/],
-    ['more marks than it may have', '\n'.repeat(5_001), /must have no more than 5000 lines and characters/],
+    ['more marks than it may have', '\n'.repeat(5_001), /must have at most 5000 lines and characters/],
     ['as many as it may have', '\n'.repeat(5_000), /must be a list of collectors$/],
-    ['too much', ' '.repeat(262_145), /must be no longer than 65536 characters$/],
+    ['too much', ' '.repeat(262_145), /must have at most 65536 characters$/],
   ];
   for (const [what, text, error] of refused)
     it(`refuses a list of ${what}`, () => {

@@ -33,20 +33,20 @@ export interface SeenMetrics {
   readonly reports?: readonly CollectorReport[];
   /** Of default/web. */
   readonly problems?: readonly string[];
-  readonly known?: { readonly perReplica: boolean; readonly replicas: number };
+  readonly collected?: { readonly perReplica: boolean; readonly replicas: number };
 }
 
 /** Metrics that HPAs named web and api ask for in two namespaces, as they are shown. */
-export function metricsSource({ reports = [], problems = [], known }: SeenMetrics): DebuggedMetrics {
+export function metricsSource({ reports = [], problems = [], collected }: SeenMetrics): DebuggedMetrics {
   const metric = { type: 'External', name: 'a', matchLabels: {} };
-  const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: known?.perReplica }];
-  const hpa = { replicas: known?.replicas };
+  const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: collected?.perReplica }];
+  const hpa = { replicas: collected?.replicas };
   const names = ['default/web', 'default/api', 'other/web', 'other/api'];
   return {
     clock: new ManualClock(NOW_MS),
     collection: { reports: () => reports.values() },
     collectors: {
-      known: new Map(
+      collected: new Map(
         names.map((name) => {
           const errors = name === 'default/web' ? problems : [];
           const list = errors.map((text) => ({ metric: 'External/b', error: new Error(text) }));

@@ -36,7 +36,7 @@ export function metricsAdapterOptionsOf(
     defaultIntervalMs: values.defaultCollectionIntervalMs,
     metricsTtlMs: values.metricsTtlMs,
     relistMs: values.resourceUpdateIntervalMs,
-    passesOverUnknown: values.disregardIncompatibleHpas,
+    ignoresUnknown: values.disregardIncompatibleHpas,
     prometheus: prometheusOf(values),
     additionalPrometheus,
     sourceTls,

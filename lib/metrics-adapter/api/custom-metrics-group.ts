@@ -34,7 +34,7 @@ export function customMetricsGroup(provider: CustomMetricsProvider): ApiGroup {
 }
 
 interface MetricPath {
-  /** Of `namespaces/NAME/METRIC`, which the reference library takes and then refuses. */
+  /** For `namespaces/NAME/METRIC`, which the reference library accepts and then refuses. */
   readonly isNamespaceItself?: boolean;
   readonly namespace: string;
   readonly resource: string;
@@ -42,7 +42,10 @@ interface MetricPath {
   readonly metric: string;
 }
 
-/** `namespaces/NS/metrics/METRIC` is about the namespace itself; all else about objects in it, or in none. */
+/**
+ * `namespaces/NS/metrics/METRIC` is a metric of the namespace itself; other paths are metrics of objects in it, or of
+ * cluster-scoped ones.
+ */
 function pathOf(segments: readonly string[]): MetricPath | undefined {
   const [first, second = '', third, ...rest] = segments;
   if (first === undefined || third === undefined) return undefined;
@@ -72,9 +75,9 @@ function routed(
   return {
     read: ({ labelSelector, fieldSelector, parameters }) => {
       if (isNamespaceItself) throw badRequest('invalid request path');
-      const isNameAsked =
+      const isNameRequested =
         fieldSelector.requirements.length === 0 || fieldSelector.exactValue('metadata.name') === name;
-      if (!isNameAsked) throw badRequest("fieldSelector metadata.name doesn't match requested name");
+      if (!isNameRequested) throw badRequest("fieldSelector metadata.name doesn't match requested name");
       const metricSelector = readMetricSelector(parameters.get('metricLabelSelector') ?? '');
       const isAll = ALL_NAMES.includes(name);
       const values = provider.values({
@@ -91,7 +94,7 @@ function routed(
   };
 }
 
-/** @throws {StatusError} 500, as the reference library, for one that cannot be read */
+/** @throws {StatusError} 500, as in the reference library, for an invalid one */
 function readMetricSelector(text: string): LabelSelector {
   try {
     return parseLabelSelector(text);

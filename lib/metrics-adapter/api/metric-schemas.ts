@@ -24,7 +24,6 @@ const OBJECT_REFERENCE = 'io.k8s.api.core.v1.ObjectReference';
 const CUSTOM = 'io.k8s.metrics.pkg.apis.custom_metrics';
 const EXTERNAL = 'io.k8s.metrics.pkg.apis.external_metrics.v1beta1';
 
-/** The names of the schemas of what is served. */
 const METRIC_SCHEMA = {
   v1beta1: `${CUSTOM}.v1beta1.MetricValueList`,
   v1beta2: `${CUSTOM}.v1beta2.MetricValueList`,
@@ -32,58 +31,58 @@ const METRIC_SCHEMA = {
 } as const;
 
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
-const SELECTOR = reference(LABEL_SELECTOR, 'By which labels of the metric it was asked for.');
-const WINDOW = wholeNumber('Over how many seconds before the timestamp the value was reckoned.');
+const SELECTOR = reference(LABEL_SELECTOR, 'The label selector of the metric.');
+const WINDOW = wholeNumber('The window, in seconds before the timestamp, of the value.');
 const VALUE: Schemas = {
-  timestamp: reference(META_SCHEMA.time, 'When the value was measured.'),
-  value: reference(META_SCHEMA.quantity, 'How much it is.'),
+  timestamp: reference(META_SCHEMA.time, 'The time of the measurement.'),
+  value: reference(META_SCHEMA.quantity, 'The value of the metric.'),
 };
 
 const SHARED: Schemas = {
-  [OBJECT_REFERENCE]: objectOf('Which object is meant.', {
+  [OBJECT_REFERENCE]: objectOf('A reference to an object.', {
     properties: {
       apiVersion: text('The API group and version of the object.'),
-      fieldPath: text('A part of the object; not set here.'),
-      kind: text('What the object is.'),
-      name: text('Its name.'),
-      namespace: text('Its namespace; empty for what has none.'),
+      fieldPath: text('A part of the object. Not set here.'),
+      kind: text('The kind of the object.'),
+      name: text('The name of the object.'),
+      namespace: text('The namespace of the object; empty for cluster-scoped ones.'),
       resourceVersion: text('Not set here.'),
       uid: text('Not set here.'),
     },
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   }),
-  [LABEL_SELECTOR]: objectOf('Selects by labels; all of its parts must hold.', {
+  [LABEL_SELECTOR]: objectOf('A label selector; all of its requirements must be satisfied.', {
     properties: {
       matchExpressions: listOf('Requirements of labels.', reference(REQUIREMENT, undefined, {}), ATOMIC),
-      matchLabels: mapOf('Labels and the values that they must have.', ANY_TEXT),
+      matchLabels: mapOf('Required values by label.', ANY_TEXT),
     },
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   }),
   [REQUIREMENT]: objectOf('A requirement of a label.', {
     required: ['key', 'operator'],
     properties: {
-      key: text('The name of the label.'),
-      operator: text('How it is related to the values: In, NotIn, Exists or DoesNotExist.'),
-      values: listOf('The values; none for Exists and DoesNotExist.', ANY_TEXT, ATOMIC),
+      key: text('The key of the label.'),
+      operator: text('The operator: In, NotIn, Exists or DoesNotExist.'),
+      values: listOf('The values; empty for Exists and DoesNotExist.', ANY_TEXT, ATOMIC),
     },
   }),
 };
 
-/** Of a version of custom metrics. */
+/** Schemas of a version of custom metrics. */
 export function customSchemas(version: 'v1beta1' | 'v1beta2'): Schemas {
   const type = { group: 'custom.metrics.k8s.io', version };
   const [value, identifier] = [`${CUSTOM}.${version}.MetricValue`, `${CUSTOM}.${version}.MetricIdentifier`];
-  const describedObject = reference(OBJECT_REFERENCE, 'Whose value it is.', {});
+  const describedObject = reference(OBJECT_REFERENCE, 'The object of the value.', {});
   const isFirst = version === 'v1beta1';
   const fields: Schemas = isFirst
     ? { metricName: text('The name of the metric.'), selector: SELECTOR, window: WINDOW }
-    : { metric: reference(identifier, 'Which metric it is.', {}), windowSeconds: WINDOW };
+    : { metric: reference(identifier, 'The identity of the metric.', {}), windowSeconds: WINDOW };
   return {
     ...SHARED,
     ...(isFirst
       ? {}
       : {
-          [identifier]: objectOf('Which metric is meant.', {
+          [identifier]: objectOf('The identity of a metric.', {
             required: ['name'],
             properties: { name: text('The name of the metric.'), selector: SELECTOR },
           }),
@@ -102,13 +101,13 @@ export function customSchemas(version: 'v1beta1' | 'v1beta2'): Schemas {
 
 const EXTERNAL_GROUP = { group: 'external.metrics.k8s.io', version: 'v1beta1' };
 
-/** Of external metrics. */
+/** Schemas of external metrics. */
 export const EXTERNAL_SCHEMAS: Schemas = {
   [`${EXTERNAL}.ExternalMetricValue`]: objectOf('The value of a metric that belongs to no object.', {
     required: ['metricName', 'metricLabels', 'timestamp', 'value'],
     properties: sorted({
       ...{ ...TYPE_META, ...VALUE, window: WINDOW },
-      metricLabels: mapOf('The labels that tell this value of the metric from others.', ANY_TEXT),
+      metricLabels: mapOf('The labels that identify this value of the metric.', ANY_TEXT),
       metricName: text('The name of the metric.'),
     }),
     extensions: kindExtension({ ...EXTERNAL_GROUP, kind: 'ExternalMetricValue' }),
@@ -123,7 +122,7 @@ function listSchema(
   description: string,
   { items, extensions }: { readonly items: Schema; readonly extensions: Schema },
 ): Schema {
-  const metadata = reference(META_SCHEMA.listMeta, 'What the list says of itself.', {});
+  const metadata = reference(META_SCHEMA.listMeta, 'Metadata of the list.', {});
   return objectOf(description, {
     required: ['items'],
     properties: sorted({ ...TYPE_META, items, metadata }),
@@ -140,14 +139,14 @@ const SUBRESOURCE = pathParameter('subresource', 'The name of the metric.');
 const METRIC_SELECTOR = queryParameter(
   'metricLabelSelector',
   'string',
-  'Which metrics of the name are meant, by their labels.',
+  'Selects metrics of this name by their labels.',
 );
 
-/** Where the values of custom metrics are. */
+/** Paths of the values of custom metrics. */
 export function customMetricPaths(version: 'v1beta1' | 'v1beta2'): readonly DescribedPath[] {
-  const description = 'Tell the values of a metric of an object, or of those that a selector selects.';
+  const description = 'Get the values of a metric of an object, or of selected objects.';
   const common = { description, schema: METRIC_SCHEMA[version] };
-  const name = () => pathParameter('name', 'The name of an object, or * for all that are selected.');
+  const name = () => pathParameter('name', 'The name of an object, or * for all selected objects.');
   const ofObjects = () => [name(), RESOURCE, SUBRESOURCE, METRIC_SELECTOR];
   return [
     {
@@ -168,14 +167,17 @@ export function customMetricPaths(version: 'v1beta1' | 'v1beta2'): readonly Desc
   ];
 }
 
-/** Where the values of external metrics are. */
+/** Paths of the values of external metrics. */
 export const EXTERNAL_METRIC_PATHS: readonly DescribedPath[] = [
   {
     path: 'namespaces/{namespace}/{resource}',
     id: ['list', 'ExternalMetricValue'],
-    description: 'Tell the values of a metric that a selector selects.',
+    description: 'Get the selected values of a metric.',
     schema: METRIC_SCHEMA.external,
-    // Kubernetes describes the metric as the resource, and a name that is in no path.
-    parameters: [NAMESPACE, pathParameter('name', 'Not in the path: the metric stands for the resource.')],
+    // Kubernetes describes the metric as the resource, with a name that is not in the path.
+    parameters: [
+      NAMESPACE,
+      pathParameter('name', 'Not in the path: the metric takes the place of the resource.'),
+    ],
   },
 ];

@@ -22,17 +22,16 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import type { MetricValue, ObjectValue } from '#lib/collection/metrics-provider.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** What a list of values is made of. */
 interface MetricValues {
   /** `custom.metrics.k8s.io/v1beta1` or `…/v1beta2`. */
   readonly apiVersion: string;
   readonly metric: string;
-  /** By which the metric was asked for. */
+  /** Of the request. */
   readonly selector: StructuredSelector | undefined;
   readonly values: readonly ObjectValue[];
 }
 
-/** `MetricValueList`: values of one metric, of several objects. */
+/** `MetricValueList`: values of one metric of several objects. */
 export function metricValueList({ apiVersion, metric, selector, values }: MetricValues): Document {
   const type = apiVersion.endsWith('/v1beta1') ? V1BETA1_LIST : V1BETA2_LIST;
   const items = values.map((value) => ({ ...value, metric, selector: selector ?? null }));
@@ -51,7 +50,7 @@ const OBJECT_REFERENCE = new MessageType<ObjectValue['object']>({
     namespace: field(TEXT, { number: 2, isOptional: true, of: ({ namespace }) => namespace }),
     name: field(TEXT, { number: 3, of: ({ name }) => name }),
     uid: absent(4, text(''), ''),
-    // The reference library writes the core group's version with a slash before it, and so do we.
+    // The reference library writes the core group's version with a leading slash, and so do we.
     apiVersion: field(TEXT, { number: 5, of: ({ group, version }) => `${group}/${version}` }),
     resourceVersion: absent(6, text(''), ''),
     fieldPath: absent(7, text(''), ''),
@@ -63,7 +62,7 @@ const selectorField = (number: number) =>
   field(orNull(LABEL_SELECTOR), { number, of: ({ selector }: MetricValueItem) => selector });
 const nameField = (number: number) => field(TEXT, { number, of: ({ metric }: MetricValueItem) => metric });
 
-/** What values of all groups have; JSON has `null` for a time that nobody knows. */
+/** Fields of the values of all groups; JSON has `null` for an unknown time. */
 export const VALUE_FIELDS: Readonly<Record<'timestamp' | 'window' | 'value', MessageField<MetricValue>>> = {
   timestamp: field(TIME, { number: 3, of: ({ takenAtMs = null }) => takenAtMs }),
   window: field(WHOLE_NUMBER, { number: 4, of: ({ windowSeconds }) => windowSeconds }),
@@ -123,7 +122,7 @@ function listOf(item: MessageType<MetricValueItem>): MessageType<readonly Metric
   });
 }
 
-/** A selector as objects hold one. */
+/** A selector in objects. */
 interface StructuredSelector {
   readonly matchLabels: Texts;
   readonly matchExpressions: readonly MatchExpression[];
@@ -144,7 +143,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 
 /**
  * @returns `undefined` for a selector without requirements
- * @throws {StatusError} 500, as the reference library, for a requirement that has no such form
+ * @throws {StatusError} 500, as in the reference library, for a requirement that has no such form
  */
 export function structuredSelector({ requirements }: LabelSelector): StructuredSelector | undefined {
   if (requirements.length === 0) return undefined;
@@ -168,7 +167,7 @@ function refusalOf(operator: string): string {
     : `"${operator}" isn't supported in label selectors`;
 }
 
-/** Makes something of an array, once for as long as it is the same: discovery is cached by it. */
+/** Memoizes the result for the latest array: discovery is cached by it. */
 export function ofSameArray<T, Result>(
   make: (array: readonly T[]) => Result,
 ): (array: readonly T[]) => Result {
@@ -180,9 +179,9 @@ export function ofSameArray<T, Result>(
 }
 
 /**
- * 404: there is no such metric, in the words of the reference library.
+ * 404 for a metric, in the words of the reference library.
  *
- * @param of the resource, and behind it an object's name where one is meant
+ * @param of the resource, followed by the object's name if there is one
  */
 export function noSuchMetric(metric: string, of: string, selector = ''): StatusError {
   const chosen = selector === '' ? '' : ` with selector ${selector}`;

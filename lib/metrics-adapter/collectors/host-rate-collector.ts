@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { list, type MetricCollector, numberIn, readSettings } from './metric-collector.ts';
 
-/** What the collector of hosts' requests works with. */
 interface HostRateCollectorOptions {
   readonly server: PrometheusServer;
   /** The series that counts requests by host. */
@@ -18,7 +17,7 @@ const settings = z.object({
     .describe('Share of the requests that counts, in per cent; by default 100.'),
 });
 
-/** Requests a second to host names, as Prometheus knows them, for an External metric. */
+/** Requests per second to hosts, from Prometheus, for an External metric. */
 export function hostRateCollector({ server, series }: HostRateCollectorOptions): MetricCollector {
   return {
     name: 'requests-per-second',
@@ -32,19 +31,18 @@ export function hostRateCollector({ server, series }: HostRateCollectorOptions):
   };
 }
 
-/** What a host may be called; a star is the first part of one alone. */
+/** Host names; `*` is allowed as the first label only. */
 const HOST = /^(?:\*\.)?[a-zA-Z0-9_-][a-zA-Z0-9_.-]{0,252}$/;
 
-/** Whether a text is a host. */
 function isHost(text: string): boolean {
   return HOST.test(text);
 }
 
 /**
- * How many requests a second go to hosts, in PromQL, by a series that has hosts with underscores for dots.
+ * PromQL for the requests per second to hosts, from a series whose hosts have underscores instead of dots.
  *
- * @param weight which share of the requests counts, of 1
- * @throws for what is no host
+ * @param weight fraction of the requests that counts
+ * @throws for an invalid host
  */
 export function hostQuery(
   series: string,

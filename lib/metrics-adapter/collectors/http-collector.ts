@@ -14,7 +14,7 @@ const settings = z.object({
   ...jsonSettings,
 });
 
-/** A number in the JSON of any endpoint that may be asked, for an External metric. */
+/** A number in the JSON of any allowed endpoint, for an External metric. */
 export function httpCollector({ clients }: { readonly clients: HttpClients }): MetricCollector {
   return {
     name: 'json-path',

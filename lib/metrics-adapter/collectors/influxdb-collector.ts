@@ -13,22 +13,21 @@ import {
   text,
 } from './metric-collector.ts';
 
-/** As whom a metric has a server asked; the administrator says what it leaves out. */
+/** Credentials of a metric; the administrator's are the defaults. */
 export interface InfluxdbAccount {
   readonly organization: string | undefined;
   readonly token: string | undefined;
 }
 
-/** What the InfluxDB collector works with. */
 interface InfluxdbCollectorOptions {
-  /** The server that is asked where nothing else is said. */
+  /** The server of the flags, for metrics without a server. */
   readonly server: ((own: InfluxdbAccount) => InfluxdbServer) | undefined;
-  /** Clients for servers that annotations name, with no other credentials than these hold. */
+  /** Clients for servers in annotations, with the credentials of these alone. */
   readonly clients: HttpClients;
 }
 
 const TOKEN = /^[\x21-\x7e]{1,1024}$/;
-/** By kube-metrics-adapter's name first. */
+/** In order of precedence, kube-metrics-adapter's name first. */
 const VALUE_COLUMNS = ['metricvalue', '_value'];
 
 const settings = z.object({
@@ -45,7 +44,7 @@ const settings = z.object({
   org: text.optional().describe('Organization in InfluxDB.'),
 });
 
-/** Queries in Flux, for an External metric. */
+/** Flux queries, for an External metric. */
 export function influxdbCollector(options: InfluxdbCollectorOptions): MetricCollector {
   return {
     name: 'influxdb',
@@ -67,8 +66,8 @@ function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest)
   const flux = query ?? (name === undefined ? undefined : all.get(name)?.value);
   if (flux !== undefined && flux.trim() !== '') return flux;
   const subject = `metric ${nameOfMetric(metric)}`;
-  if (name === undefined) throw new Error(`Setting query or query-name is missing of ${subject}`);
-  throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);
+  if (name === undefined) throw new Error(`Setting query or query-name of ${subject} is missing`);
+  throw new Error(`${place('query-name')} is invalid: ${subject} has no setting ${JSON.stringify(name)}`);
 }
 
 function serverOf(
@@ -78,10 +77,9 @@ function serverOf(
   const { address, token, org } = values;
   if (!address) {
     if (server) return server({ organization: org, token });
-    throw new Error('There is no InfluxDB server to query: neither --influxdb-address nor address is given');
+    throw new Error('No InfluxDB server to query: neither --influxdb-address nor address is set');
   }
-  if (token === undefined || org === undefined)
-    throw new Error(`${place('address')} needs token and org beside it`);
+  if (token === undefined || org === undefined) throw new Error(`${place('address')} requires token and org`);
   const credentials = fixedCredentials({ authorization: `Token ${token}` });
   return new InfluxdbServer({ http: clients.find({ credentials }), url: address.url, org });
 }

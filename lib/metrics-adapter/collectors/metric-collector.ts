@@ -8,38 +8,41 @@ import { formatDuration, parseDurationMs } from '#lib/time/duration.ts';
 import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
 import type { CollectorConfig } from '../read-annotations.ts';
 
-/** A metric that is to be collected, and everything that is said of it. */
+/** A metric to collect, and its configuration. */
 export interface CollectorRequest {
   readonly hpa: ScaledHpa;
   readonly metric: HpaMetric;
-  /** `undefined` where no annotation speaks of it. */
+  /** `undefined` without an annotation for it. */
   readonly config: CollectorConfig | undefined;
 }
 
 /** A way to collect metrics. */
 export interface MetricCollector {
-  /** As annotations and the label `type` name it. */
+  /** Its name in annotations and the label `type`. */
   readonly name: string;
-  /** Names of External metrics that mean this collector without a label `type`, as was usual once; also as that label beside annotations. */
+  /**
+   * Names of External metrics that imply this collector without a label `type`, as in earlier versions; also with that
+   * label beside annotations.
+   */
   readonly legacyMetrics: readonly string[];
   readonly types: readonly HpaMetric['type'][];
-  /** What annotations and labels may say to it, each with its description. */
+  /** Settings in annotations and labels, each with its description. */
   readonly settings: SettingsSchema;
-  /** Whether a setting that is none of these means something nevertheless, as one that another names. */
+  /** Whether an additional setting is meaningful, such as one that another setting refers to. */
   readonly takesAlso?: (name: string, settings: ReadonlyMap<string, SettingOrLabel>) => boolean;
-  /** Whether a value is divided by the replicas of the HPA's target though no annotation says so. */
+  /** Whether a value is divided by the replicas of the HPA's target by default. */
   readonly dividesByReplicas?: (metric: HpaMetric) => boolean;
-  /** Whether all samples are served, as rows with labels of their own; by default the first alone. */
+  /** Whether all samples are served, as rows with their own labels; by default the first alone. */
   readonly servesAll?: boolean;
-  /** Whether a metric that no annotation speaks of is nevertheless its own, as by the kind of its object. */
+  /** Whether a metric without annotations belongs to it, for example by the kind of its object. */
   readonly claims?: (metric: HpaMetric) => boolean;
-  /** Calls a listener whenever {@link queryOf} would say something else than before, for what no HPA says. */
+  /** Calls a listener whenever {@link queryOf} changes for a reason outside HPAs. */
   onChange?(listener: () => void): void;
-  /** @throws an Error that says which annotation or label cannot be used, or what is missing */
+  /** @throws an Error with the annotation or label that is invalid, or the setting that is missing */
   queryOf(request: CollectorRequest): Query;
 }
 
-/** Settings of a collector: the labels of the metric's selector, and over them those of annotations. */
+/** Settings of a collector: labels of the metric's selector, overridden by annotations. */
 export function settingsOf({ metric, config }: CollectorRequest): ReadonlyMap<string, SettingOrLabel> {
   const labels = Object.entries(metric.matchLabels).map(
     ([name, value]) => [name, { value, place: `Label ${name} of the metric's selector` }] as const,
@@ -47,25 +50,25 @@ export function settingsOf({ metric, config }: CollectorRequest): ReadonlyMap<st
   return new Map([...labels, ...(config?.settings ?? [])]);
 }
 
-/** A value and where it stands, as errors name it. */
+/** A value and its origin in errors. */
 export interface SettingOrLabel {
   readonly value: string;
   readonly place: string;
 }
 
-/** The settings of a collector: what they say, and where each stands. */
+/** Settings of a collector: parsed values and origins. */
 export interface ReadSettings<S extends SettingsSchema> {
   readonly values: z.output<S>;
-  /** `Annotation …` or `Label …`, as errors begin; the bare name of one that is not there. */
+  /** `Annotation …` or `Label …`, with which errors begin; the bare name of an absent setting. */
   place(name: string): string;
-  /** All that there are, as they are written. */
+  /** All settings as they are written. */
   readonly all: ReadonlyMap<string, SettingOrLabel>;
 }
 
 /**
- * Reads the settings of a metric's collector: its annotations, and the labels of its selector where these say nothing.
+ * Parses the settings of a metric's collector: its annotations, and for absent ones the labels of its selector.
  *
- * @throws an Error that names the annotation or label and the rule that it breaks
+ * @throws an Error with the annotation or label and the rule that it breaks
  */
 export function readSettings<S extends SettingsSchema>(
   schema: S,
@@ -81,16 +84,16 @@ export function readSettings<S extends SettingsSchema>(
   if (read.success) return { values: read.data, place, all };
   const [issue] = read.error.issues;
   const name = String(issue?.path[0] ?? '');
-  if (all.has(name)) throw new Error(`${place(name)} ${issue?.message ?? 'cannot be used'}`);
-  throw new Error(`Setting ${name} is missing of metric ${nameOfMetric(request.metric)}`);
+  if (all.has(name)) throw new Error(`${place(name)} ${issue?.message ?? 'is invalid'}`);
+  throw new Error(`Setting ${name} of metric ${nameOfMetric(request.metric)} is missing`);
 }
 
-/** What the settings of a collector may be; each is written as text, and its error goes behind its name. */
+/** Schemas of settings; each is a string, and its error follows its name. */
 type SettingsSchema = z.ZodObject<Record<string, z.ZodType<unknown, string | undefined>>>;
 
 const SHOWN_LENGTH = 50;
 
-/** Any text but an empty one. */
+/** Any text that is not blank. */
 export const text = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' });
 
 /** One of these words. */
@@ -98,12 +101,12 @@ export function choice<const W extends string>(words: readonly [W, ...W[]]) {
   return z.enum(words, { error: ({ input }) => `must be ${words.join(', ')}, not ${shown(input)}` });
 }
 
-/** A whole number in a range. */
+/** An integer in a range. */
 export function wholeNumber(least: number, most: number) {
   return convert((value) => {
     const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= least && number <= most ? number : undefined;
-  }, `a whole number from ${least} to ${most}`);
+  }, `an integer from ${least} to ${most}`);
 }
 
 /** A number in a range. */
@@ -114,7 +117,7 @@ export function numberIn(least: number, most: number) {
   }, `a number from ${least} to ${most}`);
 }
 
-/** A duration as Go writes it, in a range, as milliseconds. */
+/** A duration in Go's format, in a range, as milliseconds. */
 export function duration(leastMs: number, mostMs: number) {
   return convert(
     (value) => {
@@ -125,7 +128,7 @@ export function duration(leastMs: number, mostMs: number) {
   );
 }
 
-/** Where a source is, and the credentials that its URL holds; an error never shows it. */
+/** The URL of a source and the credentials in it; an error never contains these. */
 export const sourceUrl = z.string().transform((value, context): SourceUrl => {
   const read = parseSourceUrl(value);
   if (typeof read !== 'string') return read;
@@ -133,7 +136,7 @@ export const sourceUrl = z.string().transform((value, context): SourceUrl => {
   return z.NEVER;
 });
 
-/** Several texts of which each is one, separated by commas. */
+/** Several comma-separated items, each matching a pattern. */
 export function list(each: RegExp, rule: string) {
   return z.string().transform((value, context): readonly string[] => {
     const entries = value.split(',').map((entry) => entry.trim());
@@ -157,14 +160,14 @@ function shown(value: unknown): string {
   return JSON.stringify(String(value).slice(0, SHOWN_LENGTH));
 }
 
-/** What says which number of a JSON document counts. */
+/** Settings that select the number in a JSON document. */
 export const jsonSettings = {
   'json-key': text
     .optional()
-    .describe('JSONPath of the number, as in `$.queue.length`; this or `json-eval`.'),
+    .describe('JSONPath of the number, such as `$.queue.length`; alternative to `json-eval`.'),
   'json-eval': text
     .optional()
-    .describe('Expression over the document, as in `$.busy / $.workers * 100`; this or `json-key`.'),
+    .describe('Expression over the document, such as `$.busy / $.workers * 100`; alternative to `json-key`.'),
   aggregator: choice(['avg', 'min', 'max', 'sum'])
     .optional()
     .describe('Combines several numbers: `avg`, `min`, `max` or `sum`.'),
@@ -172,16 +175,16 @@ export const jsonSettings = {
 
 const schema = z.object(jsonSettings);
 
-/** @throws an Error that names the setting that cannot be used */
+/** @throws an Error with the invalid setting */
 export function extractOf(
   { values, place }: Pick<ReadSettings<typeof schema>, 'values' | 'place'>,
   { metric }: CollectorRequest,
 ): JsonExtract {
   const { 'json-key': path, 'json-eval': expression, aggregator } = values;
   if (path !== undefined && expression !== undefined)
-    throw new Error(`${place('json-eval')} and ${place('json-key')} exclude each other`);
+    throw new Error(`${place('json-eval')} and ${place('json-key')} are mutually exclusive`);
   if (path === undefined && expression === undefined)
-    throw new Error(`Setting json-key or json-eval is missing of metric ${nameOfMetric(metric)}`);
+    throw new Error(`Setting json-key or json-eval of metric ${nameOfMetric(metric)} is missing`);
   const form = path === undefined ? 'expression' : 'path';
   try {
     return jsonExtract({ form, text: path ?? expression ?? '', aggregator });

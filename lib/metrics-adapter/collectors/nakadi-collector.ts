@@ -13,7 +13,7 @@ import {
 
 const settings = z.object({
   'metric-type': choice(['consumer-lag-seconds', 'unconsumed-events']).describe(
-    '`consumer-lag-seconds`, the most of all partitions, or `unconsumed-events`, their sum.',
+    '`consumer-lag-seconds`, the maximum of all partitions, or `unconsumed-events`, their sum.',
   ),
   'subscription-id': text.optional().describe('The subscription; or the following three settings.'),
   'owning-application': text.optional().describe('Application that owns the subscriptions.'),
@@ -23,7 +23,7 @@ const settings = z.object({
   'consumer-group': text.optional().describe('Consumer group of the subscriptions.'),
 });
 
-/** How far consumers of Nakadi's events lag behind, for an External metric. */
+/** Lag of consumers of Nakadi events, for an External metric. */
 export function nakadiCollector({ server }: { readonly server: NakadiServer }): MetricCollector {
   return {
     name: 'nakadi',
@@ -50,13 +50,13 @@ function subscriptionsIn(
   if (id !== undefined) {
     if (owningApplication !== undefined || eventTypes || consumerGroup !== undefined)
       throw new Error(
-        `${place('subscription-id')} excludes owning-application, event-types and consumer-group`,
+        `${place('subscription-id')} and owning-application, event-types or consumer-group are mutually exclusive`,
       );
     return { id };
   }
   if (owningApplication !== undefined && eventTypes && consumerGroup !== undefined)
     return { owningApplication, eventTypes, consumerGroup };
   throw new Error(
-    `Setting subscription-id, or all of owning-application, event-types and consumer-group, is missing of metric ${nameOfMetric(metric)}`,
+    `Setting subscription-id, or all of owning-application, event-types and consumer-group, of metric ${nameOfMetric(metric)} is missing`,
   );
 }

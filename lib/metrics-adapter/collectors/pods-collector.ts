@@ -16,19 +16,18 @@ import {
   wholeNumber,
 } from './metric-collector.ts';
 
-/** What asking pods needs. */
 interface PodsCollectorOptions {
   readonly clock: Clock;
-  /** May ask any address that a pod may have. */
+  /** Can reach any address that a pod may have. */
   readonly clients: HttpClients;
   readonly pods: TargetPods;
   readonly selectors: Pick<TargetSelectors, 'selectorOf'>;
-  /** How often pods are asked where an HPA does not say it. */
+  /** Poll interval of pods without a setting in the HPA. */
   readonly defaultIntervalMs: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000;
-/** Values count for three intervals: where one pod hangs, those of the others are to be there again before. */
+/** Values are valid for three intervals: if one pod hangs, new values of the others must arrive before. */
 const DEFAULT_TIMEOUT_INTERVALS = 2;
 const MAX_TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -39,7 +38,7 @@ const settings = z.object({
   path: z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x3e\x40-\x7e]*$/.test(value), {
-      error: 'must be a path of at most 1024 characters, with what is unusual percent-encoded',
+      error: 'must be a path of at most 1024 characters, with special ones percent-encoded',
     })
     .default('')
     .describe('Path of the document; by default `/`.'),
@@ -49,7 +48,7 @@ const settings = z.object({
   'raw-query': z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x7e]*$/.test(value), {
-      error: 'must be a query of at most 1024 characters, with what is unusual percent-encoded',
+      error: 'must be a query of at most 1024 characters, with special ones percent-encoded',
     })
     .default('')
     .describe('Query of the URL, without the `?`.'),
@@ -82,12 +81,12 @@ export function podsCollector(options: PodsCollectorOptions): MetricCollector {
       const { namespace, scaleTargetRef } = request.hpa;
       const target = { ...scaleTargetRef, namespace };
       const { intervalMs = defaultIntervalMs } = request.config ?? {};
-      const unlessGivenMs = Math.min(DEFAULT_TIMEOUT_MS, DEFAULT_TIMEOUT_INTERVALS * intervalMs);
-      const timeoutMs = timeoutOf(values['request-timeout'], unlessGivenMs);
+      const defaultMs = Math.min(DEFAULT_TIMEOUT_MS, DEFAULT_TIMEOUT_INTERVALS * intervalMs);
+      const timeoutMs = timeoutOf(values['request-timeout'], defaultMs);
       const connectTimeoutMs = timeoutOf(values['connect-timeout'], DEFAULT_TIMEOUT_MS);
       const minAgeMs = values['min-pod-ready-age'] ?? 0;
       const { scheme, port } = values;
-      let isFirst = true; // what the HPA says has changed, or it is new
+      let isFirst = true; // the HPA has changed, or is new
       const podsNow = async (signal: AbortSignal) => {
         const select = async (isDoubted: boolean) =>
           await pods.select(namespace, await selectors.selectorOf(target, { signal, isDoubted }), signal);
@@ -103,7 +102,7 @@ export function podsCollector(options: PodsCollectorOptions): MetricCollector {
           ...['pods', namespace, apiVersion, kind, name, scheme, port, path, extract.key],
           ...[timeoutMs, connectTimeoutMs, minAgeMs],
         ]),
-        // What stands behind the question mark may be a key that nobody else is to see.
+        // The query may contain a secret key.
         description: `${shorten(extract.text)} in ${pathname} at port ${port} of the pods of ${kind} ${namespace}/${name}`,
         source: 'pods',
         maxConcurrent: Number.POSITIVE_INFINITY, // the fleet bounds them, pod by pod
@@ -119,11 +118,11 @@ export function podsCollector(options: PodsCollectorOptions): MetricCollector {
   };
 }
 
-/** So that those of the pods that responded count, although others took as long as they may. */
+/** So that the results of pods that responded count, although others run into the timeout. */
 const SPARE_MS = 1_000;
 
-function timeoutOf(givenMs: number | undefined, unlessGivenMs: number): number {
-  return givenMs === 0 ? MAX_TIMEOUT_MS : (givenMs ?? unlessGivenMs);
+function timeoutOf(givenMs: number | undefined, defaultMs: number): number {
+  return givenMs === 0 ? MAX_TIMEOUT_MS : (givenMs ?? defaultMs);
 }
 
 function memberOf(

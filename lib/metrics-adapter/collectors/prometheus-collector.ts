@@ -11,16 +11,15 @@ import {
   text,
 } from './metric-collector.ts';
 
-/** Neither the administrator nor the HPA names a Prometheus server. */
+/** Neither the flags nor the HPA configure a Prometheus server. */
 export class NoPrometheusServer extends Error {}
 
-/** What the Prometheus collector works with. */
 interface PrometheusCollectorOptions {
-  /** The server that is asked where nothing else is said; `undefined` where there is none. */
+  /** The server of the flags; `undefined` without one. */
   readonly server: PrometheusServer | undefined;
-  /** Others, by the names that `prometheus-server-alias` calls them. */
+  /** Further servers by name, for `prometheus-server-alias`. */
   readonly additionalServers: ReadonlyMap<string, PrometheusServer>;
-  /** Clients for servers that annotations name, with no other credentials than their URLs hold. */
+  /** Clients for servers in annotations, with the credentials of their URLs alone. */
   readonly clients: HttpClients;
 }
 
@@ -39,7 +38,7 @@ type Settings = ReadSettings<typeof settings>;
 
 const SHOWN_LENGTH = 50;
 
-/** Instant queries of Prometheus: one number for an External metric, or for an object. */
+/** Instant queries of Prometheus: one number for an External or Object metric. */
 export function prometheusCollector(options: PrometheusCollectorOptions): MetricCollector {
   return {
     name: 'prometheus',
@@ -54,19 +53,19 @@ export function prometheusCollector(options: PrometheusCollectorOptions): Metric
   };
 }
 
-/** The query itself, or the setting that `query-name` names, as was usual once. */
+/** The query itself, or the setting that `query-name` refers to, as in earlier versions. */
 function queryIn({ values, place, all }: Settings, { metric, config }: CollectorRequest): string {
   const { query, 'query-name': name } = values;
   if (query !== undefined) return query;
   const subject = `metric ${nameOfMetric(metric)}`;
   if (name === undefined) {
     const unknown = [...(config?.settings ?? [])].find(([one]) => !Object.hasOwn(settings.shape, one));
-    const instead = unknown ? `; ${unknown[1].place} means nothing to collector prometheus` : '';
-    throw new Error(`Setting query or query-name is missing of ${subject}${instead}`);
+    const instead = unknown ? `; ${unknown[1].place} is not a setting of collector prometheus` : '';
+    throw new Error(`Setting query or query-name of ${subject} is missing${instead}`);
   }
   const named = all.get(name)?.value ?? '';
   if (named.trim() !== '') return named;
-  throw new Error(`${place('query-name')} names no query: ${subject} has no setting ${JSON.stringify(name)}`);
+  throw new Error(`${place('query-name')} is invalid: ${subject} has no setting ${JSON.stringify(name)}`);
 }
 
 function serverOf(
@@ -77,7 +76,7 @@ function serverOf(
   const { 'prometheus-server': own, 'prometheus-server-alias': alias } = values;
   if (own && alias !== undefined)
     throw new Error(
-      `${place('prometheus-server-alias')} and ${place('prometheus-server')} exclude each other`,
+      `${place('prometheus-server-alias')} and ${place('prometheus-server')} are mutually exclusive`,
     );
   if (own)
     return new PrometheusServer({ url: own.url, http: clients.find({ credentials: own.credentials }) });
@@ -93,6 +92,6 @@ function serverOf(
   if (server) return server;
   const key = `${CONFIG_PREFIX}${type.toLowerCase()}.${name}.prometheus/prometheus-server`;
   throw new NoPrometheusServer(
-    `There is no Prometheus server to query: the autoscaler has no flag --prometheus-server, and the HPA no annotation ${key}`,
+    `No Prometheus server to query: neither the flag --prometheus-server nor the annotation ${key} is set`,
   );
 }

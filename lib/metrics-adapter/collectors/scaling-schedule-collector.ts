@@ -10,14 +10,13 @@ import {
 import { type ScheduleDefaults, scheduledValue } from '../scaling-schedules/scheduled-value.ts';
 import type { MetricCollector } from './metric-collector.ts';
 
-/** What the collector works with. */
 interface ScalingScheduleCollectorOptions {
   readonly schedules: FoundSchedules;
   readonly defaults: ScheduleDefaults;
   readonly clock: Clock;
 }
 
-/** Values by the clock: of metrics whose object is a ScalingSchedule or ClusterScalingSchedule, without annotations. */
+/** Values by time: of metrics whose object is a ScalingSchedule or ClusterScalingSchedule, without annotations. */
 export function scalingScheduleCollector(options: ScalingScheduleCollectorOptions): MetricCollector {
   const { schedules, defaults, clock } = options;
   return {

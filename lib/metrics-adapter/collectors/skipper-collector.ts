@@ -10,7 +10,6 @@ import type { DescribedObject, HpaMetric } from '../collected-metrics.ts';
 import { hostQuery } from './host-rate-collector.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
-/** What the Skipper collector works with. */
 interface SkipperCollectorOptions {
   readonly server: PrometheusServer;
   readonly client: Pick<ApiClient, 'getJson'>;
@@ -33,7 +32,7 @@ const settings = z.object({
     ),
 });
 
-/** Requests a second that Skipper serves for an Ingress or a RouteGroup, as Prometheus knows them, for an Object metric. */
+/** Requests per second that Skipper serves for an Ingress or a RouteGroup, from Prometheus, for an Object metric. */
 export function skipperCollector(options: SkipperCollectorOptions): MetricCollector {
   const { ingresses, routeGroups } = options;
   const isOurs = (object: DescribedObject | undefined) =>
@@ -50,10 +49,10 @@ export function skipperCollector(options: SkipperCollectorOptions): MetricCollec
       const { describedObject: object } = metric;
       if (!object || !isOurs(object))
         throw new Error(
-          'Collector skipper is for Ingresses and RouteGroups, as the flags --skipper-… choose',
+          'Collector skipper supports Ingresses and RouteGroups, as enabled by the flags --skipper-…',
         );
       if (!isMetric(metric.name))
-        throw new Error(`Collector skipper is for metrics ${METRIC}, not ${JSON.stringify(metric.name)}`);
+        throw new Error(`Collector skipper supports metrics ${METRIC}, not ${JSON.stringify(metric.name)}`);
       const { backend = backendIn(metric) } = readSettings(settings, request).values;
       const target = { ...object, namespace: hpa.namespace };
       return queryOf(target, backend, options);
@@ -77,7 +76,7 @@ function queryOf(target: Target, backend: string | undefined, options: SkipperCo
       if (hosts.length === 0) throw new Error(`${shown} has no hosts`);
       const weight = weightOf(weights, backend);
       if (weight === undefined)
-        throw new Error(`Setting backend is missing: ${shown} shares its requests out among several`);
+        throw new Error(`Setting backend is missing: ${shown} distributes its requests among several`);
       return await server.query(hostQuery(SERIES, { hosts, weight })).run(signal);
     },
   };
@@ -91,16 +90,16 @@ async function read(
   const { apiVersion = 'v1', kind, namespace, name } = target;
   try {
     const resource = await mapper.find({ apiVersion, kind }, signal);
-    if (!resource) throw new Error(`the API server serves no ${kind} of ${apiVersion}`);
+    if (!resource) throw new Error(`the API server does not serve ${kind} of ${apiVersion}`);
     const object = await client.getJson(objectPath(resource, target), { signal });
     return isIngress(target) ? readIngress(object, backendsAnnotations) : readRouteGroup(object);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new Error(`Cannot tell the hosts of ${kind} ${namespace}/${name}`, { cause });
+    throw new Error(`Cannot find hosts of ${kind} ${namespace}/${name}`, { cause });
   }
 }
 
-/** Of 1; of several ways of saying so the greatest; `undefined` where it depends on a backend and none is named. */
+/** A fraction; the largest of several annotations; `undefined` where it depends on a backend and none is set. */
 function weightOf(weights: RoutedObject['weights'], backend: string | undefined): number | undefined {
   if (weights.length === 0) return 1;
   if (backend === undefined) return undefined;
@@ -127,16 +126,16 @@ function groupOf({ apiVersion = '' }: DescribedObject): string {
   return apiVersion.split('/')[0] ?? '';
 }
 
-/** Where requests come in, and how they are shared out. */
+/** Hosts of an object, and weights of its backends. */
 interface RoutedObject {
   readonly hosts: readonly string[];
-  /** Per cent by backend, one map for each way of saying so; none where requests are not shared out. */
+  /** Per cent by backend, one map for each annotation; empty where there are no weights. */
   readonly weights: readonly Readonly<Record<string, number>>[];
 }
 
 const PERCENT = z.number().min(0).max(100);
 const WEIGHTS = z.record(z.string(), PERCENT);
-/** Of a RouteGroup: a share, of whatever sum they have. */
+/** Of a RouteGroup: relative to the sum of all weights. */
 const WEIGHT = z.number().min(0).default(0);
 const HOSTS = z.array(z.string()).nullable().default([]);
 
@@ -159,7 +158,11 @@ const ROUTE_GROUP = z.object({
   }),
 });
 
-/** Takes an Ingress. @throws an Error that names the field or annotation that cannot be used */
+/**
+ * Reads an Ingress.
+ *
+ * @throws an Error with the invalid field or annotation
+ */
 export function readIngress(value: unknown, backendsAnnotations: readonly string[]): RoutedObject {
   const { metadata, spec } = readAs(INGRESS, 'an Ingress', value);
   const annotations = metadata.annotations ?? {};
@@ -171,14 +174,18 @@ export function readIngress(value: unknown, backendsAnnotations: readonly string
   return { hosts: [...new Set(hosts)], weights };
 }
 
-/** Takes a RouteGroup. @throws an Error that names the field that cannot be used */
+/**
+ * Reads a RouteGroup.
+ *
+ * @throws an Error with the invalid field
+ */
 export function readRouteGroup(value: unknown): RoutedObject {
   const { hosts, defaultBackends } = readAs(ROUTE_GROUP, 'a RouteGroup', value).spec;
   const backends = defaultBackends ?? [];
   return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [shares(backends)] : [] };
 }
 
-/** Skipper goes by the sum of all weights, and deals out evenly where none is above 0. */
+/** As Skipper does, relative to the sum of all weights, and evenly where none is above 0. */
 function shares(
   backends: readonly { readonly backendName: string; readonly weight: number }[],
 ): Readonly<Record<string, number>> {

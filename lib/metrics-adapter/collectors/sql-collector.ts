@@ -2,18 +2,17 @@ import { z } from 'zod';
 import type { Query } from '#lib/sources/query.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
-/** A database that the administrator names. */
+/** A database that the administrator configures. */
 interface NamedDatabase {
-  /** Whether HPAs of a namespace may ask it. */
+  /** Whether HPAs of a namespace may query it. */
   allows(namespace: string): boolean;
   query(text: string): Query;
-  /** Calls a listener whenever others may ask it than before. */
+  /** Calls a listener whenever the allowed namespaces change. */
   onChange(listener: () => void): void;
 }
 
-/** What the SQL collector works with. */
 export interface SqlCollectorOptions {
-  /** Databases by the names that the administrator gave them. */
+  /** Databases by their configured names. */
   readonly sources: ReadonlyMap<string, NamedDatabase>;
 }
 
@@ -22,7 +21,7 @@ const settings = z.object({
   query: text.describe('The query: one number, or rows of labels and a number, all of which are served.'),
 });
 
-/** SQL queries of databases that the administrator names: one number, or rows of labels and a number. */
+/** SQL queries of configured databases: one number, or rows of labels and a number. */
 export function sqlCollector({ sources }: SqlCollectorOptions): MetricCollector {
   return {
     name: 'sql',
@@ -39,7 +38,7 @@ export function sqlCollector({ sources }: SqlCollectorOptions): MetricCollector 
       const allowed = new Map([...sources].filter(([, source]) => source.allows(namespace)));
       const source = allowed.get(values.source);
       if (source) return source.query(values.query);
-      // A source that this namespace may not ask is none here: not even its name is told.
+      // A source that this namespace may not query is not listed: even its name is withheld.
       const known = [...allowed.keys()].join(', ') || 'none';
       throw new Error(
         `${place('source')} must be one of --sql-source (${known}), not ${JSON.stringify(values.source.slice(0, SHOWN_LENGTH))}`,

@@ -13,8 +13,8 @@ import {
 const TAG = 'tag-';
 const DEFAULT_DURATION_MS = 600_000;
 const MAX_DURATION_MS = 7 * 86_400_000;
-const AGGREGATOR = /^(?:avg|count|last|max|min|sum|diff)$/; // written out, so that what it costs can be checked
-/** Each works on what those before it made; there are seven. */
+const AGGREGATOR = /^(?:avg|count|last|max|min|sum|diff)$/; // written out, so that its cost can be checked
+/** Each works on the result of the previous; there are seven. */
 const MAX_AGGREGATORS = 10;
 
 const settings = z.object({
@@ -24,12 +24,12 @@ const settings = z.object({
     .optional()
     .describe('Age of the oldest data point that counts; by default 10m.'),
   aggregators: list(AGGREGATOR, `some of ${ZMON_AGGREGATORS.join(', ')}`)
-    .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be no more than ${MAX_AGGREGATORS}` })
+    .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be at most ${MAX_AGGREGATORS}` })
     .optional()
     .describe('Functions that combine the data, applied in order, separated by commas; by default `last`.'),
 });
 
-/** The data of a check of ZMON, for an External metric; `tag-NAME` settings say of which entities. */
+/** The data of a ZMON check, for an External metric; `tag-NAME` settings select entities. */
 export function zmonCollector({ server }: { readonly server: ZmonServer }): MetricCollector {
   return {
     name: 'zmon',
@@ -53,9 +53,9 @@ export function zmonCollector({ server }: { readonly server: ZmonServer }): Metr
   };
 }
 
-/** @throws for what KairosDB would refuse at each request */
+/** @throws for what KairosDB would refuse with each request */
 function tagOf([name, { value, place }]: readonly [string, SettingOrLabel]): readonly [string, string] {
-  if (name === TAG) throw new Error(`${place} must have the name of a tag behind "${TAG}"`);
+  if (name === TAG) throw new Error(`${place} must have the name of a tag after "${TAG}"`);
   if (value.trim() === '') throw new Error(`${place} must not be empty`);
   return [name.slice(TAG.length), value];
 }

@@ -33,24 +33,24 @@ const API_SERVICE = z.object({
 
 interface Registered {
   readonly name: string;
-  /** As in `kube-system/autoscaler`. */
+  /** Such as `kube-system/autoscaler`. */
   readonly service: string;
   /** Why it is not available; `undefined` where it is. */
   readonly unavailable: string | undefined;
 }
 
-/** Whether the API server sends requests for the metrics here that are collected. */
+/** Checks that the API server routes requests for the collected metrics to the autoscaler. */
 export function apiServices(examined: ExaminedMetrics): Check {
   return {
     name: 'metrics-api-services',
     title: 'APIServices of collected metrics',
 
     async run(context) {
-      return await examined.look(context, async ({ metrics, problems }) => {
+      return await examined.withPlans(context, async ({ metrics, problems }) => {
         const found: Finding[] = [];
         for (const group of examined.groups) {
           const needed = metrics.filter((one) => one.group === group);
-          if (needed.length === 0) found.push(note(group, isAskedFor(group, problems) ? NONE_CAN_BE : NONE));
+          if (needed.length === 0) found.push(note(group, isUsed(group, problems) ? NONE_CAN_BE : NONE));
           else found.push(...(await examineGroup(context, group, needed)));
         }
         return found;
@@ -59,12 +59,11 @@ export function apiServices(examined: ExaminedMetrics): Check {
   };
 }
 
-const NONE = 'no HPA needs it of the autoscaler';
-const NONE_CAN_BE =
-  'not looked at: HPAs need it, but none of their metrics can be collected as it is configured';
+const NONE = 'no HPA uses it for collected metrics';
+const NONE_CAN_BE = 'not checked: HPAs use it, but all of their metrics have invalid configurations';
 
-/** Whether an HPA asks for a metric of the group that cannot be collected. */
-function isAskedFor(group: MetricsGroup, problems: ExaminedPlans['problems']): boolean {
+/** Whether an HPA has a metric of the group that cannot be collected. */
+function isUsed(group: MetricsGroup, problems: ExaminedPlans['problems']): boolean {
   return problems.some(({ metric, isQuiet }) => !isQuiet && metric !== '' && groupOf(metric) === group);
 }
 
@@ -94,7 +93,7 @@ async function examineGroup(
   if (!responding) return found;
   const known = needed.filter((one) => isDiscovered(one, responding.names));
   if (known.length > 0) return found;
-  const seen = `has none of the ${needed.length} metrics that are collected`;
+  const seen = `serves none of the ${needed.length} collected metrics`;
   return [
     ...found,
     failed(group, seen, { diagnosis: 'metrics-api-of-another', ...names, SERVICE: first.service }),
@@ -116,7 +115,7 @@ async function read(context: ApiContext, name: string): Promise<Registered | und
     );
     const service = spec.service ? `${spec.service.namespace}/${spec.service.name}` : 'the API server itself';
     const condition = status?.conditions?.find(({ type }) => type === 'Available');
-    const { reason = 'unknown', message = 'nothing is said of it' } = condition ?? {};
+    const { reason = 'unknown', message = 'no condition Available' } = condition ?? {};
     const unavailable = condition?.status === 'True' ? undefined : `${reason}: ${message}`;
     return { name, service, unavailable };
   } catch (error) {

@@ -12,14 +12,14 @@ import {
 const NONE = 'no HPA has a metric that is collected here';
 const NONE_CAN_BE = 'HPAs use metrics that are collected here, but none of them can be collected';
 
-/** Whether the annotations of HPAs can be read that say how their metrics are collected. */
+/** Checks the annotations of HPAs that configure how their metrics are collected. */
 export function configurations(examined: ExaminedMetrics): Check {
   return {
     name: 'metrics-configuration',
-    title: 'Metrics that HPAs have collected',
+    title: 'Configurations of collected metrics',
 
     async run(context) {
-      return await examined.look(context, async ({ metrics, problems }) => {
+      return await examined.withPlans(context, async ({ metrics, problems }) => {
         const wrong = problems.map(({ hpa, metric, error, isQuiet, meant }) => {
           const { namespace, name } = hpa;
           const subject = `${subjectOfHpa(hpa)}${metric === '' ? '' : ` ${metric}`}`;

@@ -10,40 +10,39 @@ import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics, MetricClaims } from '../plans/metric-owners.ts';
 import { planCollectors } from '../plans/plan-collectors.ts';
 
-/** Collectors as the flags choose them; what they opened is closed with the stack. */
+/** Opens the collectors that the flags choose; their resources are disposed with the stack. */
 export type OpenCollectors = (
   context: ApiContext,
   stack: AsyncDisposableStack,
 ) => Promise<readonly MetricCollector[]>;
 
-/** What is examined, and by which collectors. */
 interface ExaminedMetricsOptions {
   readonly openCollectors: OpenCollectors;
-  /** The one namespace to look at; `undefined` for all. */
+  /** `undefined` for all. */
   readonly namespace: string | undefined;
-  /** Metrics of an API that is not served are nobody's. */
+  /** Metrics of an API that is not served are ignored. */
   readonly groups: readonly MetricsGroup[];
 }
 
-/** A metrics API that collected metrics are served by. */
+/** An API group of collected metrics. */
 export type MetricsGroup = 'custom.metrics.k8s.io' | 'external.metrics.k8s.io';
 
-/** A metric of an HPA that is collected. */
+/** A collected metric of an HPA. */
 export interface ExaminedMetric {
   readonly hpa: ScaledHpa;
   readonly planned: PlannedCollector;
   readonly group: MetricsGroup;
 }
 
-/** What is collected, and what cannot be. */
+/** Collected metrics, and problems of those that cannot be collected. */
 export interface ExaminedPlans {
   readonly metrics: readonly ExaminedMetric[];
   readonly problems: readonly (PlanProblem & { readonly hpa: ScaledHpa })[];
 }
 
-/** The metrics of HPAs, as all checks of an examination see them: HPAs are listed once. */
+/** The metrics of HPAs, shared by all checks of an examination: HPAs are listed once. */
 export class ExaminedMetrics {
-  /** By their keys, the queries whose sources were found to give no result. */
+  /** Keys of the queries that had no result. */
   readonly silentQueries = new Set<string>();
   readonly #options: ExaminedMetricsOptions;
   #hpas: Promise<readonly ScaledHpa[]> | undefined;
@@ -56,8 +55,8 @@ export class ExaminedMetrics {
     return this.#options.groups;
   }
 
-  /** Works out what is collected, for as long as `look` takes. */
-  async look<T>(context: ApiContext, look: (plans: ExaminedPlans) => Promise<T>): Promise<T> {
+  /** Plans the collectors, and disposes them after `use`. */
+  async withPlans<T>(context: ApiContext, use: (plans: ExaminedPlans) => Promise<T>): Promise<T> {
     this.#hpas ??= this.#list(context);
     const hpas = await this.#hpas;
     await using stack = new AsyncDisposableStack();
@@ -69,7 +68,7 @@ export class ExaminedMetrics {
       const { won, lost } = contestMetrics(claims, hpa, planned);
       return { hpa, planned: won, problems: [...problems, ...lost] };
     });
-    return await look({
+    return await use({
       metrics: plans.flatMap(({ hpa, planned }) =>
         planned
           .map((one) => ({ hpa, planned: one, group: groupOf(nameOfMetric(one.metric)) }))
@@ -101,22 +100,22 @@ export class ExaminedMetrics {
   }
 }
 
-/** As findings name a metric. */
+/** A metric in findings. */
 export function subjectOf({ hpa, planned }: Pick<ExaminedMetric, 'hpa' | 'planned'>): string {
   return `${subjectOfHpa(hpa)} ${nameOfMetric(planned.metric)}`;
 }
 
-/** As findings name an HPA. */
+/** An HPA in findings. */
 export function subjectOfHpa({ namespace, name }: ScaledHpa): string {
   return `hpa ${namespace}/${name}`;
 }
 
-/** Which API serves a metric, by its name as messages have it. */
+/** The API group of a metric, by its name in messages. */
 export function groupOf(metric: string): MetricsGroup {
   return metric.startsWith('External/') ? 'external.metrics.k8s.io' : 'custom.metrics.k8s.io';
 }
 
-/** The versions of the metrics APIs, the one first that HPA controllers prefer. */
+/** Versions of the metrics APIs, in the order of preference of HPA controllers. */
 export const METRICS_VERSIONS: Readonly<Record<MetricsGroup, readonly string[]>> = {
   'custom.metrics.k8s.io': ['v1beta2', 'v1beta1'],
   'external.metrics.k8s.io': ['v1beta1'],
@@ -125,11 +124,11 @@ export const METRICS_VERSIONS: Readonly<Record<MetricsGroup, readonly string[]>>
 /** A version of a metrics API that responds through the API server. */
 interface RespondingVersion {
   readonly version: string;
-  /** The metrics that it tells of. */
+  /** The metrics in its discovery. */
   readonly names: ReadonlySet<string>;
 }
 
-/** The version that responds, with the metrics that its discovery lists; `undefined` where none does. */
+/** The responding version with the metrics in its discovery; `undefined` where none responds. */
 export async function respondingVersion(
   context: ApiContext,
   group: MetricsGroup,
@@ -155,27 +154,27 @@ export function isDiscovered({ planned, group }: ExaminedMetric, names: Readonly
   return names.values().some((one) => one.endsWith(`/${name}`));
 }
 
-/** What the doctor can find wrong with metrics that are collected for HPAs. */
+/** Diagnoses of metrics that are collected for HPAs. */
 export const METRICS_DIAGNOSES = {
   'metric-not-configured': {
-    title: 'A metric of an HPA cannot be collected as it is configured',
+    title: 'A metric of an HPA has an invalid configuration',
     remedy:
       'Fix what the finding names in the annotations or the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector.',
   },
   'prometheus-server-missing': {
-    title: 'There is no Prometheus to query for a metric of an HPA',
+    title: 'No Prometheus server is configured for a metric of an HPA',
     remedy:
       'Set --prometheus-server of the autoscaler, for all HPAs, or the annotation that the finding names, for HPA NAME only: `kubectl -n NAMESPACE edit hpa NAME`.',
   },
   'metric-misnamed': {
-    title: 'The annotations and the metrics of an HPA name a metric differently',
+    title: 'The annotations of an HPA configure a metric of another name than its spec',
     remedy:
       'Use the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. The annotations configure CONFIGURED, which no metric uses, and nothing collects ASKED; if another provider serves ASKED, remove the annotations.',
   },
   'metrics-api-unregistered': {
     title: 'A metrics API with collected metrics is not registered',
     remedy:
-      'Add the component COMPONENT to the kustomization, or set the values metricsApis of the chart, so that the APIService of GROUP leads to the autoscaler.',
+      'Add the component COMPONENT to the kustomization, or set the values metricsApis of the chart, so that the APIService of GROUP refers to the autoscaler.',
   },
   'metrics-api-unavailable': {
     title: 'An APIService of collected metrics is not available',
@@ -199,5 +198,5 @@ export const METRICS_DIAGNOSES = {
   },
 } as const satisfies Diagnoses;
 
-/** Makes the finding that one of them is. */
+/** Makes a finding with one of these diagnoses. */
 export const failed = failedBy(METRICS_DIAGNOSES);

@@ -15,16 +15,15 @@ import {
 import { servedValues } from './served-values.ts';
 import { sources } from './sources.ts';
 
-/** How collected metrics are looked at. */
 interface MetricsAdapterDoctorOptions {
   readonly servesCustom: boolean;
   readonly servesExternal: boolean;
   readonly openCollectors: OpenCollectors;
-  /** The one namespace to look at; `undefined` for all. */
+  /** `undefined` for all. */
   readonly namespace: string | undefined;
 }
 
-/** What the metrics adapter brings to the doctor: the chain from an annotation by its source to what the API serves. */
+/** Checks of the metrics adapter: the chain from an annotation by its source to the response of the API. */
 export function metricsAdapterDoctor(options: MetricsAdapterDoctorOptions): DoctorPart {
   const { servesCustom, servesExternal } = options;
   const groups: MetricsGroup[] = [
@@ -50,13 +49,13 @@ const OF_PODS: readonly Permission[] = [
   { verb: 'watch', ...PODS, instead: { ...PODS, seen: 'pods are listed every --resource-update-interval' } },
   ...['deployments', 'statefulsets', 'replicasets'].flatMap((resource) => [
     { verb: 'get', group: 'apps', resource },
-    { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each is read by itself' } },
+    { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each is read separately' } },
   ]),
 ];
 
 const LOOKUP_TIMEOUT_MS = 5000;
 
-/** Collectors of the doctor's own, which query as those of the autoscaler do; what they would log is in the findings. */
+/** Collectors that query as those of the autoscaler do; what they would log is in the findings. */
 export function doctorCollectors(options: MetricsAdapterPartOptions): OpenCollectors {
   const logger = { info() {}, warning() {}, error() {} };
   return async ({ client, mapper, clock }, stack) => {

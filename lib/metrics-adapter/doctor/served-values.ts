@@ -13,30 +13,30 @@ import {
 } from './examined-metrics.ts';
 
 const AT_ONCE = 16;
-/** An examination is to end: of more, the first are asked for. */
+/** Bounds the examination: of more metrics, the first are requested. */
 const MAX_METRICS = 500;
 
-/** Whether the HPA controller gets the metrics, asked for as it asks for them: through the API server. */
+/** Checks that the HPA controller gets the metrics, with the same requests: through the API server. */
 export function servedValues(examined: ExaminedMetrics): Check {
   return {
     name: 'metrics-served',
     title: 'Values of collected metrics',
 
     async run(context) {
-      return await examined.look(context, async ({ metrics }) => {
+      return await examined.withPlans(context, async ({ metrics }) => {
         const found: Finding[] = [];
         const semaphore = new Semaphore(AT_ONCE);
         for (const group of examined.groups) {
           const all = metrics.filter((one) => one.group === group);
           const responding = all.length === 0 ? undefined : await respondingVersion(context, group);
-          // Where nothing responds, or another provider does, the APIService's finding says so of all.
+          // Where nothing responds, or another provider does, the APIService's finding covers all.
           if (!responding || !all.some((one) => isDiscovered(one, responding.names))) continue;
-          const asked = all.slice(0, MAX_METRICS).map(async (one) => {
+          const requested = all.slice(0, MAX_METRICS).map(async (one) => {
             using _permit = await semaphore.acquire(context.signal);
             const isSilent = examined.silentQueries.has(one.planned.query.key);
             return await examineMetric(context, one, { version: responding.version, isSilent });
           });
-          found.push(...(await Promise.all(asked)));
+          found.push(...(await Promise.all(requested)));
         }
         return found.length > 0 ? found : [note('values', 'no collected metric to request')];
       });
@@ -50,17 +50,17 @@ async function examineMetric(
   { version, isSilent }: { readonly version: string; readonly isSilent: boolean },
 ): Promise<Finding> {
   const { namespace, name } = one.hpa;
-  // Where the source gives no result, its finding says so, and this one would be the same again.
+  // Where the source returns no result, its finding covers this one.
   const absent = (seen: string) =>
     isSilent
-      ? note(subjectOf(one), 'not served, as its source gives no result')
+      ? note(subjectOf(one), 'not served, since its source returns no result')
       : failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
   const path = await pathOf(context, one, version);
   if (path === undefined) return note(subjectOf(one), 'the kind of its object is not served');
   try {
     const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
     const [first] = Array.isArray(items) ? items : [];
-    if (first === undefined) return absent('the API has no value of it');
+    if (first === undefined) return absent('the API returns no value');
     return ok(subjectOf(one), `served: ${String(propertyOf(first, 'value'))}`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -68,7 +68,7 @@ async function examineMetric(
   }
 }
 
-/** Where the HPA controller asks for it; of pods, all of the namespace. */
+/** Path of the HPA controller's request; of pods, for all of the namespace. */
 async function pathOf(
   { mapper, signal }: ApiContext,
   { hpa: { namespace }, planned: { metric }, group }: ExaminedMetric,

@@ -9,29 +9,32 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { type ExaminedMetric, type ExaminedMetrics, failed, subjectOf } from './examined-metrics.ts';
 
 const AT_ONCE = 16;
-/** An examination is to end: of more, the first are asked. */
+/** Bounds the examination: of more queries, the first are sent. */
 const MAX_QUERIES = 500;
 const TIMEOUT_MS = 15_000;
 
-/** Whether each source responds, and each query has a result: they are asked as the autoscaler asks them, equal ones once. */
+/**
+ * Checks that each source responds, and that each query has a result: they are sent as the autoscaler sends them, equal
+ * ones once.
+ */
 export function sources(examined: ExaminedMetrics): Check {
   return {
     name: 'metrics-sources',
     title: 'Sources of collected metrics',
 
     async run(context) {
-      return await examined.look(context, async ({ metrics }) => {
+      return await examined.withPlans(context, async ({ metrics }) => {
         const byQuery = Map.groupBy(metrics, ({ planned }) => planned.query.key);
         if (byQuery.size === 0) return [note('sources', 'nothing is collected')];
-        const asked = [...byQuery.values()].slice(0, MAX_QUERIES);
+        const requested = [...byQuery.values()].slice(0, MAX_QUERIES);
         const semaphore = new Semaphore(AT_ONCE);
         const found = await Promise.all(
-          asked.map(async (same) => {
+          requested.map(async (same) => {
             using _permit = await semaphore.acquire(context.signal);
             return await examineQuery(context, same, examined.silentQueries);
           }),
         );
-        const left = byQuery.size - asked.length;
+        const left = byQuery.size - requested.length;
         return [...found.flat(), ...(left > 0 ? [note('sources', `${left} more queries were not run`)] : [])];
       });
     },

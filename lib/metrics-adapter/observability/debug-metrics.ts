@@ -6,31 +6,27 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { HpaCollectors } from '../plans/hpa-collectors.ts';
 import { type CollectedState, collectedStates } from './metrics-adapter-series.ts';
 
-/** What is looked at. */
 export interface DebuggedMetrics {
-  readonly collectors: Pick<HpaCollectors, 'known'>;
+  readonly collectors: Pick<HpaCollectors, 'collected'>;
   readonly collection: Pick<Collection, 'reports'>;
   readonly clock: Clock;
 }
 
-/**
- * `/debug/metrics?namespace=&name=`: what is collected of whom for which HPA, what came of it, and what cannot be collected
- * and why.
- */
+/** `/debug/metrics?namespace=&name=`: the queries of HPAs, their results, and what cannot be collected and why. */
 export function debugMetrics({ collectors, collection, clock }: DebuggedMetrics): Endpoint {
   return debugEndpoint(['namespace', 'name'], (query) => {
     const [namespace, name] = [query.get('namespace'), query.get('name')];
-    const isAskedFor = (hpa: string) => {
+    const isSelected = (hpa: string) => {
       const [itsNamespace, itsName] = hpa.split('/');
       return (!namespace || namespace === itsNamespace) && (!name || name === itsName);
     };
     const nowMs = clock.nowMs();
     return {
       collected: [...collectedStates(collectors, collection)]
-        .filter(({ hpa }) => isAskedFor(hpa))
+        .filter(({ hpa }) => isSelected(hpa))
         .map((state) => shown(state, nowMs)),
-      problems: [...collectors.known]
-        .filter(([hpa]) => isAskedFor(hpa))
+      problems: [...collectors.collected]
+        .filter(([hpa]) => isSelected(hpa))
         .flatMap(([hpa, { problems }]) =>
           problems.map(({ metric, error }) => ({ hpa, metric, error: describeError(error) })),
         ),

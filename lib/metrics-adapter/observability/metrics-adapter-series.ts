@@ -4,33 +4,32 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import { nameOfMetric } from '../collected-metrics.ts';
 import type { HpaCollectors } from '../plans/hpa-collectors.ts';
 
-/** What the series are made of. */
 interface MetricsAdapterSeriesOptions {
   readonly registry: Registry;
   /** By the wall clock. */
   readonly nowMs: () => number;
-  /** What is collected, asked for whenever the series are read. */
+  /** The collected metrics, evaluated whenever the series are read. */
   readonly collected: () => Iterable<CollectedState>;
 }
 
-/** Counts what is told as it happens. */
+/** Counts events as they happen. */
 export interface MetricsAdapterSeries {
-  /** A source was asked, by its name. */
-  asked(
+  /** Records a request to a source, by its name. */
+  recordQuery(
     source: string | undefined,
     result: { readonly durationMs: number; readonly error: Error | undefined },
   ): void;
-  /** An HPA's collectors were brought up to date, or could not be. */
-  updated(error: unknown): void;
+  /** Records that an HPA's collectors were updated, or failed to be. */
+  recordUpdate(error: unknown): void;
 }
 
-/** Of hosts, which anybody may name who may annotate an HPA; those after them are counted together. */
+/** Of hosts, which all users who may annotate an HPA can choose; further ones are counted together. */
 const MAX_SOURCES = 100;
 const MAX_SOURCE_LENGTH = 260;
 const OTHERS = 'other';
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 
-/** The series of kube-metrics-adapter under its names, and beside them how each collector's metrics fare. */
+/** The series of kube-metrics-adapter under its names, and further ones about each collector's metrics. */
 export function metricsAdapterSeries({
   registry,
   nowMs,
@@ -40,33 +39,36 @@ export function metricsAdapterSeries({
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const succeeded = counter(
     'kube_metrics_adapter_collections_success',
-    'Requests of sources that gave a result.',
+    'Number of queries of sources that returned a result.',
   );
-  const failed = counter('kube_metrics_adapter_collections_error', 'Requests of sources that gave none.');
+  const failed = counter(
+    'kube_metrics_adapter_collections_error',
+    'Number of queries of sources that failed.',
+  );
   const updates = counter(
     'kube_metrics_adapter_updates_success',
-    'HPAs whose collectors were brought up to date.',
+    'Number of successful updates of the collectors of an HPA.',
   );
   const failedUpdates = counter(
     'kube_metrics_adapter_updates_error',
-    'HPAs whose collectors could not be brought up to date; they are tried again.',
+    'Number of failed updates of the collectors of an HPA, which are retried.',
   );
   const durations = new Histogram({
     name: 'autoscaler_source_request_duration_seconds',
-    help: 'How long sources took to respond, or to fail.',
+    help: 'Duration of queries of sources, in seconds, including failed ones.',
     labelNames: ['result'],
     buckets: BUCKETS_SECONDS,
     registers,
   });
   const requests = new Counter({
     name: 'autoscaler_source_requests_total',
-    help: 'Requests of sources by host or name, of the first 100; those of all others are of "other".',
+    help: 'Number of queries by host or name of the source, for the first 100; all others are "other".',
     labelNames: ['source', 'result'],
     registers,
   });
   const seconds = new Counter({
     name: 'autoscaler_source_request_seconds_total',
-    help: 'How long requests of sources took together, by host or name as above.',
+    help: 'Total duration of queries in seconds, by host or name of the source.',
     labelNames: ['source'],
     registers,
   });
@@ -79,7 +81,7 @@ export function metricsAdapterSeries({
     new Gauge({
       ...{ name, help, registers, labelNames: ['collector'] },
       collect() {
-        this.reset(); // a collector that is used no more has no series
+        this.reset(); // series of collectors that are no longer used are removed
         for (const [collector, states] of Map.groupBy(collected(), (state) => state.collector ?? ''))
           this.set({ collector }, measure(states));
       },
@@ -88,12 +90,12 @@ export function metricsAdapterSeries({
     states.filter(is).length;
   gauge(
     'autoscaler_collected_metrics',
-    'Metrics of HPAs that are collected.',
+    'Number of collected metrics of HPAs.',
     countOf(() => true),
   );
   gauge(
     'autoscaler_collected_metrics_without_value',
-    'Metrics of HPAs that are not served, since no value counts any more, or none has come yet.',
+    'Number of collected metrics that are not served: the value has expired, or there is none yet.',
     countOf(({ isServed }) => !isServed),
   );
   gauge(
@@ -103,60 +105,59 @@ export function metricsAdapterSeries({
   );
   gauge(
     'autoscaler_collected_metrics_oldest_seconds',
-    'Age of the oldest value that is served.',
+    'Age of the oldest served value in seconds.',
     (states) => {
       const received = states.flatMap(({ isServed, receivedAtMs }) => (isServed ? (receivedAtMs ?? []) : []));
       return received.reduce((oldest, atMs) => Math.max(oldest, (nowMs() - atMs) / 1000), 0);
     },
   );
   return {
-    asked(given = OTHERS, { durationMs, error }) {
+    recordQuery(given = OTHERS, { durationMs, error }) {
       const result = error ? 'error' : 'success';
       const source = knownSource(given);
       (error ? failed : succeeded).inc();
       durations.observe({ result }, durationMs / 1000);
       requests.inc({ source, result });
-      requests.inc({ source, result: error ? 'success' : 'error' }, 0); // both are there from the first request
+      requests.inc({ source, result: error ? 'success' : 'error' }, 0); // both exist from the first request on
       seconds.inc({ source }, durationMs / 1000);
     },
-    updated(error) {
+    recordUpdate(error) {
       (error === undefined ? updates : failedUpdates).inc();
     },
   };
 }
 
-/** How the collecting of one metric of an HPA goes. */
+/** State of one collected metric of an HPA. */
 export interface CollectedState {
   /** `namespace/name` */
   readonly hpa: string;
-  /** As messages name it. */
+  /** As in messages. */
   readonly metric: string | undefined;
   readonly collector: string | undefined;
-  /** What is asked of which source. */
+  /** Description of the query. */
   readonly query: string;
   readonly intervalMs: number;
-  /** As its source told it, undivided. */
+  /** As returned by its source, undivided. */
   readonly value: number | undefined;
   readonly samples: number | undefined;
   readonly notes: readonly string[];
   readonly receivedAtMs: number | undefined;
-  /** Whether the value still counts. */
+  /** Whether the value is still valid. */
   readonly isServed: boolean;
   readonly nextInMs: number;
   readonly error: string | undefined;
   readonly failingSinceMs: number | undefined;
 }
 
-const NO_REPLICAS =
-  'It is served divided by the replicas of the target, of which the status of the HPA says that there are none';
+const NO_REPLICAS = 'The value is served per replica, but the status of the HPA has no replicas';
 
-/** What is collected for HPAs, and how that goes; each is worked out as it is asked for. */
+/** States of the collected metrics of HPAs, evaluated lazily. */
 export function* collectedStates(
-  { known }: Pick<HpaCollectors, 'known'>,
+  { collected }: Pick<HpaCollectors, 'collected'>,
   collection: Pick<Collection, 'reports'>,
 ): IterableIterator<CollectedState> {
   for (const { owner, name, collector, reading, isValid, failure, nextInMs } of collection.reports()) {
-    const { hpa, metrics } = known.get(owner) ?? {};
+    const { hpa, metrics } = collected.get(owner) ?? {};
     const metric = metrics?.find(({ key }) => key === name);
     const isUndivided = metric?.perReplica === true && !hpa?.replicas;
     yield {

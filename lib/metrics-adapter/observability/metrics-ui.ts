@@ -1,7 +1,7 @@
 import type { UiPart } from '#lib/ui/page.ts';
 import type { DebuggedMetrics } from './debug-metrics.ts';
 
-/** Collected metrics on the page: as `/debug/metrics` has them. */
+/** Collected metrics on the page, as in `/debug/metrics`. */
 export function metricsUi(source: DebuggedMetrics): UiPart {
   return {
     view: 'metrics',
@@ -13,7 +13,7 @@ export function metricsUi(source: DebuggedMetrics): UiPart {
         count++;
         if (!isValid || failure) unhealthy++;
       }
-      for (const { problems } of source.collectors.known.values()) {
+      for (const { problems } of source.collectors.collected.values()) {
         count += problems.length;
         unhealthy += problems.length;
       }

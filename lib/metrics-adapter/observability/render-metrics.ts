@@ -25,9 +25,9 @@ interface Problem {
   readonly problem: string;
 }
 
-/** The list of collected metrics, first those that cannot be collected and those that fail. */
+/** The list of collected metrics; first those that cannot be collected and those that fail. */
 export function renderMetrics(query: PageQuery, { collectors, collection, clock }: DebuggedMetrics): Html {
-  const problems: Problem[] = [...collectors.known].flatMap(([hpa, known]) =>
+  const problems: Problem[] = [...collectors.collected].flatMap(([hpa, known]) =>
     known.problems.map(({ metric, error }) => ({ hpa, metric, problem: describeError(error) })),
   );
   const states = [...collectedStates(collectors, collection)];

@@ -4,39 +4,39 @@ import type { HpaMetric, ScaledHpa } from '../collected-metrics.ts';
 
 /** One metric of an HPA, and how it is collected. */
 export interface PlannedCollector {
-  /** Of this metric, among those of the HPA. */
+  /** Identifies the metric among those of the HPA. */
   readonly key: string;
   readonly metric: HpaMetric;
   readonly collector: string;
   readonly query: Query;
-  /** Absent where the default counts. */
+  /** Absent for the default. */
   readonly intervalMs?: number;
   /** Whether the value is divided by the replicas of the HPA's target. */
   readonly perReplica: boolean;
   /** Whether all samples are served, not the first alone. */
   readonly servesAll: boolean;
-  /** What people should know of the configuration, though it can be used. */
+  /** Notices about the configuration, which is valid nevertheless. */
   readonly notes: readonly string[];
 }
 
-/** What cannot be collected of an HPA. */
+/** Why a metric of an HPA cannot be collected. */
 export interface PlanProblem {
-  /** As messages name the metric; empty where it is not known which one is meant. */
+  /** As in messages; empty where the metric is unknown. */
   readonly metric: string;
   readonly error: Error;
-  /** Told to who looks, but no event: nothing that the HPA asks for is missing because of it. */
+  /** Shown on pages, but without an event: no metric of the HPA is missing because of it. */
   readonly isQuiet?: boolean;
-  /** As messages name them, what the HPA asks for and nothing collects, where `metric` is most likely one of these misspelt. */
+  /** Metrics of the HPA that nothing collects, of which `metric` is probably a misspelling. */
   readonly meant?: string;
 }
 
-/** A metric of an HPA that is collected, and of what. */
+/** A collected metric of an HPA, with its resource. */
 export interface CollectedMetric extends PlannedCollector {
-  /** Of metrics of objects: what serves these. */
+  /** Of metrics of objects: the resource of these. */
   readonly resource?: ApiResource;
 }
 
-/** What is known of an HPA's metrics. */
+/** Collected metrics and problems of an HPA. */
 export interface CollectedHpa {
   readonly hpa: ScaledHpa;
   readonly metrics: readonly CollectedMetric[];

@@ -12,74 +12,75 @@ import type { CollectedHpa, CollectedMetric, PlannedCollector, PlanProblem } fro
 import { claimMetrics, contestMetrics, describedIn, MetricClaims } from './metric-owners.ts';
 import { planCollectors, UnknownCollector } from './plan-collectors.ts';
 
-/** What keeping collectors in step needs. */
 interface HpaCollectorsOptions {
   readonly hpas: Watched & { find(key: string): ScaledHpa | undefined };
   readonly collection: Collection;
   readonly collectors: readonly MetricCollector[];
-  readonly objectLabels: Pick<ObjectLabels, 'refresh' | 'keepOnly'>;
+  readonly objectLabels: Pick<ObjectLabels, 'refresh' | 'retainOnly'>;
   readonly mapper: { find(kind: KindReference, signal: AbortSignal): Promise<ApiResource | undefined> };
   readonly defaultIntervalMs: number;
-  /** No value counts for longer. */
+  /** Maximum validity of a value. */
   readonly metricsTtlMs: number;
-  /** Whether metrics whose collector is not known are passed over in silence. */
-  readonly passesOverUnknown: boolean;
-  /** Shares of the event loop: an HPA of hundreds of metrics takes many milliseconds. */
+  /** Whether metrics with an unknown collector are ignored silently. */
+  readonly ignoresUnknown: boolean;
+  /** Time slices of the event loop: an HPA of hundreds of metrics takes many milliseconds. */
   readonly share: FairShare;
-  /** Told when something of an HPA cannot be collected, once when that begins. */
+  /** Called once when a metric of an HPA begins to fail to be collected. */
   readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
-  /** Told by its key whenever what is known of an HPA has changed. */
+  /** Called with the key whenever the collected metrics of an HPA have changed. */
   readonly onChange: (key: string) => void;
 }
 
-/** A value counts for so many intervals. */
+/** A value is valid for so many intervals. */
 const VALID_INTERVALS = 3;
-/** A kind that nothing serves may be defined later, and labels change. */
-const LOOK_AGAIN_MS = 60_000;
+/** A missing kind may be defined later, and labels change. */
+const RECHECK_INTERVAL_MS = 60_000;
 const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
-/** Keeps collectors in step with the HPAs that ask for their metrics: of one that changes, those that changed restart. */
+/**
+ * Reconciles collectors with the metrics of HPAs: when an HPA changes, the collectors of its changed metrics restart.
+ */
 export class HpaCollectors {
   readonly #options: HpaCollectorsOptions;
-  readonly #known = new Map<string, CollectedHpa>();
+  readonly #collected = new Map<string, CollectedHpa>();
   readonly #claims = new MetricClaims();
-  readonly #rivalListeners = new Set<(key: string) => void>();
+  readonly #conflictListeners = new Set<(key: string) => void>();
 
   constructor(options: HpaCollectorsOptions) {
     this.#options = options;
   }
 
-  /** By the keys of HPAs, which are the owners of their collectors, too. */
-  get known(): ReadonlyMap<string, CollectedHpa> {
-    return this.#known;
+  /** By the keys of HPAs, which also own their collectors. */
+  get collected(): ReadonlyMap<string, CollectedHpa> {
+    return this.#collected;
   }
 
-  /** Follows HPAs; every replica runs it. */
+  /** Watches HPAs; every replica runs it. */
   controller(): Controller {
     return {
       name: 'metrics-adapter',
-      watches: [this.#options.hpas, this.#collectorChanges(), this.#rivalChanges()],
+      watches: [this.#options.hpas, this.#collectorChanges(), this.#conflictChanges()],
       reconcile: async (key, signal) => {
         await runForTenant(nameOfKey(key).namespace, () => this.#options.share.next(signal));
         const hpa = this.#options.hpas.find(key);
-        if (hpa) return await this.#keep(key, hpa, signal);
+        if (hpa) return await this.#reconcile(key, hpa, signal);
         this.#options.collection.replace(key, new Map());
-        this.#tellRivals(this.#claims.put(key, []));
-        if (this.#known.delete(key)) this.#options.onChange(key);
-        this.#options.objectLabels.keepOnly(this.#describedObjects());
+        this.#notifyConflicting(this.#claims.put(key, []));
+        if (this.#collected.delete(key)) this.#options.onChange(key);
+        this.#options.objectLabels.retainOnly(this.#describedObjects());
         return {};
       },
     };
   }
 
-  /** Has all HPAs looked at again when what a collector can be asked for has changed. */
+  /** Reconciles all HPAs when the configuration of a collector has changed. */
   #collectorChanges(): Watched {
     return {
       onChange: (listener) => {
         let isHeard = true;
         for (const collector of this.#options.collectors)
           collector.onChange?.(() => {
-            if (isHeard) for (const key of this.#known.keys()) listener({ key });
+            if (isHeard) for (const key of this.#collected.keys()) listener({ key });
           });
         return () => {
           isHeard = false;
@@ -89,26 +90,26 @@ export class HpaCollectors {
     };
   }
 
-  /** Has HPAs looked at again whose metric another had its way with, or has now. */
-  #rivalChanges(): Watched {
+  /** Reconciles HPAs that win or lose a conflicting metric. */
+  #conflictChanges(): Watched {
     return {
       onChange: (listener) => {
-        const tell = (key: string) => listener({ key });
-        this.#rivalListeners.add(tell);
-        return () => this.#rivalListeners.delete(tell);
+        const notify = (key: string) => listener({ key });
+        this.#conflictListeners.add(notify);
+        return () => this.#conflictListeners.delete(notify);
       },
       synced: async () => {},
     };
   }
 
-  #tellRivals(keys: ReadonlySet<string>): void {
-    for (const key of keys) for (const tell of this.#rivalListeners) tell(key);
+  #notifyConflicting(keys: ReadonlySet<string>): void {
+    for (const key of keys) for (const notify of this.#conflictListeners) notify(key);
   }
 
-  async #keep(key: string, hpa: ScaledHpa, signal: AbortSignal) {
-    const { collectors, collection, passesOverUnknown, onProblem, onChange } = this.#options;
+  async #reconcile(key: string, hpa: ScaledHpa, signal: AbortSignal) {
+    const { collectors, collection, ignoresUnknown, onProblem, onChange } = this.#options;
     const { planned, problems: found } = planCollectors(hpa, collectors);
-    const problems = passesOverUnknown
+    const problems = ignoresUnknown
       ? found.filter(({ error }) => !(error instanceof UnknownCollector))
       : found;
     const [resolved, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
@@ -117,23 +118,23 @@ export class HpaCollectors {
       if ('error' in found) missing.push(found);
       else resolved.push(found);
     }
-    this.#tellRivals(claimMetrics(this.#claims, hpa, resolved));
+    this.#notifyConflicting(claimMetrics(this.#claims, hpa, resolved));
     const { won: metrics, lost } = contestMetrics(this.#claims, hpa, resolved);
     missing.push(...lost);
     await this.#readLabels(hpa, { metrics, signal });
     collection.replace(key, new Map(metrics.map((one) => [one.key, this.#collectorOf(one, hpa)])));
-    const last = this.#known.get(key);
+    const last = this.#collected.get(key);
     const before = new Set(last?.problems.map(textOf));
     const all = [...problems, ...missing];
-    if (metrics.length + all.length > 0) this.#known.set(key, { hpa, metrics, problems: all });
-    else this.#known.delete(key);
-    // All HPAs are looked through: not whenever one changes.
+    if (metrics.length + all.length > 0) this.#collected.set(key, { hpa, metrics, problems: all });
+    else this.#collected.delete(key);
+    // Evaluates all HPAs, so not on every change of one.
     if (last && hasLeft(last, { hpa, metrics }))
-      this.#options.objectLabels.keepOnly(this.#describedObjects());
+      this.#options.objectLabels.retainOnly(this.#describedObjects());
     onChange(key);
     for (const problem of all) if (!problem.isQuiet && !before.has(textOf(problem))) onProblem(hpa, problem);
     const hasObjects = metrics.some(({ metric }) => metric.type === 'Object');
-    return missing.length > 0 || hasObjects ? { requeueAfterMs: LOOK_AGAIN_MS } : {};
+    return missing.length > 0 || hasObjects ? { requeueAfterMs: RECHECK_INTERVAL_MS } : {};
   }
 
   async #readLabels(
@@ -148,7 +149,7 @@ export class HpaCollectors {
   }
 
   *#describedObjects(): Generator<LabelledObject> {
-    for (const { hpa, metrics } of this.#known.values())
+    for (const { hpa, metrics } of this.#collected.values())
       for (const one of metrics) {
         const object = describedIn(one, hpa.namespace);
         if (object) yield object;
@@ -162,7 +163,7 @@ export class HpaCollectors {
     const resource = await this.#options.mapper.find(referenceOf(describedObject), signal);
     if (resource) return { ...one, resource };
     const { kind, apiVersion } = referenceOf(describedObject);
-    const error = new Error(`The API server serves no ${kind} of ${apiVersion}`);
+    const error = new Error(`The API server does not serve ${kind} of ${apiVersion}`);
     return { metric: nameOfMetric(one.metric), error };
   }
 
@@ -174,7 +175,7 @@ export class HpaCollectors {
   }
 }
 
-/** Whether an HPA has no metric any more of an object that it had one of. */
+/** Whether an HPA no longer has a metric of an object that it had. */
 function hasLeft(
   last: Pick<CollectedHpa, 'hpa' | 'metrics'>,
   now: Pick<CollectedHpa, 'hpa' | 'metrics'>,

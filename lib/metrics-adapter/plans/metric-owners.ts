@@ -2,33 +2,33 @@ import { type HpaMetric, nameOfMetric, type ScaledHpa } from '../collected-metri
 import type { LabelledObject } from '../targets/object-labels.ts';
 import type { CollectedMetric, PlanProblem } from './collected-hpa.ts';
 
-/** What one HPA says of how a metric is collected that requests for another HPA may get, too. */
+/** How one HPA collects a metric, where requests of another HPA may get the same metric. */
 interface MetricClaim {
-  /** The same for metrics that a request cannot tell apart, by whatever HPA. */
+  /** Equal for metrics that a request cannot distinguish, of any HPA. */
   readonly subject: string;
-  /** The same for metrics of one value. */
+  /** Equal for metrics with the same value. */
   readonly queryKey: string;
-  /** When the HPA was created, in the order of time. */
+  /** Creation time of the HPA, in text order. */
   readonly createdAt: string;
 }
 
 /**
- * Who is first to say how a metric is collected. A request names a metric, and the object where it is of one, but not the
- * HPA that it is for, nor, where the object is in no namespace, that HPA's namespace: two that collect it by different
- * queries would get each other's values, or the sum of both. The HPA that was created first has its way.
+ * Owners of metrics. A request names a metric, and its object if it has one, but not the HPA, nor, for a cluster-scoped
+ * object, that HPA's namespace: two HPAs that collect it by different queries would get each other's values, or the sum
+ * of both. The HPA that was created first wins.
  */
 export class MetricClaims {
   readonly #byOwner = new Map<string, readonly MetricClaim[]>();
   readonly #bySubject = new Map<string, Claimed>();
 
   /**
-   * Has these claims of an owner count, and no others of its.
+   * Replaces the claims of an owner.
    *
-   * @returns the other owners whose {@link rivalOf} is another than before
+   * @returns the other owners whose {@link conflictingOwner} has changed
    */
   put(owner: string, claims: readonly MetricClaim[]): ReadonlySet<string> {
     const before = this.#byOwner.get(owner) ?? [];
-    if (areEqual(before, claims)) return NOBODY; // as whenever only the status of an HPA has changed
+    if (areEqual(before, claims)) return NO_OWNERS; // as when only the status of an HPA has changed
     const firsts = new Map<string, First | undefined>();
     for (const { subject } of [...before, ...claims])
       firsts.set(subject, this.#bySubject.get(subject)?.first);
@@ -39,17 +39,17 @@ export class MetricClaims {
     return new Set([...firsts].flatMap(([subject, first]) => [...this.#overturned(subject, first, owner)]));
   }
 
-  /** The owner that has its way with another query; `undefined` where this one has. */
-  rivalOf(owner: string, subject: string): string | undefined {
+  /** The owner that wins with another query; `undefined` if this one wins. */
+  conflictingOwner(owner: string, subject: string): string | undefined {
     const claimed = this.#bySubject.get(subject);
-    return rivalBy(claimed?.first, claimed?.byOwner.get(owner));
+    return conflictBy(claimed?.first, claimed?.byOwner.get(owner));
   }
 
   #add(claim: MetricClaim, owner: string): void {
     const { byOwner, first } = this.#bySubject.get(claim.subject) ?? { byOwner: new Map(), first: undefined };
     byOwner.set(owner, claim);
     const own = { owner, claim };
-    // One that claims a subject twice is its own rival, and the later counts.
+    // An owner that claims a subject twice does not conflict with itself, and the later claim wins.
     const isFirst = !first || first.owner === owner || isBefore(own, first);
     this.#bySubject.set(claim.subject, { byOwner, first: isFirst ? own : first });
   }
@@ -67,7 +67,7 @@ export class MetricClaims {
     if (!byOwner || (before?.owner === first?.owner && before?.claim.queryKey === first?.claim.queryKey))
       return;
     for (const [other, claim] of byOwner)
-      if (other !== owner && rivalBy(before, claim) !== rivalBy(first, claim)) yield other;
+      if (other !== owner && conflictBy(before, claim) !== conflictBy(first, claim)) yield other;
   }
 }
 
@@ -81,9 +81,9 @@ interface Claimed {
   readonly first: First | undefined;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_OWNERS: ReadonlySet<string> = new Set();
 
-function rivalBy(first: First | undefined, own: MetricClaim | undefined): string | undefined {
+function conflictBy(first: First | undefined, own: MetricClaim | undefined): string | undefined {
   return first && own && first.claim.queryKey !== own.queryKey ? first.owner : undefined;
 }
 
@@ -109,7 +109,11 @@ function areEqual(a: readonly MetricClaim[], b: readonly MetricClaim[]): boolean
   );
 }
 
-/** Says how the metrics of an HPA are collected, in the place of what it said before. @returns as {@link MetricClaims.put} */
+/**
+ * Replaces the claims of an HPA by those of its metrics.
+ *
+ * @returns as {@link MetricClaims.put}
+ */
 export function claimMetrics(
   claims: MetricClaims,
   { namespace, name, createdAt, scaleTargetRef }: ScaledHpa,
@@ -119,7 +123,8 @@ export function claimMetrics(
     `${namespace}/${name}`,
     metrics.flatMap((one) => {
       const subject = subjectOf(one, namespace);
-      // What is divided by the replicas of one target is another value than the whole, or what is divided by those of another.
+      // A value divided by the replicas of one target differs from the whole, and from one divided by those of another
+      // target.
       const { apiVersion, kind, name: target } = scaleTargetRef;
       const divisor = one.perReplica ? [namespace, apiVersion, kind, target] : [];
       const queryKey = JSON.stringify([one.query.key, ...divisor]);
@@ -128,7 +133,7 @@ export function claimMetrics(
   );
 }
 
-/** Which metrics of an HPA are collected as it says, and which as another HPA does. */
+/** Separates the metrics of an HPA that win from those that conflict with another HPA's. */
 export function contestMetrics<T extends CollectedMetric>(
   claims: MetricClaims,
   { namespace, name }: ScaledHpa,
@@ -137,15 +142,16 @@ export function contestMetrics<T extends CollectedMetric>(
   const lost: PlanProblem[] = [];
   const won = metrics.filter((one) => {
     const subject = subjectOf(one, namespace);
-    const rival = subject === undefined ? undefined : claims.rivalOf(`${namespace}/${name}`, subject);
-    if (rival === undefined) return true;
-    lost.push({ metric: nameOfMetric(one.metric), error: lostTo(rival, one.metric) });
+    const owner =
+      subject === undefined ? undefined : claims.conflictingOwner(`${namespace}/${name}`, subject);
+    if (owner === undefined) return true;
+    lost.push({ metric: nameOfMetric(one.metric), error: lostTo(owner, one.metric) });
     return false;
   });
   return { won, lost };
 }
 
-/** The object that a metric of type Object is about. */
+/** The object of a metric of type Object. */
 export function describedIn(
   { metric, resource }: CollectedMetric,
   hpaNamespace: string,
@@ -155,16 +161,16 @@ export function describedIn(
   return { group, kind, namespace: namespaced ? hpaNamespace : '', name: metric.describedObject.name };
 }
 
-/** The same for External metrics that a request cannot tell apart: autoscalers ask by name, without regard to case, and labels. */
+/** The identity of an External metric in requests: its name, ignoring case, and labels. */
 export function externalSubject({ name, matchLabels }: HpaMetric): string {
   return JSON.stringify([name.toLowerCase(), sorted(matchLabels)]);
 }
 
-/** The metric as a request names it; `undefined` for one that nobody contests. */
+/** The identity of the metric in requests; `undefined` for one without conflicts. */
 function subjectOf(one: CollectedMetric, hpaNamespace: string): string | undefined {
   const { type, name, matchLabels, expressionKeys = [] } = one.metric;
   if (type === 'External') {
-    // Expressions may have each HPA pick its own of the labels that sources tell.
+    // With expressions, each HPA may select its own labels of the source.
     return expressionKeys.length > 0
       ? undefined
       : JSON.stringify(['External', hpaNamespace, externalSubject(one.metric)]);
@@ -173,12 +179,12 @@ function subjectOf(one: CollectedMetric, hpaNamespace: string): string | undefin
   return object && JSON.stringify([object, name, sorted(matchLabels)]);
 }
 
-function lostTo(rival: string, metric: HpaMetric): Error {
+function lostTo(owner: string, metric: HpaMetric): Error {
   const { kind = '', name = '' } = metric.describedObject ?? {};
   return new Error(
     metric.type === 'External'
-      ? `${nameOfMetric(metric)} is collected by another query already, of HPA ${rival}; autoscalers would add both up, so give it another name`
-      : `The metric of ${kind} ${name} is collected by another query, or divided by other replicas, already, of HPA ${rival}; a request cannot tell them apart`,
+      ? `${nameOfMetric(metric)} is already collected by another query, of HPA ${owner}; autoscalers would add both, so rename it`
+      : `The metric of ${kind} ${name} is already collected by another query, or divided by other replicas, of HPA ${owner}; requests cannot distinguish them`,
   );
 }
 

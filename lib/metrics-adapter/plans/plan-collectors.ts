@@ -6,20 +6,20 @@ import { type ReadConfig, readAnnotations, type Setting } from '../read-annotati
 import type { PlannedCollector, PlanProblem } from './collected-hpa.ts';
 import { severalSamples } from './query-notices.ts';
 
-/** What is collected for an HPA, and what cannot be. */
+/** Collected metrics of an HPA, and problems of others. */
 interface CollectorPlan {
   readonly planned: readonly PlannedCollector[];
   readonly problems: readonly PlanProblem[];
 }
 
 const MAX_NOTES = 10;
-/** One HPA is not to have us ask without end. */
+/** Bounds the queries of one HPA. */
 const MAX_METRICS = 100;
-const TOO_MANY = `No more than the first ${MAX_METRICS} metrics of an HPA are collected`;
+const TOO_MANY = `Only the first ${MAX_METRICS} metrics of an HPA are collected`;
 /** Two are too many already. */
 const MAX_CONFIGS = 10;
 
-/** Works out what is to be collected for an HPA; metrics of other providers are in neither list. */
+/** Plans the collectors of an HPA; metrics of other providers are in neither list. */
 export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollector[]): CollectorPlan {
   const configs = readAnnotations(hpa.annotations);
   const planned = new Map<string, PlannedCollector>();
@@ -46,28 +46,31 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
       problems.push({ metric: nameOfMetric(metric), error: cause });
     }
   }
-  return { planned: [...planned.values()], problems: [...problems, ...unasked(hpa, { configs, unclaimed })] };
+  return {
+    planned: [...planned.values()],
+    problems: [...problems, ...unusedConfigs(hpa, { configs, unclaimed })],
+  };
 }
 
 /**
- * Annotations about metrics that the HPA does not ask for. Where it asks for one of their type that nothing collects, a
- * name is misspelt, and that one is missing because of it; else they are a leftover, most likely.
+ * Annotations about metrics that are not in the spec. If the spec has an uncollected metric of the same type, a name is
+ * misspelled, and that metric is missing; else they are probably leftovers.
  */
-function unasked(
+function unusedConfigs(
   { metrics }: ScaledHpa,
   {
     configs,
     unclaimed,
   }: { readonly configs: readonly ReadConfig[]; readonly unclaimed: readonly HpaMetric[] },
 ): readonly PlanProblem[] {
-  const asked = new Set(metrics.map(nameOfMetric));
+  const requested = new Set(metrics.map(nameOfMetric));
   const named = new Map<string, HpaMetric['type']>();
   for (const one of configs) {
     const { type, metric } = 'config' in one ? one.config : one;
     if (type !== undefined && metric !== undefined) named.set(nameOfMetric({ type, name: metric }), type);
   }
   return [...named]
-    .filter(([name]) => !asked.has(name))
+    .filter(([name]) => !requested.has(name))
     .slice(0, MAX_NOTES)
     .map(([name, type]) => {
       const configured = `Annotations configure ${name}, which no metric of the HPA uses`;
@@ -76,7 +79,9 @@ function unasked(
         const error = new Error(`${configured}; nothing collects ${meant}, which it uses`);
         return { metric: shown(name), error, meant };
       }
-      const error = new Error(`${configured}; it uses ${someOf([...asked]) || 'no metric but of resources'}`);
+      const error = new Error(
+        `${configured}; it uses ${someOf([...requested]) || 'no metric but of resources'}`,
+      );
       return { metric: shown(name), error, isQuiet: true };
     });
 }
@@ -85,7 +90,7 @@ function someOf(names: readonly string[]): string {
   return [...new Set(names)].slice(0, 3).map(shown).join(', ');
 }
 
-/** No longer than an object's name may be. */
+/** At most as long as an object's name. */
 function shown(name: string): string {
   return name.slice(0, 253);
 }
@@ -130,7 +135,7 @@ function plan({
   };
 }
 
-/** A query of which the first sample counts, and which notes that there are more. */
+/** A query that uses the first sample, and adds a note if there are more. */
 function firstOf(query: Query): Query {
   return {
     ...query,
@@ -142,7 +147,7 @@ function firstOf(query: Query): Query {
   };
 }
 
-/** Expressions are no settings, and the HPA controller gets nothing where no label of the value matches them. */
+/** Expressions are not settings, and the HPA controller gets nothing where no label of the value matches them. */
 function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): readonly string[] {
   const unknown = expressionKeys.filter((key) => !Object.hasOwn(matchLabels, key)).map(shown);
   if (unknown.length === 0) return [];
@@ -150,19 +155,19 @@ function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): 
   return [`matchExpressions of the selector (${names}) match only labels that the source returns`];
 }
 
-/** What `per-replica` does not do, though it looks as if it did. */
+/** Where `per-replica` does not have the effect that it seems to have. */
 function meantOtherwise({ type }: HpaMetric, perReplica: Setting | undefined): readonly string[] {
   if (!perReplica) return [];
   const { place, value } = perReplica;
-  if (type !== 'Object') return [`${place} means nothing to a metric of type ${type}`];
+  if (type !== 'Object') return [`${place} has no effect for a metric of type ${type}`];
   return /^(false|no|off|0)$/i.test(value.trim())
     ? [
-        `${place} divides the value though it says ${JSON.stringify(value)}: leave it out for one that is not divided`,
+        `${place} divides the value whatever it is set to, also to ${JSON.stringify(value)}: remove it to leave the value undivided`,
       ]
     : [];
 }
 
-/** Annotations that mean nothing to the collector: a slip of the pen would otherwise be passed over in silence. */
+/** Reports annotations that are not settings of the collector, since they may be typos. */
 function unknownSettings(
   { name: collector, settings: { shape }, takesAlso }: MetricCollector,
   request: CollectorRequest,
@@ -170,7 +175,7 @@ function unknownSettings(
   const all = settingsOf(request);
   return [...(request.config?.settings ?? [])]
     .filter(([name]) => !Object.hasOwn(shape, name) && !takesAlso?.(name, all))
-    .map(([, { place }]) => `${place} means nothing to collector ${collector}`)
+    .map(([, { place }]) => `${place} is not a setting of collector ${collector}`)
     .slice(0, MAX_NOTES);
 }
 
@@ -184,17 +189,17 @@ function subjectOf({
   return JSON.stringify([type, metric]);
 }
 
-/** Tells metrics of one HPA apart: two of the same name may differ in their selectors or objects. */
+/** Identifies a metric of one HPA: two of the same name may have different selectors or objects. */
 function keyOfMetric({ type, name, matchLabels, describedObject }: HpaMetric): string {
   const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
   const { apiVersion = '', kind = '', name: object = '' } = describedObject ?? {};
   return JSON.stringify([type, name, labels, apiVersion, kind, object]);
 }
 
-/** A label or an annotation names a collector that there is not. */
+/** A label or an annotation names an unknown collector. */
 export class UnknownCollector extends Error {}
 
-/** Of collectors that there are only where flags say what to ask. */
+/** Of collectors that flags enable. */
 const NEEDED_FLAGS: ReadonlyMap<string, string> = new Map([
   ['requests-per-second', '--prometheus-server and --external-rps-metrics'],
   ['sqs-queue-length', '--aws-external-metrics'],
@@ -202,14 +207,14 @@ const NEEDED_FLAGS: ReadonlyMap<string, string> = new Map([
   ['nakadi', '--nakadi-endpoint'],
 ]);
 
-/** Who collects a metric, `undefined` where it is none of ours, or why it cannot be told. */
+/** The collector of a metric, `undefined` for a metric of another provider, or why it is undefined. */
 type ChosenCollector = MetricCollector | undefined | Error;
 
 /**
- * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a known
- * name of the metric; for others by annotation, else by the kind of their object. What none of these claims is another
- * provider's. Of a metric with a known name, or about an object of such a kind, annotations may call the collector what
- * they like, as they may in kube-metrics-adapter.
+ * Chooses the collector of a metric: for an External metric by the label `type`, else by annotation, else by a reserved
+ * name of the metric; for others by annotation, else by the kind of their object. Other metrics are another provider's.
+ * For a metric with a reserved name, or about an object of such a kind, annotations may name any collector, as in
+ * kube-metrics-adapter.
  */
 function chooseCollector(
   collectors: readonly MetricCollector[],
@@ -237,9 +242,9 @@ function unknown(
   { type }: CollectorRequest['metric'],
 ): Error {
   const flags = type === 'External' ? NEEDED_FLAGS.get(name) : undefined;
-  if (flags) return new UnknownCollector(`${place} is ${name}, for which the autoscaler needs ${flags}`);
+  if (flags) return new UnknownCollector(`${place} is ${name}, which requires ${flags}`);
   const names = known.map((collector) => collector.name).join(', ');
   return new UnknownCollector(
-    `${place} must be one for metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,
+    `${place} must be a collector of metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,
   );
 }

@@ -3,12 +3,12 @@ import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 
 const END = ' samples, of which the first counts';
 
-/** As notes of a reading say it. */
+/** In notes of a reading. */
 export function severalSamples(count: number): string {
   return `The query gives ${count}${END}`;
 }
 
-/** The note of a reading that one of several samples counts; `undefined` where it has one sample. */
+/** The note of a reading with several samples; `undefined` for one sample. */
 export function severalSamplesNote(notes: readonly string[] = []): string | undefined {
   return notes.find((one) => one.endsWith(END));
 }
@@ -16,41 +16,41 @@ export function severalSamplesNote(notes: readonly string[] = []): string | unde
 /** Records an event on an HPA, about one of its metrics. */
 type QueryNoticeListener = (hpa: ScaledHpa, metric: CollectedMetric, note: string) => void;
 
-/** Records a note about a query once on each HPA that uses it, for as long as the query has one. */
+/** Records a note about a query once on each HPA that uses it, as long as the query has the note. */
 export class QueryNotices {
-  readonly #known: ReadonlyMap<string, CollectedHpa>;
+  readonly #collected: ReadonlyMap<string, CollectedHpa>;
   readonly #record: QueryNoticeListener;
   /** By the keys of queries; with the keys of the HPAs on which it is recorded. */
   readonly #notices = new Map<string, { readonly note: string; readonly owners: Set<string> }>();
 
-  constructor(known: ReadonlyMap<string, CollectedHpa>, record: QueryNoticeListener) {
-    this.#known = known;
+  constructor(collected: ReadonlyMap<string, CollectedHpa>, record: QueryNoticeListener) {
+    this.#collected = collected;
     this.#record = record;
   }
 
   /**
-   * Takes the note of a query after each of its requests.
+   * Updates the note of a query after each request.
    *
-   * @param note `undefined` where it has none, so that the next one is recorded again
+   * @param note `undefined` without a note, so that the next one is recorded again
    */
   update(key: string, note: string | undefined): void {
     if (note === undefined) this.#notices.delete(key);
     if (note === undefined || this.#notices.has(key)) return;
     this.#notices.set(key, { note, owners: new Set() });
-    for (const owner of this.#known.keys()) this.#recordOn(owner);
+    for (const owner of this.#collected.keys()) this.#recordOn(owner);
     if (this.#notices.get(key)?.owners.size === 0) this.#notices.delete(key);
   }
 
-  /** Takes notice that what is collected for an HPA has changed. */
+  /** Records existing notes after the collected metrics of an HPA have changed. */
   changed(owner: string): void {
     this.#recordOn(owner);
-    const keys = new Set(this.#known.get(owner)?.metrics.map(({ query }) => query.key));
+    const keys = new Set(this.#collected.get(owner)?.metrics.map(({ query }) => query.key));
     for (const [key, { owners }] of this.#notices)
       if (!keys.has(key) && owners.delete(owner) && owners.size === 0) this.#notices.delete(key);
   }
 
   #recordOn(owner: string): void {
-    const { hpa, metrics = [] } = this.#known.get(owner) ?? {};
+    const { hpa, metrics = [] } = this.#collected.get(owner) ?? {};
     if (!hpa) return;
     for (const metric of metrics) {
       const notice = this.#notices.get(metric.query.key);
@@ -60,7 +60,7 @@ export class QueryNotices {
     }
   }
 
-  /** How many queries have a note. */
+  /** Number of queries with a note. */
   get size(): number {
     return this.#notices.size;
   }

@@ -13,7 +13,7 @@ import type { TargetPods } from '../targets/target-pods.ts';
 import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 import { externalSubject } from './metric-owners.ts';
 
-/** Where values and the labels of objects come from when they are asked for. */
+/** Values and labels of objects, read on request. */
 interface StoredMetricsOptions {
   readonly collection: Pick<Collection, 'reading' | 'failure'>;
   readonly pods: Pick<TargetPods, 'live'>;
@@ -25,7 +25,7 @@ export function cannotCollect(metric: HpaMetric, why: string): string {
   return `Cannot collect ${nameOfMetric(metric)}: ${why}`;
 }
 
-/** What is collected for an HPA, as the metrics APIs serve it; values come from the collection when they are asked for. */
+/** The collected metrics of an HPA, as the metrics APIs serve them; values are read from the collection on request. */
 export function storedMetrics(
   owner: string,
   collected: CollectedHpa,
@@ -60,7 +60,7 @@ export function storedMetrics(
   };
 }
 
-/** The first, or all rows that do not contradict the labels by which the HPA selects. */
+/** The first row, or all rows that match the labels of the HPA's selector. */
 function servedSamples(
   { servesAll, metric: { matchLabels } }: CollectedMetric,
   { samples }: Reading,
@@ -80,7 +80,7 @@ interface Context {
   readonly options: StoredMetricsOptions;
 }
 
-/** Values of pods that are there still, by the labels that they have now. */
+/** Values of pods that still exist, by their current labels. */
 function podsMetric(
   one: CollectedMetric,
   { collected, readingOf, failureOf, options }: Context,
@@ -126,7 +126,7 @@ function objectMetric(
       const reading = readingOf(one);
       const [sample] = reading?.samples ?? [];
       const replicas = one.perReplica ? hpa.replicas : 1;
-      if (!reading || !sample || !replicas) return []; // divided among none, it is nobody's
+      if (!reading || !sample || !replicas) return []; // no replicas: skip, would divide by zero
       const value = metricValue({ ...sample, value: sample.value / replicas }, reading);
       return [{ ...value, sourceLabels: undefined, object }];
     },

@@ -12,7 +12,7 @@ import { Quantity } from '#lib/kubernetes/quantity.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
-  FollowedSchedules,
+  CachedSchedules,
   keyOfSchedule,
   resourceOfSchedules,
   SCALING_SCHEDULES,
@@ -21,8 +21,7 @@ import {
 } from './scaling-schedule.ts';
 import { type ScheduleDefaults, scheduledValue } from './scheduled-value.ts';
 
-/** What keeping schedules needs. */
-export interface ScheduleKeeperOptions {
+export interface ScheduleReconcilerOptions {
   readonly client: ApiClient;
   readonly scales: ScaleClient;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -31,20 +30,19 @@ export interface ScheduleKeeperOptions {
   readonly schedules: { values(): Iterable<ScalingSchedule> };
   readonly hpas: { values(): Iterable<ScheduledHpa> };
   readonly defaults: ScheduleDefaults;
-  /** Of the HPA controller: how far off a metric may be before it scales. */
+  /** Of the HPA controller: the relative deviation of a metric within which it does not scale. */
   readonly tolerance: number;
 }
 
-/** What scaling schedules need from outside. */
-interface ScalingScheduleEnvironment extends Omit<ScheduleKeeperOptions, 'schedules' | 'hpas'> {
+interface ScalingScheduleEnvironment extends Omit<ScheduleReconcilerOptions, 'schedules' | 'hpas'> {
   readonly informers: SharedInformers;
   readonly relistMs: number;
 }
 
-/** Scaling schedules: every replica caches them, and the leader keeps them. */
+/** Scaling schedules: every replica caches them, and the leader updates their status. */
 export function scalingScheduleSubsystem(environment: ScalingScheduleEnvironment): Subsystem {
   const { informers, relistMs } = environment;
-  const schedules = new FollowedSchedules(environment);
+  const schedules = new CachedSchedules(environment);
   const hpas = informers.get(HPAS, { ...SCHEDULED_HPAS, relistMs });
   return {
     name: 'scalingschedule',
@@ -55,50 +53,50 @@ export function scalingScheduleSubsystem(environment: ScalingScheduleEnvironment
       schedules.start();
       hpas.start();
     },
-    lead: (signal) => new ScheduleKeeper({ ...environment, schedules, hpas }).run(signal),
+    lead: (signal) => new ScheduleReconciler({ ...environment, schedules, hpas }).run(signal),
     async [Symbol.asyncDispose]() {},
   };
 }
 
 const EVERY_MS = 10_000;
-/** The API server records under this name which fields of schedules are ours. */
+/** Field manager of our fields of schedules. */
 const FIELD_MANAGER = 'autoscaler-scalingschedule';
 
-/** Something that is to be done for an object. */
+/** A change to make on an object. */
 interface Attempt {
   readonly name: string;
   readonly act: () => Promise<void>;
 }
 
 /**
- * What the leader does for schedules: says in the status of each whether it is active, and lifts the last replicas that
- * an HPA leaves out, because what is missing is within its tolerance.
+ * Work of the leader for schedules: updates whether each is active in its status, and adds the last replicas that an
+ * HPA leaves out because they are within its tolerance.
  */
-export class ScheduleKeeper {
-  readonly #options: ScheduleKeeperOptions;
+export class ScheduleReconciler {
+  readonly #options: ScheduleReconcilerOptions;
   readonly #failures: KeyFailures;
-  /** Namespaces in which something is being done: what comes next there waits for the next look. */
+  /** Namespaces with changes in progress: further ones wait for the next cycle. */
   readonly #busy = new Set<string>();
 
-  constructor(options: ScheduleKeeperOptions) {
+  constructor(options: ScheduleReconcilerOptions) {
     this.#options = options;
     this.#failures = new KeyFailures({ controller: 'scaling-schedule', logger: options.logger });
   }
 
-  /** Looks every 10 s, until the signal aborts; a namespace in which that takes longer does not delay the others. */
+  /** Reconciles every 10 s, until the signal aborts; a namespace that takes longer does not delay the others. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const looks = new Set<Promise<void>>();
+    const cycles = new Set<Promise<void>>();
     while (!signal.aborted) {
-      const look = this.look(signal).finally(() => looks.delete(look));
-      looks.add(look);
+      const cycle = this.reconcile(signal).finally(() => cycles.delete(cycle));
+      cycles.add(cycle);
       await clock.sleep(EVERY_MS, { signal }).catch(() => {}); // aborted: the loop ends
     }
-    await Promise.all(looks);
+    await Promise.all(cycles);
   }
 
-  /** Looks once, at all namespaces side by side; what fails costs itself alone. */
-  async look(signal: AbortSignal): Promise<void> {
+  /** Reconciles all namespaces concurrently; a failure affects one object only. */
+  async reconcile(signal: AbortSignal): Promise<void> {
     const { schedules, hpas, clock, defaults } = this.#options;
     const nowMs = clock.nowMs();
     const active = new Map<string, number>();
@@ -176,26 +174,26 @@ export class ScheduleKeeper {
   }
 }
 
-/** A schedule that is active, as an HPA is scaled by it. */
+/** An active schedule as the target of an HPA. */
 interface ActiveTarget {
-  /** As events name it. */
+  /** As in events. */
   readonly schedule: { readonly kind: string; readonly key: string };
-  /** The whole value, on the way up or down, too. */
+  /** The whole value, also on a ramp. */
   readonly value: number;
-  /** Of it, that one replica is for. */
+  /** The part of the value for one replica. */
   readonly averageValue: number;
 }
 
-/** To how many replicas an HPA is lifted, and by which schedule. */
+/** The replicas to set for an HPA, and the schedule that requires them. */
 interface Lift {
   readonly replicas: number;
   readonly schedule: ActiveTarget['schedule'];
 }
 
 /**
- * The last replicas that an HPA leaves out, because a schedule's value is within its tolerance of what there is.
+ * The last replicas that an HPA leaves out because a schedule's value is within its tolerance of the current ones.
  *
- * @returns `undefined` where nothing is left out
+ * @returns `undefined` where none are left out
  */
 export function liftedReplicas(
   targets: readonly ActiveTarget[],
@@ -214,7 +212,7 @@ export function liftedReplicas(
   return lift;
 }
 
-/** What is kept of an HPA that schedules scale. */
+/** The cached part of an HPA that schedules scale. */
 interface ScheduledHpa {
   readonly namespace: string;
   readonly name: string;
@@ -252,12 +250,15 @@ const SCHEDULED_HPAS = {
   view: (hpa: Hpa) => (isScheduled(hpa) ? readScheduledHpa(hpa) : undefined),
 };
 
-/** Most HPAs are not: nothing of them needs to be read. */
+/** A quick check, since most HPAs are not. */
 function isScheduled({ spec: { metrics = [] } }: Hpa): boolean {
   return metrics.some(({ type }) => type === 'Object');
 }
 
-/** Takes an HPA of version v2 or v2beta2, or what is cached of one; `undefined` for one that no schedule scales by an average. */
+/**
+ * Reduces an HPA of version v2 or v2beta2, as sent or as cached; `undefined` for one without an average target of a
+ * schedule.
+ */
 export function readScheduledHpa(value: unknown): ScheduledHpa | undefined {
   const read = HPA.safeParse(value);
   if (!read.success) return undefined;

@@ -9,64 +9,64 @@ import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
 
-/** Where the kinds are defined. */
+/** API version of the kinds. */
 export const SCALING_SCHEDULES = {
   apiVersion: 'zalando.org/v1',
   kinds: ['ScalingSchedule', 'ClusterScalingSchedule'],
 } as const;
 
-/** One of the kinds; the first is of a namespace. */
+/** The first kind is namespaced. */
 export type ScalingScheduleKind = (typeof SCALING_SCHEDULES.kinds)[number];
 
-/** What is kept of a ScalingSchedule or ClusterScalingSchedule. */
+/** The cached part of a ScalingSchedule or ClusterScalingSchedule. */
 export interface ScalingSchedule {
   readonly kind: ScalingScheduleKind;
-  /** Empty for one of the cluster. */
+  /** Empty for a ClusterScalingSchedule. */
   readonly namespace: string;
   readonly name: string;
-  /** For how long a value is raised to before its time, and lowered from after it; `undefined` where the default counts. */
+  /** Duration of the ramps before and after each entry; `undefined` for the default. */
   readonly windowMs: number | undefined;
   readonly entries: readonly ScheduleEntry[];
   readonly isActive: boolean | undefined;
 }
 
-/** When a value counts. */
+/** A time with a value. */
 export type ScheduleEntry = OneTimeEntry | RepeatingEntry;
 
 interface Valued {
   readonly value: number;
-  /** How long it counts at least. */
+  /** Minimum duration. */
   readonly durationMs: number;
 }
 
-/** Counts once. */
+/** Occurs once. */
 interface OneTimeEntry extends Valued {
   readonly type: 'OneTime';
   readonly startMs: number;
   readonly endMs: number | undefined;
 }
 
-/** Counts on days of the week. */
+/** Occurs on days of the week. */
 export interface RepeatingEntry extends Valued {
   readonly type: 'Repeating';
   /** Of the day, in milliseconds. */
   readonly startOfDayMs: number;
-  /** `undefined` where only the duration says it. */
+  /** `undefined` where only the duration is set. */
   readonly endOfDayMs: number | undefined;
   /** 0 is Sunday. */
   readonly days: ReadonlySet<number>;
-  /** `undefined` for the default, as for one that is not in the IANA database. */
+  /** `undefined` for the default, also for one that is not in the IANA database. */
   readonly timeZone: string | undefined;
 }
 
-/** As messages and paths name it: `default/nightly`, or `nightly` for one of the cluster. */
+/** As in messages and paths: `default/nightly`, or `nightly` for a ClusterScalingSchedule. */
 export function keyOfSchedule({ namespace, name }: Pick<ScalingSchedule, 'namespace' | 'name'>): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 const MINUTE_MS = 60_000;
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
-/** Of one object; more are refused as a whole, for what is left out would be scaled down. */
+/** Of one object; one with more is refused as a whole, since ignored entries would scale down. */
 const MAX_ENTRIES = 1_000;
 const MAX_MINUTES = 366 * 24 * 60;
 
@@ -101,15 +101,15 @@ const SCHEDULE = z.object({
 });
 
 /**
- * Takes what the API server sent for a ScalingSchedule or ClusterScalingSchedule.
+ * Reads a ScalingSchedule or ClusterScalingSchedule.
  *
- * @throws when it cannot be used, naming the field
+ * @throws with the field that is invalid
  */
 export function readScalingSchedule(value: unknown, kind: ScalingScheduleKind): ScalingSchedule {
   const read = SCHEDULE.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw new Error(`${issue?.path.join('.') || 'it'} cannot be used: ${issue?.message}`);
+    throw new Error(`${issue?.path.join('.') || 'object'} is invalid: ${issue?.message}`);
   }
   const { metadata, spec, status } = read.data;
   const { scalingWindowDurationMinutes: minutes } = spec;
@@ -153,32 +153,31 @@ function isZone(name: string): boolean {
   }
 }
 
-/** What caching schedules needs. */
-interface FollowedSchedulesOptions {
+interface CachedSchedulesOptions {
   readonly informers: Pick<SharedInformers, 'get'>;
   readonly relistMs: number;
 }
 
-/** A schedule, or why it cannot be used. */
-type Followed =
+/** A schedule, or why it is invalid. */
+type CachedSchedule =
   | ScalingSchedule
   | { readonly name: string; readonly namespace: string; readonly error: Error };
 
 /** Both kinds as informers cache them. */
 const INFORMED_KINDS = SCALING_SCHEDULES.kinds.map((kind) => {
   const resource = resourceOfSchedules(kind);
-  const decoder = () => (object: unknown) => followed(object, kind);
+  const decoder = () => (object: unknown) => decode(object, kind);
   return {
     kind,
-    informed: { resource, versions: [resource.version], decoder } satisfies InformedKind<Followed>,
+    informed: { resource, versions: [resource.version], decoder } satisfies InformedKind<CachedSchedule>,
   };
 });
 
-/** The ScalingSchedules and ClusterScalingSchedules of the cluster, kept current; one that is not defined is not there. */
-export class FollowedSchedules implements FoundSchedules {
-  readonly #informers: ReadonlyMap<ScalingScheduleKind, SharedInformer<Followed>>;
+/** Informers of ScalingSchedules and ClusterScalingSchedules; a kind without a definition has no objects. */
+export class CachedSchedules implements FoundSchedules {
+  readonly #informers: ReadonlyMap<ScalingScheduleKind, SharedInformer<CachedSchedule>>;
 
-  constructor({ informers, relistMs }: FollowedSchedulesOptions) {
+  constructor({ informers, relistMs }: CachedSchedulesOptions) {
     this.#informers = new Map(
       INFORMED_KINDS.map(({ kind, informed }) => [kind, informers.get(informed, { relistMs })]),
     );
@@ -191,25 +190,25 @@ export class FollowedSchedules implements FoundSchedules {
   find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined {
     const informer = this.#informers.get(kind);
     const found = informer?.find(key);
-    if (found && 'error' in found) throw new Error(`Cannot use ${kind} ${key}`, { cause: found.error });
-    if (!found && !informer?.isSynced) throw new Error(`Objects of kind ${kind} are not known yet`);
+    if (found && 'error' in found) throw new Error(`Cannot read ${kind} ${key}`, { cause: found.error });
+    if (!found && !informer?.isSynced) throw new Error(`objects of kind ${kind} are not cached yet`);
     return found;
   }
 
-  /** Those that can be used. */
+  /** All valid schedules. */
   *values(): IterableIterator<ScalingSchedule> {
     for (const informer of this.#informers.values())
       for (const one of informer.values()) if (!('error' in one)) yield one;
   }
 }
 
-/** Where the API server serves a kind of schedules. */
+/** The resource of a kind of schedules. */
 export function resourceOfSchedules(kind: ScalingScheduleKind) {
   const [group = '', version = ''] = SCALING_SCHEDULES.apiVersion.split('/');
   return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: kind === 'ScalingSchedule' };
 }
 
-function followed(object: unknown, kind: ScalingScheduleKind): Followed {
+function decode(object: unknown, kind: ScalingScheduleKind): CachedSchedule {
   try {
     return readScalingSchedule(object, kind);
   } catch (cause) {
@@ -220,8 +219,7 @@ function followed(object: unknown, kind: ScalingScheduleKind): Followed {
   }
 }
 
-/** Schedules that are there now. */
 export interface FoundSchedules {
-  /** @throws when the schedule is there and cannot be used, or when it is not known yet */
+  /** @throws when the schedule exists and is invalid, or when its kind is not cached yet */
   find(kind: ScalingScheduleKind, key: string): ScalingSchedule | undefined;
 }

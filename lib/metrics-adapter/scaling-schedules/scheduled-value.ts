@@ -1,36 +1,36 @@
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import type { RepeatingEntry, ScalingSchedule, ScheduleEntry } from './scaling-schedule.ts';
 
-/** What counts where a schedule does not say it. */
+/** Defaults of schedules. */
 export interface ScheduleDefaults {
   readonly windowMs: number;
-  /** In how many steps a value is raised and lowered. */
+  /** Number of steps of a ramp. */
   readonly rampSteps: number;
   /** Of the IANA database. */
   readonly timeZone: string;
 }
 
-/** What a schedule says at a moment. */
+/** The value of a schedule at one time. */
 interface ScheduledValue {
-  /** On the way up or down, a part of it; 0 when none counts. */
+  /** On a ramp, a part of it; 0 when no entry is active. */
   readonly value: number;
-  /** The highest of those that count or are on their way, as a whole. */
+  /** The highest value of all active entries, without ramps. */
   readonly wholeValue: number;
-  /** Whether one counts or is on its way up or down. */
+  /** Whether an entry is active, including its ramps. */
   readonly isActive: boolean;
 }
 
-/** A time in which a value counts; its end is not part of it. */
+/** A time range of an entry; its end is excluded. */
 interface Span {
   readonly startMs: number;
   readonly endMs: number;
 }
 
 const DAY_MS = 86_400_000;
-/** Days of the week come again: nothing further away says more. */
+/** Days of the week repeat: further days have no further effect. */
 const MAX_DAYS = 8;
 
-/** The highest value of all entries, raised before its time and lowered after it in steps. */
+/** The highest value of all entries, with ramps in steps before and after each. */
 export function scheduledValue(
   { entries, windowMs: own }: Pick<ScalingSchedule, 'entries' | 'windowMs'>,
   nowMs: number,
@@ -50,7 +50,7 @@ export function scheduledValue(
   return { value, wholeValue, isActive };
 }
 
-/** How many of the steps of a value count; `undefined` away from its time. */
+/** Number of steps of a ramp that count; `undefined` outside the entry and its ramps. */
 function shareAt(
   { startMs, endMs }: Span,
   nowMs: number,
@@ -74,7 +74,7 @@ function spansNear(
   const zone = TimeZone.named(entry.timeZone ?? defaults.timeZone);
   const civilMs = zone.civilMs(nowMs);
   const today = civilMs - (((civilMs % DAY_MS) + DAY_MS) % DAY_MS);
-  // A span reaches as far as its duration, and at most a day longer than its end; a ramp goes before and behind it.
+  // A span lasts for its duration, and ends at most a day after its end time; ramps precede and follow it.
   const back = Math.min(MAX_DAYS, 2 + Math.ceil((entry.durationMs + windowMs) / DAY_MS));
   const ahead = Math.min(MAX_DAYS, 1 + Math.ceil(windowMs / DAY_MS));
   const spans: Span[] = [];
@@ -96,7 +96,7 @@ function spanOn(
   return { startMs, endMs: Math.max(momentOf(endDay + endOfDayMs, zone), startMs + durationMs) };
 }
 
-/** When the clock on the wall shows a time, the first time if it does so twice; right behind it where it never does. */
+/** When the wall clock first shows a time; right after the gap if it never does. */
 function momentOf(civilMs: number, zone: TimeZone): number {
   const before = civilMs - zone.segmentAt(civilMs - DAY_MS).offsetMs;
   if (zone.civilMs(before) === civilMs) return before;

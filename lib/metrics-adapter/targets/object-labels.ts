@@ -7,14 +7,13 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What knowing labels needs. */
 interface ObjectLabelsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** An object that has labels. */
+/** An object with labels. */
 export interface LabelledObject {
   readonly group: string;
   readonly kind: string;
@@ -25,21 +24,21 @@ export interface LabelledObject {
 const OBJECT = z.object({
   metadata: z.object({ labels: z.record(z.string(), z.string()).nullable().default({}) }),
 });
-/** Labels of an object change seldom. */
+/** Labels of an object rarely change. */
 const FRESH_MS = 300_000;
 const RETRY_MS = 60_000;
 
-const UNREAD = 'The labels of an object cannot be read, so that no selector selects its metrics';
+const UNREAD = 'Cannot read labels of object; selectors do not match its metrics';
 
-interface Known {
+interface CachedLabels {
   labels: Readonly<Record<string, string>> | undefined;
   readonly nextMs: number;
 }
 
-/** Knows the labels of the objects that HPAs' metrics describe, so that lists of their values can be selected from. */
+/** Caches the labels of the objects of HPAs' metrics, so that lists of their values support selectors. */
 export class ObjectLabels {
   readonly #options: ObjectLabelsOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #labels = new Map<string, CachedLabels>();
   readonly #failures: FailureLog;
 
   constructor(options: ObjectLabelsOptions) {
@@ -51,40 +50,40 @@ export class ObjectLabels {
     });
   }
 
-  /** What is known now; `undefined` where that is nothing. */
+  /** The cached labels; `undefined` if there are none. */
   labelsOf(object: LabelledObject): Readonly<Record<string, string>> | undefined {
-    return this.#known.get(keyOf(object))?.labels;
+    return this.#labels.get(keyOf(object))?.labels;
   }
 
-  /** Has the labels of an object read, unless they were lately. An object that cannot be read has none that are known. */
+  /** Reads the labels of an object, unless they are fresh. An object that cannot be read has none. */
   async refresh(
     object: LabelledObject,
     { resource, signal }: { readonly resource: ApiResource; readonly signal: AbortSignal },
   ): Promise<void> {
     const { client, clock } = this.#options;
-    const known = this.#known.get(keyOf(object));
+    const cached = this.#labels.get(keyOf(object));
     const nowMs = clock.monotonicMs();
-    if (known && nowMs < known.nextMs) return;
+    if (cached && nowMs < cached.nextMs) return;
     try {
       const read = readAs(
         OBJECT,
         'the object',
         await client.getJson(objectPath(resource, object), { signal }),
       );
-      this.#known.set(keyOf(object), { labels: read.metadata.labels ?? {}, nextMs: nowMs + FRESH_MS });
+      this.#labels.set(keyOf(object), { labels: read.metadata.labels ?? {}, nextMs: nowMs + FRESH_MS });
       this.#failures.succeed();
     } catch (error) {
       signal.throwIfAborted();
-      this.#known.set(keyOf(object), { labels: undefined, nextMs: nowMs + RETRY_MS });
+      this.#labels.set(keyOf(object), { labels: undefined, nextMs: nowMs + RETRY_MS });
       const name = `${object.kind} ${object.namespace}/${object.name}`;
       this.#failures.fail(error, { object: name, error: describeError(error) });
     }
   }
 
-  /** Forgets objects that nobody asks for any more. */
-  keepOnly(objects: Iterable<LabelledObject>): void {
+  /** Evicts all other objects. */
+  retainOnly(objects: Iterable<LabelledObject>): void {
     const wanted = new Set([...objects].map(keyOf));
-    for (const key of this.#known.keys()) if (!wanted.has(key)) this.#known.delete(key);
+    for (const key of this.#labels.keys()) if (!wanted.has(key)) this.#labels.delete(key);
   }
 }
 

@@ -2,7 +2,7 @@ import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.t
 import { POD_INDEXES, type Pod, type PodNeeds, selectPods } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** What it takes to ask a pod for metrics, and to serve them. */
+/** The fields of a pod that polling it and serving its values need. */
 export interface TargetPod {
   readonly namespace: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface TargetPod {
   readonly labels: Readonly<Record<string, string>>;
   /** Absent until it has one. */
   readonly ip: string | undefined;
-  /** Since when it is ready, in milliseconds since the Unix epoch; `undefined` while it is not, and when it is to go. */
+  /** Milliseconds since the Unix epoch; `undefined` while the pod is not ready, or is being deleted. */
   readonly readySinceMs: number | undefined;
 }
 
@@ -31,7 +31,10 @@ function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready 
   };
 }
 
-/** The pods of workloads. They are cached from the first selection on, so they cost nothing while no HPA has a Pods metric. */
+/**
+ * The pods of workloads. They are cached from the first selection on, so they cost nothing while no HPA has a Pods
+ * metric.
+ */
 export class TargetPods {
   readonly #pods: Pick<SharedInformer<TargetPod>, 'start' | 'synced' | 'find' | 'findBy'>;
 
@@ -39,14 +42,14 @@ export class TargetPods {
     this.#pods = pods;
   }
 
-  /** The pods of a namespace that a selector selects, whatever their state. */
+  /** The pods of a namespace that match a selector, whatever their state. */
   async select(namespace: string, selectorText: string, signal: AbortSignal): Promise<readonly TargetPod[]> {
     this.#pods.start();
     await this.#pods.synced(signal);
     return selectPods(this.#pods, namespace, parseLabelSelector(selectorText));
   }
 
-  /** The live pod of a name; `undefined` where it is another one, or gone. */
+  /** The live pod of a name; `undefined` if it has been replaced or deleted. */
   live(
     namespace: string,
     { name, uid }: { readonly name: string; readonly uid: string },
@@ -56,7 +59,10 @@ export class TargetPods {
   }
 }
 
-/** Whether a pod may be asked: ready for so long already. Where any will do, nobody's clock matters: ours may be behind. */
+/**
+ * Whether a pod may be polled: it has been ready for long enough. A minimum of 0 ignores the clock, which may be
+ * behind.
+ */
 export function isReadyFor(pod: TargetPod, ageMs: number, nowMs: number): boolean {
   return pod.readySinceMs !== undefined && (ageMs === 0 || nowMs - pod.readySinceMs >= ageMs);
 }

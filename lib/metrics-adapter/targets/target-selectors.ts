@@ -10,27 +10,26 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { DescribedObject } from '../collected-metrics.ts';
 
-/** What reading selectors needs. */
 interface TargetSelectorsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly mapper: Pick<RestMapper, 'find'>;
   readonly clock: Clock;
-  /** A number in [0, 1): spreads reading selectors that were first read together. */
+  /** A number in [0, 1): spreads the renewals of selectors that were first read together. */
   readonly random: () => number;
 }
 
-/** What is to be scaled, in its namespace. */
+/** A scale target, with its namespace. */
 interface Target extends DescribedObject {
   readonly namespace: string;
 }
 
-/** A selector changes when a workload is made again under its name: it is read after half of this to all of it. */
+/** A selector changes when a workload is recreated: it is read again after half of this to all of it. */
 const MAX_CACHED_MS = 600_000;
-/** One that is doubted is read again unless it is as new as this. */
+/** A doubted selector is read again unless it is newer than this. */
 const FRESH_MS = 60_000;
-const MAX_KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
-/** Workloads that are read themselves, by a permission that tells less than that to read any scale. */
+/** Workloads that are read directly, since that permission exposes less than reading any scale. */
 const READ_ITSELF = new Set([
   'apps/deployments',
   'apps/statefulsets',
@@ -41,16 +40,16 @@ const READ_ITSELF = new Set([
 const WORKLOAD = z.object({ spec: z.object({ selector: z.unknown() }) });
 const SCALE = z.object({ status: z.object({ selector: z.string().min(1) }) });
 
-interface KeptSelector {
+interface CachedSelector {
   readonly selector: string;
   readonly readAtMs: number;
   readonly cachedForMs: number;
 }
 
-/** Knows which labels select the pods of workloads. */
+/** Caches the label selectors of workloads. */
 export class TargetSelectors {
   readonly #options: TargetSelectorsOptions;
-  readonly #kept = new LruMap<string, KeptSelector>({ max: MAX_KEPT });
+  readonly #cached = new LruMap<string, CachedSelector>({ max: MAX_CACHED });
   readonly #listed: ListedSelectors;
 
   constructor(options: TargetSelectorsOptions) {
@@ -59,9 +58,9 @@ export class TargetSelectors {
   }
 
   /**
-   * The selector of a workload; read again soon where it is doubted, as when it selects no pod.
+   * The selector of a workload; a doubted one, for example one that matches no pod, is read again soon.
    *
-   * @throws an Error that names the workload and says why its pods cannot be told
+   * @throws an Error with the workload and the cause
    */
   async selectorOf(
     target: Target,
@@ -70,35 +69,35 @@ export class TargetSelectors {
     const { clock, random } = this.#options;
     const { namespace, apiVersion = 'apps/v1', kind, name } = target;
     const key = JSON.stringify([namespace, apiVersion, kind, name]);
-    const kept = this.#kept.peek(key);
-    const maxAgeMs = isDoubted ? FRESH_MS : (kept?.cachedForMs ?? 0);
-    if (kept && clock.monotonicMs() - kept.readAtMs < maxAgeMs) return kept.selector;
+    const cached = this.#cached.peek(key);
+    const maxAgeMs = isDoubted ? FRESH_MS : (cached?.cachedForMs ?? 0);
+    if (cached && clock.monotonicMs() - cached.readAtMs < maxAgeMs) return cached.selector;
     try {
       const selector = await this.#read({ ...target, apiVersion }, signal);
       const cachedForMs = MAX_CACHED_MS * (1 - random() / 2);
-      this.#kept.set(key, { selector, readAtMs: clock.monotonicMs(), cachedForMs });
+      this.#cached.set(key, { selector, readAtMs: clock.monotonicMs(), cachedForMs });
       return selector;
     } catch (cause) {
       signal.throwIfAborted();
-      throw new Error(`Cannot tell the pods of ${kind} ${namespace}/${name}`, { cause });
+      throw new Error(`Cannot find pods of ${kind} ${namespace}/${name}`, { cause });
     }
   }
 
   async #read(target: Target & { readonly apiVersion: string }, signal: AbortSignal): Promise<string> {
     const { client, mapper } = this.#options;
     const resource = await mapper.find(target, signal);
-    if (!resource) throw new Error(`the API server serves no ${target.kind} of ${target.apiVersion}`);
+    if (!resource) throw new Error(`the API server does not serve ${target.kind} of ${target.apiVersion}`);
     const readItself = async () => {
       const read = WORKLOAD.safeParse(await client.getJson(objectPath(resource, target), { signal }));
       const selector = read.success ? selectorText(read.data.spec.selector) : undefined;
-      if (selector === undefined) throw new Error('it has no selector');
+      if (selector === undefined) throw new Error('no selector');
       return selector;
     };
     if (isReadItself(resource)) {
       return await this.#listed.read({ ...target, resource }, { signal, readItself });
     }
     const read = SCALE.safeParse(await client.getJson(objectPath(resource, target, 'scale'), { signal }));
-    if (!read.success) throw new Error('its scale has no selector');
+    if (!read.success) throw new Error('scale has no selector');
     return read.data.status.selector;
   }
 }
@@ -107,7 +106,6 @@ function isReadItself({ group, plural }: ApiResource): boolean {
   return READ_ITSELF.has(`${group}/${plural}`);
 }
 
-/** What listing needs. */
 interface ListedSelectorsOptions {
   readonly client: Pick<ApiClient, 'getJson'>;
   readonly clock: Clock;
@@ -117,10 +115,10 @@ const LISTED_WORKLOAD = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string() }),
   spec: z.object({ selector: z.unknown() }),
 });
-/** So many of a kind are read one by one at a time; when more are wanted, all are listed. */
+/** Maximum number of concurrent single reads of a kind; if more are needed, all are listed. */
 const MAX_SINGLE_READS = 20;
 const LIST_FRESH_MS = 10_000;
-/** Where listing fails, as without the permission, it is tried again after this long. */
+/** Delay after which a failed list, for example without permission, is retried. */
 const RETRY_MS = 600_000;
 
 interface Reading {
@@ -131,8 +129,8 @@ interface Reading {
 }
 
 /**
- * Reads the selectors of a kind of workloads in one list where many are wanted at once, as when the program starts: the API
- * server takes so many requests a second and no more.
+ * Reads the selectors of a kind of workloads by one list when many are needed at once, as at the start: the API server
+ * limits requests per second.
  */
 export class ListedSelectors {
   readonly #options: ListedSelectorsOptions;
@@ -144,9 +142,9 @@ export class ListedSelectors {
   }
 
   /**
-   * Has a selector read by a list or, where there are few or the list has it not, by itself.
+   * Reads a selector by a list or, if few are needed or the list does not have it, directly.
    *
-   * @throws what `readItself` throws, and the signal's reason when that aborts
+   * @throws the error of `readItself`, and the signal's reason when that aborts
    */
   async read(
     workload: { readonly resource: ApiResource } & ObjectName,

@@ -166,7 +166,7 @@ describe('parseAutoscalerOptions', () => {
       defaultIntervalMs: 30_000,
       metricsTtlMs: 600_000,
       relistMs: 15_000,
-      passesOverUnknown: true,
+      ignoresUnknown: true,
       prometheus: { url: 'http://prometheus.kube-system.svc.cluster.local', tokenFile: '/token' },
       additionalPrometheus: new Map([
         ['eu', { url: 'http://eu', tokenFile: undefined }],

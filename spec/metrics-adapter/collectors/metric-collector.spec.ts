@@ -126,7 +126,7 @@ describe('readSettings, of every collector of External metrics', () => {
     });
     expect(planned).to.deep.equal([]);
     expect(problems.map(({ error }) => error.message)).to.deep.equal([
-      'Annotation metric-config.external.m.nakadi/subscription-id excludes owning-application, event-types and consumer-group',
+      'Annotation metric-config.external.m.nakadi/subscription-id and owning-application, event-types or consumer-group are mutually exclusive',
     ]);
   });
 
@@ -139,12 +139,12 @@ describe('readSettings, of every collector of External metrics', () => {
     it(`says which settings there must be of subscriptions of Nakadi, where ${missing} is missing`, () => {
       const { problems } = plan('nakadi', { 'metric-type': 'unconsumed-events', ...settings });
       expect(problems.map(({ error }) => error.message)).to.deep.equal([
-        'Setting subscription-id, or all of owning-application, event-types and consumer-group, is missing of metric External/m',
+        'Setting subscription-id, or all of owning-application, event-types and consumer-group, of metric External/m is missing',
       ]);
     });
 
   for (const [name, value, rule] of [
-    ['tag-', 'shop', 'must have the name of a tag behind "tag-"'],
+    ['tag-', 'shop', 'must have the name of a tag after "tag-"'],
     ['tag-application', '', 'must not be empty'],
     ['tag-application', ' \n', 'must not be empty'],
   ] as const)
@@ -187,7 +187,7 @@ describe('readSettings, of every collector of External metrics', () => {
     };
     const { problems } = planned(annotations, { type: 'influxdb', __proto__: 'a' });
     expect(problems.map(({ error }) => error.message)).to.deep.equal([
-      'Annotation metric-config.external.m.influxdb/query-name names no query: metric External/m has no setting "__proto__"',
+      'Annotation metric-config.external.m.influxdb/query-name is invalid: metric External/m has no setting "__proto__"',
     ]);
   });
 });

@@ -189,12 +189,12 @@ describe('podsCollector', () => {
   });
 
   const wrong: readonly (readonly [string, string, string])[] = [
-    ['port', '0', 'must be a whole number from 1 to 65535, not "0"'],
-    ['port', 'http', 'must be a whole number from 1 to 65535, not "http"'],
+    ['port', '0', 'must be an integer from 1 to 65535, not "0"'],
+    ['port', 'http', 'must be an integer from 1 to 65535, not "http"'],
     ['scheme', 'ftp', 'must be http, https, not "ftp"'],
-    ['path', '/a?b', 'must be a path of at most 1024 characters, with what is unusual percent-encoded'],
-    ['path', '/a b', 'must be a path of at most 1024 characters, with what is unusual percent-encoded'],
-    ['raw-query', 'a#b', 'must be a query of at most 1024 characters, with what is unusual percent-encoded'],
+    ['path', '/a?b', 'must be a path of at most 1024 characters, with special ones percent-encoded'],
+    ['path', '/a b', 'must be a path of at most 1024 characters, with special ones percent-encoded'],
+    ['raw-query', 'a#b', 'must be a query of at most 1024 characters, with special ones percent-encoded'],
     ['json-key', 'rps', 'must have "$" at character 1, not "rps"'],
     ['json-key', '', 'must not be empty'],
     ['aggregator', 'median', 'must be avg, min, max, sum, not "median"'],
@@ -212,22 +212,22 @@ describe('podsCollector', () => {
 
   it('needs one of json-key and json-eval, and a port', async () => {
     await using system = await setUp({});
-    expect(system.errorOf({})).to.equal('Setting json-key or json-eval is missing of metric Pods/rps');
+    expect(system.errorOf({})).to.equal('Setting json-key or json-eval of metric Pods/rps is missing');
     expect(system.errorOf({ 'json-key': '$', 'json-eval': '1 +' })).to.equal(
-      'Annotation metric-config.pods.rps.json-path/json-eval and Annotation metric-config.pods.rps.json-path/json-key exclude each other',
+      'Annotation metric-config.pods.rps.json-path/json-eval and Annotation metric-config.pods.rps.json-path/json-key are mutually exclusive',
     );
     expect(system.errorOf({ 'json-eval': '1 +' })).to.equal(
       'Annotation metric-config.pods.rps.json-path/json-eval must have a value at character 4, not the end',
     );
     expect(system.errorOf({ 'json-key': '$', port: undefined })).to.equal(
-      'Setting port is missing of metric Pods/rps',
+      'Setting port of metric Pods/rps is missing',
     );
   });
 
   it('tells of a setting that it does not know', async () => {
     await using system = await setUp({});
     expect(system.plan({ 'json-key': '$', 'json-path': '$' }).notes).to.deep.equal([
-      'Annotation metric-config.pods.rps.json-path/json-path means nothing to collector json-path',
+      'Annotation metric-config.pods.rps.json-path/json-path is not a setting of collector json-path',
     ]);
   });
 });

@@ -123,7 +123,7 @@ describe('skipperCollector', () => {
     ],
     ['has weights that are none', ingress({ [WEIGHTS]: '{"a": 101}' }), /must be a JSON object of backends/],
     ['has a host that is none', ingress({}, [{ host: 'a"}) or vector(1) #' }]), /is not a host name$/],
-    ['is something else', { a: 1 }, /^Cannot tell the hosts of Ingress default\/shop/],
+    ['is something else', { a: 1 }, /^Cannot find hosts of Ingress default\/shop/],
   ];
   for (const [what, served, error] of failing)
     it(`has no result for an Ingress that ${what}`, async () => {

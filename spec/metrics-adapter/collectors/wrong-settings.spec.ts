@@ -93,14 +93,14 @@ describe('the settings of every collector', () => {
       it(`of type ${type}, ${collector}: ${name} is told to be missing beside ${Object.keys(given).join(', ') || 'nothing'}`, () => {
         const object = withAnnotations(of, annotationsOf(of, { interval: '30s', ...given }));
         expect(errorsOf(object, collectors)).to.deep.equal([
-          `Setting ${name} is missing of metric ${type}/${METRIC}`,
+          `Setting ${name} of metric ${type}/${METRIC} is missing`,
         ]);
       });
 
     it(`of type ${type}, ${collector}: none may be longer than a query`, () => {
       const long = { ...good, mine: 'a'.repeat(65_537) };
       expect(errorsOf(withAnnotations(of, annotationsOf(of, long)), collectors)).to.deep.equal([
-        `Annotation metric-config.${TYPES[type]}.${METRIC}.${collector}/mine must be no longer than 65536 characters`,
+        `Annotation metric-config.${TYPES[type]}.${METRIC}.${collector}/mine must have at most 65536 characters`,
       ]);
     });
   }

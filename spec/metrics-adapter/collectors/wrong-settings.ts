@@ -41,8 +41,8 @@ const JSON_RULES: WrongSettings['wrong'] = {
   ],
   aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],
 };
-const PATH = 'must be a path of at most 1024 characters, with what is unusual percent-encoded';
-const QUERY = 'must be a query of at most 1024 characters, with what is unusual percent-encoded';
+const PATH = 'must be a path of at most 1024 characters, with special ones percent-encoded';
+const QUERY = 'must be a query of at most 1024 characters, with special ones percent-encoded';
 const TIMEOUTS = not('must be a duration of 0s to 1m0s, as in 30s', '', 'soon', '-1s', '61s');
 const COMMON: WrongSettings['wrong'] = {
   interval: not('must be a duration of 1s to 24h0m0s, as in 30s', '', '5', '-1s', '999ms', '25h', 'soon'),
@@ -85,7 +85,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
     wrong: {
       ...COMMON,
       ...JSON_RULES,
-      port: not('must be a whole number from 1 to 65535', '', '0', '65536', '-80', '8e3', '80.0', 'http'),
+      port: not('must be an integer from 1 to 65535', '', '0', '65536', '-80', '8e3', '80.0', 'http'),
       path: ['/a?b', '/a b', '/a#b', '/\u{e4}', `/${'a'.repeat(1024)}`].map((path) => [path, PATH] as const),
       scheme: not('must be http, https', '', 'ftp', 'HTTP'),
       'raw-query': ['a#b', 'a b', 'a\nb', 'a'.repeat(1025)].map((query) => [query, QUERY] as const),
@@ -124,7 +124,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
       ...COMMON,
       query: TEXT,
       'query-name': TEXT,
-      address: [...URLS, ['http://other', 'needs token and org beside it']],
+      address: [...URLS, ['http://other', 'requires token and org']],
       token: [
         ...['', 'a b', 'a\r\nb', '\u{e4}', 'a'.repeat(1025)].map(
           (token) => [token, 'must be one word of printable ASCII'] as const,
@@ -156,13 +156,13 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
     good: { 'check-id': '12' },
     wrong: {
       ...COMMON,
-      'check-id': not('must be a whole number from 1 to 2147483648', '', '0', 'twelve', '1.5', '2147483649'),
+      'check-id': not('must be an integer from 1 to 2147483648', '', '0', 'twelve', '1.5', '2147483649'),
       key: TEXT,
       duration: not('must be a duration of 1s to 168h0m0s, as in 30s', '', '0s', '169h', '10'),
       aggregators: [
         ...not('must be some of avg, count, last, max, min, sum, diff', '', 'median'),
         ['max,,avg', 'must be some of avg, count, last, max, min, sum, diff, not ""'],
-        [Array(11).fill('max').join(), 'must be no more than 10'],
+        [Array(11).fill('max').join(), 'must be at most 10'],
       ],
     },
     missing: [[{}, 'check-id']],

@@ -49,7 +49,7 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('finds nothing to look at where no HPA has metrics that are collected, and needs no APIService then', async () => {
+  it('finds nothing to look at where no HPA has collected metrics, and needs no APIService then', async () => {
     await using system = await start();
     const { isSound, findings } = await system.examine();
     expect(isSound, JSON.stringify(findings)).to.equal(true);
@@ -86,7 +86,7 @@ describe('metricsAdapterDoctor', () => {
     expect(diagnoses).to.include('metric-not-configured');
     expect(findings.find(({ subject }) => subject === 'hpa default/mailer External/depth')).to.include({
       status: 'failed',
-      seen: 'External/depth is collected by another query already, of HPA default/worker; autoscalers would add both up, so give it another name',
+      seen: 'External/depth is already collected by another query, of HPA default/worker; autoscalers would add both, so rename it',
     });
     expect(findings.find(({ subject }) => subject === 'metrics')?.seen).to.equal(
       '1 metric of 1 HPA is collected',
@@ -108,10 +108,10 @@ describe('metricsAdapterDoctor', () => {
     );
     expect(notes.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
       ['metrics', 'HPAs use metrics that are collected here, but none of them can be collected'],
-      ['custom.metrics.k8s.io', 'no HPA needs it of the autoscaler'],
+      ['custom.metrics.k8s.io', 'no HPA uses it for collected metrics'],
       [
         'external.metrics.k8s.io',
-        'not looked at: HPAs need it, but none of their metrics can be collected as it is configured',
+        'not checked: HPAs use it, but all of their metrics have invalid configurations',
       ],
     ]);
   });
@@ -196,7 +196,7 @@ describe('metricsAdapterDoctor', () => {
     await system.register(BOTH);
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
-    const notes = findings.filter(({ seen }) => seen === 'not served, as its source gives no result');
+    const notes = findings.filter(({ seen }) => seen === 'not served, since its source returns no result');
     expect(notes.map(({ status, subject }) => [status, subject])).to.deep.equal([
       ['note', 'hpa default/web Object/rate'],
       ['note', 'hpa default/web External/queue'],

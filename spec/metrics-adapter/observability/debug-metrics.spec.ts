@@ -35,12 +35,12 @@ describe('debugMetrics', () => {
 
   it('says that a value is not served that would be divided among none', async () => {
     const known = { perReplica: true };
-    const [none] = (await told('', { reports: [WELL], known: { ...known, replicas: 0 } })).collected;
+    const [none] = (await told('', { reports: [WELL], collected: { ...known, replicas: 0 } })).collected;
     expect(none?.isServed).to.equal(false);
     expect(none?.notes).to.deep.equal([
-      'It is served divided by the replicas of the target, of which the status of the HPA says that there are none',
+      'The value is served per replica, but the status of the HPA has no replicas',
     ]);
-    const [some] = (await told('', { reports: [WELL], known: { ...known, replicas: 1 } })).collected;
+    const [some] = (await told('', { reports: [WELL], collected: { ...known, replicas: 1 } })).collected;
     expect(some).to.deep.include({ isServed: true, notes: [] });
   });
 

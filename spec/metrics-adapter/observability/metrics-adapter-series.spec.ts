@@ -58,11 +58,11 @@ describe('metricsAdapterSeries', () => {
       `kube_metrics_adapter_updates_error ${failedUpdates}`,
     ];
     expect(await counts()).to.deep.equal(named(0, 0, 0, 0));
-    series.asked('a:9090', { durationMs: 20, error: undefined });
-    series.asked('b', { durationMs: 30, error: undefined });
-    series.asked('b', { durationMs: 15_000, error: new Error('no response') });
-    series.updated(undefined);
-    for (let time = 0; time < 3; time++) series.updated(new Error('forbidden'));
+    series.recordQuery('a:9090', { durationMs: 20, error: undefined });
+    series.recordQuery('b', { durationMs: 30, error: undefined });
+    series.recordQuery('b', { durationMs: 15_000, error: new Error('no response') });
+    series.recordUpdate(undefined);
+    for (let time = 0; time < 3; time++) series.recordUpdate(new Error('forbidden'));
     expect(await counts()).to.deep.equal(named(2, 1, 1, 3));
     const durations = await registry.metrics();
     expect(durations).to.include('autoscaler_source_request_duration_seconds_sum{result="success"} 0.05');
@@ -75,18 +75,18 @@ describe('metricsAdapterSeries', () => {
     const lines = async () =>
       (await registry.metrics()).split('\n').filter((line) => line.startsWith('autoscaler_source_request'));
     const result = { durationMs: 250, error: undefined };
-    series.asked('a"b\n:9090', result);
-    series.asked('a"b\n:9090', { ...result, error: new Error('no response') });
+    series.recordQuery('a"b\n:9090', result);
+    series.recordQuery('a"b\n:9090', { ...result, error: new Error('no response') });
     const first = await lines();
     expect(first).to.include.members([
       'autoscaler_source_requests_total{source="a\\"b\\n:9090",result="success"} 1',
       'autoscaler_source_requests_total{source="a\\"b\\n:9090",result="error"} 1',
       'autoscaler_source_request_seconds_total{source="a\\"b\\n:9090"} 0.5',
     ]);
-    series.asked('x'.repeat(1_000_000), result);
-    for (let index = 0; index < 5_000; index++) series.asked(`host-${index}`, result);
-    series.asked('host-0', result);
-    series.asked(undefined, result);
+    series.recordQuery('x'.repeat(1_000_000), result);
+    for (let index = 0; index < 5_000; index++) series.recordQuery(`host-${index}`, result);
+    series.recordQuery('host-0', result);
+    series.recordQuery(undefined, result);
     const all = await lines();
     expect(all.length - first.length).to.equal(100 * 3); // with "other"
     expect(all).to.include('autoscaler_source_requests_total{source="host-0",result="success"} 2');

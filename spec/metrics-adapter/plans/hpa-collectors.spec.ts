@@ -45,7 +45,7 @@ describe('HpaCollectors', () => {
     await system.apply({ metrics: [externalMetric('a', { type: 'counting', query: 'a' })] });
     await system.apply(undefined);
     expect(system.collection.queryCount).to.equal(0);
-    expect(system.collectors.known.size).to.equal(0);
+    expect(system.collectors.collected.size).to.equal(0);
   });
 
   it('tells of a problem when it begins, and again only when it changes', async () => {
@@ -76,7 +76,7 @@ describe('HpaCollectors', () => {
       metrics: [externalMetric('good', { type: 'counting', query: 'good' })],
     });
     expect(system.problems).to.deep.equal([]);
-    expect(system.collectors.known.get(KEY)?.problems[0]?.metric).to.equal('External/gooood');
+    expect(system.collectors.collected.get(KEY)?.problems[0]?.metric).to.equal('External/gooood');
   });
 
   it('tells once of a name that is spelt in two ways', async () => {
@@ -94,12 +94,12 @@ describe('HpaCollectors', () => {
     const annotations = { 'metric-config.object.a.counting/query': 'a' };
     const served = objectMetric('a', { kind: 'Service', name: 'web' });
     expect(await system.apply({ annotations, metrics: [served] })).to.deep.equal({ requeueAfterMs: 60_000 });
-    expect(system.collectors.known.get(KEY)?.metrics[0]?.resource).to.equal(SERVICE);
+    expect(system.collectors.collected.get(KEY)?.metrics[0]?.resource).to.equal(SERVICE);
     const unserved = objectMetric('a', { apiVersion: 'x/v1', kind: 'Y', name: 'z' });
     expect(await system.apply({ annotations, metrics: [unserved] })).to.deep.equal({
       requeueAfterMs: 60_000,
     });
-    expect(system.problems).to.deep.equal(['Object/a: The API server serves no Y of x/v1']);
+    expect(system.problems).to.deep.equal(['Object/a: The API server does not serve Y of x/v1']);
   });
 
   it('forgets the labels of an object once an HPA is edited to have no metric of it', async () => {
@@ -118,12 +118,12 @@ describe('HpaCollectors', () => {
   it('passes over metrics whose collector is not known, and over nothing else, where it is told to', async () => {
     const annotations = { 'metric-config.external.a.influx/query': 'q' };
     const metrics = [externalMetric('a'), externalMetric('b', { type: 'counting' })];
-    for (const passesOverUnknown of [false, true]) {
-      const system = setUp({ passesOverUnknown });
+    for (const ignoresUnknown of [false, true]) {
+      const system = setUp({ ignoresUnknown });
       await system.apply({ annotations, metrics });
       const [last, ...more] = [...system.problems].reverse();
       expect(last).to.equal('External/b: no query');
-      expect(more).to.have.length(passesOverUnknown ? 0 : 1);
+      expect(more).to.have.length(ignoresUnknown ? 0 : 1);
     }
   });
 
@@ -155,7 +155,7 @@ describe('HpaCollectors, with a collector that changes what may be asked', () =>
   });
 });
 
-function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
+function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
   const clock = new ManualClock();
   const [asked, problems, changes]: [string[], string[], (() => void)[]] = [[], [], []];
   const keptLabels: string[][] = [];
@@ -193,11 +193,11 @@ function setUp({ metricsTtlMs = 900_000, passesOverUnknown = false } = {}) {
     share: new FairShare(clock),
     objectLabels: {
       refresh: async () => {},
-      keepOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),
+      retainOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),
     },
     mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
     defaultIntervalMs: 60_000,
-    ...{ metricsTtlMs, passesOverUnknown },
+    ...{ metricsTtlMs, ignoresUnknown },
     onProblem: (_, { metric, error }) => problems.push(`${metric}: ${error.message}`),
     onChange: () => {},
   });

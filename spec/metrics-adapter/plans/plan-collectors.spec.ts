@@ -111,7 +111,7 @@ describe('planCollectors', () => {
     });
 
   const broken: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ['no query', { interval: '30s' }, 'Setting query or query-name is missing of metric External/a'],
+    ['no query', { interval: '30s' }, 'Setting query or query-name of metric External/a is missing'],
     [
       'an empty query',
       { query: ' ' },
@@ -120,12 +120,12 @@ describe('planCollectors', () => {
     [
       'a name of no query',
       { 'query-name': 'b' },
-      'Annotation metric-config.external.a.prometheus/query-name names no query: metric External/a has no setting "b"',
+      'Annotation metric-config.external.a.prometheus/query-name is invalid: metric External/a has no setting "b"',
     ],
     [
       'a name of an empty query',
       { 'query-name': 'b', b: ' ' },
-      'Annotation metric-config.external.a.prometheus/query-name names no query: metric External/a has no setting "b"',
+      'Annotation metric-config.external.a.prometheus/query-name is invalid: metric External/a has no setting "b"',
     ],
     [
       'a server that is no URL',
@@ -135,7 +135,7 @@ describe('planCollectors', () => {
     [
       'two servers',
       { query: 'up', 'prometheus-server': 'http://mine', 'prometheus-server-alias': 'other' },
-      'Annotation metric-config.external.a.prometheus/prometheus-server-alias and Annotation metric-config.external.a.prometheus/prometheus-server exclude each other',
+      'Annotation metric-config.external.a.prometheus/prometheus-server-alias and Annotation metric-config.external.a.prometheus/prometheus-server are mutually exclusive',
     ],
     [
       'an unknown server',
@@ -163,7 +163,7 @@ describe('planCollectors', () => {
     if (!hpa) throw new Error('it is an HPA');
     const [problem] = planCollectors(hpa, [collector]).problems;
     expect(problem?.error.message).to.equal(
-      'There is no Prometheus server to query: the autoscaler has no flag --prometheus-server, and the HPA no annotation metric-config.external.a.prometheus/prometheus-server',
+      'No Prometheus server to query: neither the flag --prometheus-server nor the annotation metric-config.external.a.prometheus/prometheus-server is set',
     );
   });
 
@@ -187,13 +187,13 @@ describe('planCollectors', () => {
       [
         false,
         [
-          'Annotation metric-config.external.a.prometheus/per-replica means nothing to a metric of type External',
+          'Annotation metric-config.external.a.prometheus/per-replica has no effect for a metric of type External',
         ],
       ],
       [
         true,
         [
-          'Annotation metric-config.object.b.prometheus/per-replica divides the value though it says "false": leave it out for one that is not divided',
+          'Annotation metric-config.object.b.prometheus/per-replica divides the value whatever it is set to, also to "false": remove it to leave the value undivided',
         ],
       ],
       [true, []],
@@ -206,7 +206,7 @@ describe('planCollectors', () => {
       metrics: [externalMetric('a')],
     });
     expect(problems[0]?.error.message).to.equal(
-      'Setting query or query-name is missing of metric External/a; Annotation metric-config.external.a.prometheus/qurey means nothing to collector prometheus',
+      'Setting query or query-name of metric External/a is missing; Annotation metric-config.external.a.prometheus/qurey is not a setting of collector prometheus',
     );
   });
 
@@ -216,7 +216,7 @@ describe('planCollectors', () => {
       metrics: [externalMetric('a')],
     });
     expect(problems[0]?.error.message).to.equal(
-      'The collector of annotations of External/a must be one for metrics of type External (prometheus), not "prometeus"',
+      'The collector of annotations of External/a must be a collector of metrics of type External (prometheus), not "prometeus"',
     );
   });
 
@@ -232,7 +232,7 @@ describe('planCollectors', () => {
         metrics: [externalMetric('a')],
       });
       expect(problems[0]?.error.message).to.equal(
-        `The collector of annotations of External/a is ${collector}, for which the autoscaler needs ${flags}`,
+        `The collector of annotations of External/a is ${collector}, which requires ${flags}`,
       );
     });
 
@@ -263,7 +263,7 @@ describe('planCollectors', () => {
     expect(planned).to.have.lengthOf(100);
     expect(planned[0]?.notes).to.have.lengthOf(2);
     const [first, ...unasked] = problems.map(({ error }) => error.message);
-    expect(first).to.equal('No more than the first 100 metrics of an HPA are collected');
+    expect(first).to.equal('Only the first 100 metrics of an HPA are collected');
     expect(unasked).to.have.lengthOf(10);
   });
 
@@ -280,7 +280,7 @@ describe('planCollectors', () => {
     expect(problems.map(({ metric, error }) => [metric, error.message])).to.deep.equal([
       [
         '',
-        'Annotation metric-config.external.queue.depth.prometheus/query is passed over: it must have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING; a metric whose name has a dot belongs in metric-config/collectors',
+        'Annotation metric-config.external.queue.depth.prometheus/query is ignored: the key must have the form metric-config.TYPE.METRIC.COLLECTOR/SETTING; configure a metric with a dot in its name by metric-config/collectors',
       ],
       ...['External/queue-depht', 'Pods/rps'].map((name) => [
         name,

@@ -6,8 +6,8 @@ import {
 import {
   liftedReplicas,
   readScheduledHpa,
-  ScheduleKeeper,
-  type ScheduleKeeperOptions,
+  ScheduleReconciler,
+  type ScheduleReconcilerOptions,
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -15,18 +15,18 @@ import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 
 const { signal } = new AbortController();
 
-describe('ScheduleKeeper', () => {
+describe('ScheduleReconciler', () => {
   it('tells of what fails, however many schedules and HPAs failed that are gone', async () => {
     const system = setUp();
     system.followed.schedules = Array.from({ length: 600 }, (_, index) => scheduleThatIsOver(`old-${index}`));
     system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
     system.followed.schedules.push(scheduleThatCounts('always'));
-    await system.keeper.look(signal);
+    await system.reconciler.reconcile(signal);
     expect(system.told()).to.have.lengthOf(750); // of more at once, the others are not told
     system.followed.schedules = [scheduleThatIsOver('new')];
     system.followed.hpas = [];
-    await system.keeper.look(signal);
-    await system.keeper.look(signal);
+    await system.reconciler.reconcile(signal);
+    await system.reconciler.reconcile(signal);
     expect(system.told().slice(750)).to.deep.equal([
       { controller: 'scaling-schedule', key: 'ScalingSchedule default/new', err: 'nobody listens' },
     ]);
@@ -59,23 +59,23 @@ function hpaOf(schedule: string, name: string) {
   };
 }
 
-/** A keeper whose API server does not respond. */
+/** A reconciler whose API server does not respond. */
 function setUp() {
   const logger = new RecordingLogger();
   const fail = async () => {
     throw new Error('nobody listens');
   };
   const followed = { schedules: [] as ScalingSchedule[], hpas: [] as ReturnType<typeof hpaOf>[] };
-  const keeper = new ScheduleKeeper({
-    client: { getJson: fail } as unknown as ScheduleKeeperOptions['client'],
-    scales: { get: fail } as unknown as ScheduleKeeperOptions['scales'],
+  const reconciler = new ScheduleReconciler({
+    client: { getJson: fail } as unknown as ScheduleReconcilerOptions['client'],
+    scales: { get: fail } as unknown as ScheduleReconcilerOptions['scales'],
     events: { record: () => {} },
     ...{ clock: new ManualClock(Date.parse('2026-03-02T10:05:00Z')), logger, tolerance: 0.1 },
     schedules: { values: () => followed.schedules },
     hpas: { values: () => followed.hpas },
     defaults: { windowMs: 600_000, rampSteps: 10, timeZone: 'UTC' },
   });
-  return { followed, keeper, told: () => logger.lines.map(({ fields }) => fields) };
+  return { followed, reconciler, told: () => logger.lines.map(({ fields }) => fields) };
 }
 
 const schedule = { kind: 'ScalingSchedule', key: 'default/nightly' };

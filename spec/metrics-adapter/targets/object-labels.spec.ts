@@ -75,7 +75,7 @@ describe('ObjectLabels', () => {
     const { labels, refresh } = setUp({ metadata: { labels: { team: 'a' } } });
     await refresh('web');
     await refresh('api');
-    labels.keepOnly([ingress('api')]);
+    labels.retainOnly([ingress('api')]);
     expect(labels.labelsOf(ingress('web'))).to.equal(undefined);
     expect(labels.labelsOf(ingress('api'))).to.deep.equal({ team: 'a' });
   });

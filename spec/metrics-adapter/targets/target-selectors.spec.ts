@@ -74,7 +74,7 @@ describe('TargetSelectors', () => {
       expect(read).to.deep.equal([`/apis/${group}/v1/namespaces/default/${plural}/web/scale`]);
       client.getJson = async () => ({ status: { selector: '' } });
       expect(await errorOf(selectors.selectorOf(target('api'), { signal }))).to.equal(
-        'Cannot tell the pods of Deployment default/api: its scale has no selector',
+        'Cannot find pods of Deployment default/api: scale has no selector',
       );
     });
 
@@ -82,7 +82,7 @@ describe('TargetSelectors', () => {
     const { selectors, served } = setUp();
     served.group = 'none';
     expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
-      'Cannot tell the pods of Deployment default/web: the API server serves no Deployment of apps/v1',
+      'Cannot find pods of Deployment default/web: the API server does not serve Deployment of apps/v1',
     );
   });
 
@@ -100,7 +100,7 @@ describe('TargetSelectors', () => {
     const served = client.getJson;
     client.getJson = async () => ({ spec: {} });
     expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
-      'Cannot tell the pods of Deployment default/web: it has no selector',
+      'Cannot find pods of Deployment default/web: no selector',
     );
     client.getJson = served;
     expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-1');

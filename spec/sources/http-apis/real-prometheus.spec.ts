@@ -30,7 +30,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
     );
     const registry = new Registry();
     const series = metricsAdapterSeries({ registry, nowMs: () => 0, collected: () => [] });
-    series.asked('queue.example', { durationMs: 20, error: undefined });
+    series.recordQuery('queue.example', { durationMs: 20, error: undefined });
     const environment = { registry, clock: new ManualClock() };
     const own = stack.use(await listenForMetrics({ host: '127.0.0.1', port: 0 }, environment));
     prometheus = stack.use(await startPrometheus(binary, [exporter.url.host, `127.0.0.1:${own.port}`]));
