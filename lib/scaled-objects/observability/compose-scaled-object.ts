@@ -36,7 +36,7 @@ export interface ComposeSource {
 
 /**
  * Makes a ScaledObject from a form, checked as the webhook checks it, and its trigger's parameters as reconciling does.
- * Queries no source: that would be a request of the autoscaler on behalf of whoever may open the page.
+ * Queries no source: that would be a request of the autoscaler on behalf of any user of the page.
  */
 export async function composeScaledObject(
   query: URLSearchParams,

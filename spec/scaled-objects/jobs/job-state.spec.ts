@@ -106,7 +106,7 @@ describe('readFoundJob', () => {
         conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: 't' }],
       },
     });
-    expect(() => readFoundJob({ metadata: {} })).to.throw('it has no name');
+    expect(() => readFoundJob({ metadata: {} })).to.throw('Cannot read object: no name');
   });
 });
 
