@@ -20,7 +20,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 import { refusal, startJsonApi } from '#spec/support/json-api.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
-const TOO_LONG = 'the environment of the target is longer than 4194304 characters';
+const TOO_LONG = 'the environment of the target exceeds 4194304 characters';
 
 /** Each variable twice the one before. */
 const doubling = (first: string, count: number) => [
